@@ -1,0 +1,85 @@
+import type { Readable } from 'node:stream';
+import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
+import type { Effort, ModelUsage } from '../models/model-provider.js';
+import type { PublishedFile, Question } from './agent-tool.js';
+
+/** Limits of one turn; absent means none. */
+export interface Budget {
+  maxSteps?: number;
+  maxTokens?: number;
+  maxDurationSeconds?: number;
+}
+
+/** What the turn has used before this run began: a turn may span several runs. */
+export interface Spent {
+  steps: number;
+  tokens: number;
+  durationMs: number;
+}
+
+/** A file that must lie in the workdir before the first tool runs. */
+export interface InputFile {
+  /** Relative to the workdir, for example `attachments/data.csv`. */
+  path: string;
+  open(): Promise<Readable>;
+}
+
+export interface AgentInput {
+  taskId: string;
+  runId: string;
+  /** A UUIDv7 for each assistant message is made by the engine. */
+  model: { id: string; effort: Effort | null };
+  /** Oldest first. The last message may be an assistant's with open invocations: a crash or a question left them. */
+  messages: ConversationMessage[];
+  budget: Budget;
+  spent: Spent;
+  files: InputFile[];
+  /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
+  signal: AbortSignal;
+}
+
+/** One tool call as recorded before anything acts on it. */
+export interface StartedCall {
+  toolCallId: string;
+  name: string;
+  input: JsonValue;
+}
+
+/**
+ * What happens, in order. Each is yielded before the engine goes on, and `yield` resumes only after it is committed.
+ *
+ * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`.
+ * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
+ */
+export type AgentEvent =
+  | { type: 'step'; messageId: string; parts: StoredPart[]; calls: StartedCall[]; usage: ModelUsage }
+  | {
+      type: 'tool';
+      messageId: string;
+      toolCallId: string;
+      result: ToolResult;
+      files: PublishedFile[];
+      parts: StoredPart[];
+      last: boolean;
+    };
+
+/** What the recorder tells the engine after each event. */
+export interface AgentFeedback {
+  /** Messages to read before the next model call. */
+  steer: ConversationMessage[];
+}
+
+/** How a run ends. */
+export type AgentOutcome =
+  | { type: 'completed'; text: string }
+  | { type: 'failed'; code: string; message: string; retryable: boolean }
+  | { type: 'question'; messageId: string; toolCallId: string; question: Question };
+
+/**
+ * Drives one run: model, tools, model, until it is done, asks, fails or is stopped. It writes nothing itself: it yields
+ * and the recorder writes. It throws only when `signal` is aborted (with its reason) or on a defect; everything a model,
+ * a tool or a provider can do wrong is a result, a retry or the outcome `failed`.
+ */
+export abstract class AgentEngine {
+  abstract run(input: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
+}

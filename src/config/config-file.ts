@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+const effort = z.enum(['low', 'medium', 'high']);
+const usd = z.number().nonnegative();
+
+const model = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/, 'letters, digits and . _ : - are expected, at most 100'),
+  name: z.string().min(1).max(200).optional(),
+  description: z.string().max(2000).default(''),
+  default: z.boolean().default(false),
+  provider: z.string().min(1),
+  model: z.string().min(1).optional(),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  apiKeyEnv: z.string().min(1).optional(),
+  contextWindow: z.int().positive().nullable().default(null),
+  input: z.array(z.enum(['text', 'image', 'file'])).default(['text']),
+  efforts: z.array(effort).default([]),
+  defaultEffort: effort.nullable().default(null),
+  prices: z.strictObject({ input: usd, cachedInput: usd.optional(), output: usd }).optional(),
+});
+
+const TRANSPARENCY_DEFAULT = {
+  text: true,
+  reasoning: true,
+  tool_activity: true,
+  files: false,
+  url_sources: false,
+  document_sources: false,
+  reasoning_files: false,
+  data: false,
+  custom: false,
+  step_boundaries: false,
+};
+
+const kind = z.boolean().optional();
+const transparency = z.strictObject({
+  text: kind,
+  reasoning: kind,
+  tool_activity: kind,
+  files: kind,
+  url_sources: kind,
+  document_sources: kind,
+  reasoning_files: kind,
+  data: kind,
+  custom: kind,
+  step_boundaries: kind,
+});
+
+const positive = z.int().positive();
+const sandbox = z.strictObject({
+  network: z.literal('none').optional(),
+  wallClockSeconds: positive.optional(),
+  memoryBytes: positive.optional(),
+  processes: positive.optional(),
+  diskBytes: positive.optional(),
+  outputBytes: positive.optional(),
+});
+
+/** `CONFIG_FILE` (reference §16). Every part optional, unknown keys refused. */
+export const configFileSchema = z.strictObject({
+  models: z
+    .array(model)
+    .min(1)
+    .refine((all) => new Set(all.map((m) => m.id)).size === all.length, 'every model needs an id of its own')
+    .refine((all) => all.filter((m) => m.default).length <= 1, 'at most one model can be the default')
+    .optional(),
+  transparency: transparency.optional(),
+  sandbox: sandbox.optional(),
+});
+
+export type ConfigFile = z.output<typeof configFileSchema>;
+export type ModelConfig = z.output<typeof model>;
+export type Transparency = typeof TRANSPARENCY_DEFAULT;
+
+/** Which kinds of message parts are exposed (reference §6): the given ones replace the defaults key by key. */
+export function transparencyOf(file: ConfigFile): Transparency {
+  return { ...TRANSPARENCY_DEFAULT, ...file.transparency };
+}
+
+/** Limits of a sandbox (reference §16): the given ones replace the defaults key by key. */
+export function sandboxLimitsOf(file: ConfigFile) {
+  const { network: _network, ...given } = file.sandbox ?? {};
+  return {
+    wallClockSeconds: 600,
+    memoryBytes: 2 * 1024 ** 3,
+    processes: 256,
+    diskBytes: 2 * 1024 ** 3,
+    outputBytes: 10 * 1024 ** 2,
+    ...given,
+  };
+}

@@ -1,0 +1,122 @@
+// The only reader of process.env. Everything else is given an `Env`.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { configFileSchema, type ConfigFile } from './config-file.js';
+
+const empty = (value: unknown): unknown => (value === '' ? undefined : value);
+const optional = <T extends z.ZodType>(schema: T) => z.preprocess(empty, schema.optional());
+const integer = (min: number, max: number, fallback: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : empty(value)),
+    z.int(`a whole number from ${min} to ${max}`).min(min).max(max).default(fallback),
+  );
+const url = (...schemes: string[]) =>
+  z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
+    message: `a URL that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`,
+  });
+const httpOrigin = url('http', 'https').transform((value) => value.replace(/\/+$/, ''));
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, { error: `one of ${values.join(', ')}` });
+
+// In the order of `.env.example`; a spec compares the two.
+const schema = z.object({
+  NODE_ENV: optional(z.string()),
+  PORT: integer(0, 65_535, 3000),
+  HOST: z.preprocess(empty, z.string().default('127.0.0.1')),
+  PUBLIC_URL: optional(httpOrigin),
+  DATA_DIR: optional(z.string()),
+  DATABASE_URL: optional(url('postgres', 'postgresql')),
+  REDIS_URL: optional(url('redis', 'rediss')),
+  ROLE: z.preprocess(empty, oneOf(['all', 'api', 'worker']).default('all')),
+  SECRET_KEY: optional(z.string().refine((v) => Buffer.byteLength(v) >= 32, 'at least 32 bytes')),
+  WORKER_CONCURRENCY: integer(1, 1000, 16),
+  SANDBOX: z.preprocess(empty, oneOf(['auto', 'bubblewrap', 'namespaces', 'none']).default('auto')),
+  LEASE_SECONDS: integer(2, 3600, 12),
+  TRUST_PROXY: optional(z.string()),
+  MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER, 100 * 1024 * 1024),
+  INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
+  LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
+  CONFIG_FILE: optional(z.string()),
+  ANTHROPIC_API_KEY: optional(z.string()),
+  OPENAI_API_KEY: optional(z.string()),
+  GOOGLE_GENERATIVE_AI_API_KEY: optional(z.string()),
+  OPENAI_COMPATIBLE_URL: optional(httpOrigin),
+  OPENAI_COMPATIBLE_KEY: optional(z.string()),
+  OPENAI_COMPATIBLE_MODEL: optional(z.string()),
+  ANTHROPIC_MODEL: optional(z.string()),
+  OPENAI_MODEL: optional(z.string()),
+  GOOGLE_MODEL: optional(z.string()),
+});
+
+/** Names of the variables, in the order of `.env.example` (NODE_ENV is the platform's, not ours). */
+export const ENV_NAMES = Object.keys(schema.shape).filter((name) => name !== 'NODE_ENV');
+
+type Variables = z.output<typeof schema>;
+
+/** The configuration of one process, checked. A class, so that it is its own injection token. */
+export class Env {
+  constructor(
+    readonly variables: Variables,
+    readonly file: ConfigFile,
+    /** Values of `apiKeyEnv` of the configuration file: variable name → key. */
+    readonly modelKeys: ReadonlyMap<string, string>,
+  ) {}
+
+  get test(): boolean {
+    return this.variables.NODE_ENV === 'test';
+  }
+  get runsWork(): boolean {
+    return this.variables.ROLE !== 'api';
+  }
+  get servesApi(): boolean {
+    return this.variables.ROLE !== 'worker';
+  }
+}
+
+/** A value that cannot be used: the message names the variable and the accepted form, one line each. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+/** Reads and checks an environment (default: this process's). Throws {@link ConfigurationError}. */
+export function readEnv(source: Record<string, string | undefined> = process.env): Env {
+  const parsed = schema.safeParse(source);
+  if (!parsed.success) {
+    throw new ConfigurationError(
+      parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message} is expected.`).join('\n'),
+    );
+  }
+  const variables = parsed.data;
+  if (variables.DATABASE_URL !== undefined && variables.SECRET_KEY === undefined) {
+    throw new ConfigurationError('SECRET_KEY: at least 32 bytes are expected when DATABASE_URL is set.');
+  }
+  const file = variables.CONFIG_FILE === undefined ? {} : readConfigFile(resolve(variables.CONFIG_FILE));
+  const modelKeys = new Map<string, string>();
+  for (const { apiKeyEnv } of file.models ?? []) {
+    if (apiKeyEnv === undefined) continue;
+    const key = source[apiKeyEnv];
+    if (!key)
+      throw new ConfigurationError(`${apiKeyEnv}: a key is expected, because CONFIG_FILE names it as apiKeyEnv.`);
+    modelKeys.set(apiKeyEnv, key);
+  }
+  return new Env(variables, file, modelKeys);
+}
+
+function readConfigFile(path: string): ConfigFile {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigurationError(
+      `CONFIG_FILE: a readable JSON file is expected at ${path} (${(error as Error).message}).`,
+    );
+  }
+  const parsed = configFileSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationError(
+    parsed.error.issues
+      .map((issue) => `CONFIG_FILE, ${issue.path.join('.') || 'top level'}: ${issue.message}`)
+      .join('\n'),
+  );
+}

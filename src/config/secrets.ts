@@ -1,0 +1,47 @@
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { DataDir } from './data-dir.js';
+import { ConfigurationError, Env } from './env.js';
+
+/** Keys derived from `SECRET_KEY`, or from one that the first boot generates in `DATA_DIR` (reference §16). */
+@Injectable()
+export class Secrets {
+  private readonly root: Buffer;
+
+  constructor(env: Env, dataDir: DataDir) {
+    this.root = Buffer.from(env.variables.SECRET_KEY ?? generatedSecret(dataDir.path));
+  }
+
+  /** A 32-byte key for one purpose (HKDF-SHA-256, RFC 5869). The same purpose gives the same key on every process. */
+  key(purpose: 'api-keys' | 'cursors' | 'encryption'): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.root, 'millwright', purpose, 32));
+  }
+
+  /** HMAC-SHA-256 of a text under the key of a purpose. */
+  mac(key: Buffer, text: string): Buffer {
+    return createHmac('sha256', key).update(text).digest();
+  }
+}
+
+function generatedSecret(folder: string): string {
+  const path = join(folder, 'secret.key');
+  // Written whole under another name and linked into place, so that two processes at once agree on one.
+  const candidate = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(candidate, randomBytes(48).toString('base64url'), { mode: 0o600 });
+  try {
+    linkSync(candidate, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(candidate, { force: true });
+  }
+  const secret = readFileSync(path, 'utf8').trim();
+  if (Buffer.byteLength(secret) < 32) {
+    throw new ConfigurationError(
+      `SECRET_KEY: the generated one in ${path} is shorter than 32 bytes; restore it or set SECRET_KEY.`,
+    );
+  }
+  return secret;
+}

@@ -1,0 +1,69 @@
+// Seams and plugins: how a class anywhere in the program, ours or a stranger's, becomes the implementation of a seam.
+import { Injectable, type Type } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+
+/** A seam is an abstract class; it doubles as the injection token and as the contract in sentences. */
+export type Seam<T> = abstract new (...args: never[]) => T;
+
+const PLUGIN = Symbol('millwright:plugin');
+
+interface PluginMark {
+  seam: Seam<unknown>;
+  name: string;
+}
+
+/**
+ * Marks a provider as the implementation `name` of `seam`. The provider is an ordinary Nest provider of any module.
+ *
+ * @example
+ * ```ts
+ * @Plugin(AgentTool, 'lookup_ticket')
+ * export class LookupTicketTool extends AgentTool { … }
+ * ```
+ */
+export function Plugin<T>(seam: Seam<T>, name: string): ClassDecorator {
+  return (target) => {
+    Reflect.defineMetadata(PLUGIN, { seam, name } satisfies PluginMark, target);
+    Injectable()(target as unknown as Type<unknown>);
+  };
+}
+
+/** Finds every plugin of the running application. Usable from `onModuleInit` on. */
+@Injectable()
+export class PluginRegistry {
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** All implementations of a seam by name. Two of one name are a wiring mistake: it throws and names both classes. */
+  all<T>(seam: Seam<T>): Map<string, T> {
+    const found = new Map<string, T>();
+    for (const wrapper of this.discovery.getProviders()) {
+      const instance: unknown = wrapper.instance;
+      if (typeof instance !== 'object' || instance === null) continue;
+      const mark = Reflect.getMetadata(PLUGIN, instance.constructor) as PluginMark | undefined;
+      if (mark?.seam !== seam) continue;
+      const other = found.get(mark.name) as object | undefined;
+      if (other === instance) continue;
+      if (other !== undefined) {
+        throw new Error(
+          `Two plugins of ${seam.name} are called '${mark.name}': ${other.constructor.name} and ` +
+            `${instance.constructor.name}. Rename one in its @Plugin(${seam.name}, '…').`,
+        );
+      }
+      found.set(mark.name, instance as T);
+    }
+    return found;
+  }
+
+  /** One implementation by name; throws and lists the names that exist. */
+  get<T>(seam: Seam<T>, name: string): T {
+    const all = this.all(seam);
+    const found = all.get(name);
+    if (found === undefined) {
+      throw new Error(
+        `No plugin of ${seam.name} is called '${name}'. Known: ${[...all.keys()].sort().join(', ') || 'none'}. ` +
+          `Add the module that provides it to src/extensions.ts.`,
+      );
+    }
+    return found;
+  }
+}

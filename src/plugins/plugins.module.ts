@@ -1,0 +1,7 @@
+import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { PluginRegistry } from './plugin.js';
+
+@Global()
+@Module({ imports: [DiscoveryModule], providers: [PluginRegistry], exports: [PluginRegistry, DiscoveryModule] })
+export class PluginsModule {}

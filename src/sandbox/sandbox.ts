@@ -1,0 +1,99 @@
+// The sandbox: where everything that the agent does happens. This file is the seam; the drivers stand beside it.
+import type { Readable } from 'node:stream';
+
+/** Limits of one sandbox. Sizes in bytes, times in seconds. Defaults: `sandbox` in the configuration (reference §16). */
+export interface SandboxLimits {
+  wallClockSeconds: number;
+  memoryBytes: number;
+  processes: number;
+  diskBytes: number;
+  outputBytes: number;
+}
+
+export interface SandboxOpenOptions {
+  /** Names the workdir: one per task, kept until {@link Sandbox.remove}. A UUID. */
+  taskId: string;
+  /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
+  signal: AbortSignal;
+}
+
+export interface RunOptions {
+  /** Extra environment of the command, for example `ANSWER`. The rest of the environment is empty but for PATH, HOME, LANG, TERM. */
+  env?: Record<string, string>;
+  /** Bytes for standard input; without it standard input is empty. */
+  stdin?: Readable | string | Buffer;
+  /** Wall-clock limit in seconds, at most the configured one, which is the default. */
+  timeoutSeconds?: number;
+  /** Directory inside `/workdir` to run in; default `/workdir`. */
+  cwd?: string;
+}
+
+export interface RunResult {
+  /** Exit code of the command; 128 + signal number when a signal ended it; 124 after the wall-clock limit. */
+  exitCode: number;
+  /** First and last 64 KiB of the stream, UTF-8 with replacement characters, without NUL. */
+  stdout: string;
+  stderr: string;
+  /** Some output was left out, or the command was killed at the output limit. */
+  truncated: boolean;
+  /** Why the sandbox ended the command, null when it ended by itself. */
+  killed: 'timeout' | 'output' | 'disk' | null;
+}
+
+/** A workdir that is open for commands. Every call is one sandbox: nothing of a command outlives its `run`. */
+export abstract class SandboxSession {
+  /**
+   * Runs a shell command inside the sandbox and resolves when all its processes are gone.
+   * A command that fails, however, is a result; it rejects only when the sandbox itself could not be started
+   * ({@link SandboxError}) or the session's signal was aborted.
+   */
+  abstract run(command: string, options?: RunOptions): Promise<RunResult>;
+  /**
+   * Opens a regular file of the workdir for reading. `path` is relative to `/workdir` or absolute below it.
+   * Rejects with {@link SandboxFileError} when it is absent, not a regular file or outside; never follows a link out.
+   */
+  abstract readFile(path: string): Promise<{ size: number; content: Readable }>;
+  /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
+  abstract writeFile(path: string, content: string | Buffer | Readable): Promise<void>;
+  /** Kills what is left and gives the workdir's user id back. Idempotent. The workdir stays. */
+  abstract close(): Promise<void>;
+}
+
+export interface SandboxReport {
+  driver: string;
+  /** What is in force here, one sentence each, for the boot log and the README. */
+  active: string[];
+  /** What this driver cannot do on this machine, one sentence each. */
+  missing: string[];
+}
+
+/**
+ * A way to run commands apart from the host. Contract (reference §15): no network, none of the service's environment,
+ * no inherited descriptor, nothing of the host but a read-only system; limits of time, memory, processes, disk and
+ * output; the whole process tree ends with the command, with the session, and with the worker, however that ends.
+ *
+ * `check` is called once at boot. `open` is called once per run, `remove` once when a task is deleted.
+ */
+export abstract class Sandbox {
+  /** Tries the driver for real. Rejects with {@link SandboxError} whose message says why not and what to do. */
+  abstract check(): Promise<SandboxReport>;
+  abstract open(options: SandboxOpenOptions): Promise<SandboxSession>;
+  /** Removes a task's workdir. Succeeds when there is none. */
+  abstract remove(taskId: string): Promise<void>;
+}
+
+/** The sandbox itself does not work: an operator's problem, not the command's. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
+}
+
+/** A file of the workdir cannot be read or written as asked. The message is for the model. */
+export class SandboxFileError extends Error {
+  override readonly name = 'SandboxFileError';
+  constructor(
+    readonly code: 'not_found' | 'not_a_file' | 'outside' | 'too_large' | 'failed',
+    message: string,
+  ) {
+    super(message);
+  }
+}
