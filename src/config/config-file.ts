@@ -74,18 +74,18 @@ export type Transparency = typeof TRANSPARENCY_DEFAULT;
 
 /** Which kinds of message parts are exposed (reference §6): the given ones replace the defaults key by key. */
 export function transparencyOf(file: ConfigFile): Transparency {
-  return { ...TRANSPARENCY_DEFAULT, ...file.transparency };
+  return Object.assign({}, TRANSPARENCY_DEFAULT, file.transparency);
 }
 
 /** Limits of a sandbox (reference §16): the given ones replace the defaults key by key. */
 export function sandboxLimitsOf(file: ConfigFile) {
   const { network: _network, ...given } = file.sandbox ?? {};
-  return {
+  const defaults = {
     wallClockSeconds: 600,
     memoryBytes: 2 * 1024 ** 3,
     processes: 256,
     diskBytes: 2 * 1024 ** 3,
     outputBytes: 10 * 1024 ** 2,
-    ...given,
   };
+  return Object.assign(defaults, given);
 }
