@@ -8,7 +8,8 @@ import { TasksModule } from '../tasks/tasks.module.js';
 import { HeldRuns } from './held-runs.js';
 import { Reconciler } from './reconciler.js';
 import { RunClaims } from './run-claims.js';
-import { ExecutorWiring, RunExecutor } from './run-executor.js';
+import { RunDriver } from './run-driver.js';
+import { RunExecutor } from './run-executor.js';
 import { RunLoader } from './run-loader.js';
 import { RunProcessor } from './run.processor.js';
 import { RunRecorder } from './run-recorder.js';
@@ -32,8 +33,8 @@ export class ExecutionModule {
     const doorbell = env.variables.REDIS_URL === undefined ? LocalWork : RunProcessor;
     return {
       module: ExecutionModule,
-      imports: [AgentModule, FilesModule, TasksModule.with(env)],
-      providers: [RunClaims, HeldRuns, RunLoader, RunRecorder, ExecutorWiring, RunExecutor, Reconciler, doorbell],
+      imports: [AgentModule, FilesModule, TasksModule],
+      providers: [RunClaims, HeldRuns, RunLoader, RunRecorder, RunDriver, RunExecutor, Reconciler, doorbell],
     };
   }
 }

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../config/env.js';
+import { PgChannel } from '../signals/pg-channel.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { RunClaims } from './run-claims.js';
 
@@ -25,6 +26,7 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     private readonly claims: RunClaims,
+    private readonly channel: PgChannel,
     env: Env,
   ) {
     this.leaseMs = env.variables.LEASE_SECONDS * 1000;
@@ -35,6 +37,7 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   onModuleInit(): void {
+    this.channel.listen((notice) => 'stop' in notice && this.lost(notice.stop));
     this.timer = setInterval(() => void this.beat(), this.leaseMs / 4);
   }
 

@@ -1,12 +1,9 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { AgentEngine } from '../agent/agent-engine.js';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Env } from '../config/env.js';
-import { PluginRegistry } from '../plugins/plugin.js';
-import { PgChannel } from '../signals/pg-channel.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { HeldRuns } from './held-runs.js';
 import { RunClaims } from './run-claims.js';
-import { RunLoader } from './run-loader.js';
+import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
 
 /** Rung runs that wait in memory for a free place. More are found in the table. */
@@ -14,27 +11,21 @@ const MAX_WAITING = 1000;
 
 /** Drives runs: claims one, lets the engine work, records what happens, and takes the next. */
 @Injectable()
-export class RunExecutor implements OnModuleInit, BeforeApplicationShutdown {
+export class RunExecutor implements BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly waiting = new Set<string>();
   private readonly concurrency: number;
-  private engine: AgentEngine;
   private claiming = 0;
   private stopping = false;
 
   constructor(
     private readonly claims: RunClaims,
     private readonly held: HeldRuns,
-    private readonly loader: RunLoader,
+    private readonly driver: RunDriver,
     private readonly recorder: RunRecorder,
-    private readonly wiring: ExecutorWiring,
+    env: Env,
   ) {
-    this.concurrency = wiring.env.variables.WORKER_CONCURRENCY;
-  }
-
-  onModuleInit(): void {
-    this.engine = this.wiring.plugins.get(AgentEngine, 'loop');
-    this.wiring.channel.listen((notice) => 'stop' in notice && this.held.lost(notice.stop));
+    this.concurrency = env.variables.WORKER_CONCURRENCY;
   }
 
   /** How many runs could start now. */
@@ -84,7 +75,7 @@ export class RunExecutor implements OnModuleInit, BeforeApplicationShutdown {
     if (this.stopping) controller.abort(new HandedBackError('This worker stops.'));
     let next: string | null = null;
     try {
-      next = await this.steps(run, controller.signal);
+      next = await this.driver.drive(run, controller.signal);
     } catch (error) {
       await this.ended(run, error);
     } finally {
@@ -92,20 +83,6 @@ export class RunExecutor implements OnModuleInit, BeforeApplicationShutdown {
     }
     if (next !== null) void this.execute(next);
     this.next();
-  }
-
-  /** The engine yields, the recorder writes; `yield` resumes after the commit. */
-  private async steps(run: ClaimedRun, signal: AbortSignal): Promise<string | null> {
-    signal.throwIfAborted();
-    const engine = this.engine.run(await this.loader.load(run, signal));
-    try {
-      let turn = await engine.next();
-      while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value));
-      return await this.recorder.finish(run, turn.value);
-    } finally {
-      // Lets the engine close its sandbox when it was left between two events.
-      await engine.return({ type: 'completed', text: '' });
-    }
   }
 
   /** What is left to do when a run was stopped rather than finished. */
@@ -121,14 +98,4 @@ export class RunExecutor implements OnModuleInit, BeforeApplicationShutdown {
       this.logger.warn(`The end of run ${run.runId} was not recorded: ${String(cause)}`);
     }
   }
-}
-
-/** What the executor needs only to find its engine and its limits. */
-@Injectable()
-export class ExecutorWiring {
-  constructor(
-    readonly env: Env,
-    readonly plugins: PluginRegistry,
-    readonly channel: PgChannel,
-  ) {}
 }

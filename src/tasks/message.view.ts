@@ -11,11 +11,6 @@ export interface MessageViewContext {
   origin: string;
 }
 
-/** Everything exposed: how the answer to a send shows the message as it was sent. */
-export function asSent(context: MessageViewContext): MessageViewContext {
-  return { ...context, transparency: { ...context.transparency, text: true, files: true } };
-}
-
 /** A message under the transparency policy. Without exposed parts it is to be omitted: see `parts.length`. */
 export function messageView(row: MessageRow, context: MessageViewContext) {
   return {
