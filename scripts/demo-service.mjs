@@ -37,6 +37,8 @@ export class Service {
     closeSync(log);
     this.#child.once('error', (error) => this.onExit(error.message));
     this.#child.once('exit', (code, signal) => this.onExit(signal ?? `exit code ${code}`));
+    // However this program ends, short of a SIGKILL, the service ends with it.
+    process.once('exit', () => this.kill());
     await this.#ready(progress);
   }
 

@@ -36,7 +36,7 @@ export class Printer {
   }
 
   /** Text of somebody else: control characters do not reach the terminal. */
-  block(text, { limit = Infinity, mark = '  ' } = {}) {
+  block(text, { limit = Infinity, mark = '  ', then = mark } = {}) {
     const lines = text
       .replace(/[^\P{Cc}\n\t]/gu, '')
       .trimEnd()
@@ -44,7 +44,7 @@ export class Printer {
     // Of long output the end says more than the beginning.
     const shown = lines.length > limit ? lines.slice(-limit) : lines;
     if (shown.length < lines.length) this.line(`${mark}… ${lines.length - shown.length} more lines`);
-    for (const line of shown) this.line(mark + line);
+    shown.forEach((line, index) => this.line((index === 0 ? mark : then) + line));
   }
 
   question(text, options) {
@@ -86,11 +86,12 @@ export class Printer {
   }
 
   #call(part) {
-    if (part.name === 'bash' && typeof part.input?.command === 'string') {
-      return this.block(part.input.command, { mark: `  ${this.#style('36', '$')} ` });
-    }
-    const about = part.input?.path ?? part.input?.question ?? JSON.stringify(part.input);
-    this.block(`${part.name}: ${about}`, { mark: `  ${this.#style('36', '>')} ` });
+    // The question is shown when it is to be answered.
+    if (part.name === 'ask') return;
+    const mark = `  ${this.#style('36', part.name === 'bash' ? '$' : '>')} `;
+    const bash = part.name === 'bash' && typeof part.input?.command === 'string';
+    const about = bash ? part.input.command : `${part.name}: ${part.input?.path ?? JSON.stringify(part.input)}`;
+    this.block(about, { mark, then: '    ' });
   }
 
   #result(part) {

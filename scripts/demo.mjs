@@ -15,6 +15,8 @@ const POLL_MS = 250;
 const FINAL = ['completed', 'failed', 'cancelled'];
 const EXAMPLES = join(ROOT, 'examples');
 
+class Stopped extends Error {}
+
 await main(async () => {
   const { values } = parseArgs({ options: { once: { type: 'boolean', default: false } } });
   const started = performance.now();
@@ -48,8 +50,6 @@ await main(async () => {
   await service.stop();
   process.exit(0);
 });
-
-class Stopped extends Error {}
 
 function stopOnSignal(service) {
   return new Promise((_, reject) => {
