@@ -23,9 +23,8 @@ await main(async () => {
   await prepare();
   loadDotEnv();
   const dataDir = resolve(ROOT, process.env.DATA_DIR || '.data');
-  const outDir = join(dataDir, 'demo');
-  // The same mode as the service gives it: the first of us makes it.
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // Not in DATA_DIR: that folder is the service's to make, with the access that its database and sandbox need.
+  const outDir = join(ROOT, 'demo-output');
   mkdirSync(outDir, { recursive: true });
   const service = new Service(join(outDir, 'service.log'));
   const stopped = stopOnSignal(service);
