@@ -26,8 +26,10 @@ export interface EndpointContract {
   scopes: readonly Scope[] | 'any' | 'public';
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
-  /** `json` (default for routes that write): read and checked before the handler; `stream`: the handler reads it. */
+  /** `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; else `none`. */
   body?: 'json' | 'none' | 'stream';
+  /** `Location` of a 201, filled in from the answer: `/v1/tasks/{task.id}`. */
+  location?: string;
 }
 
 const ENDPOINT = 'millwright:endpoint';

@@ -9,9 +9,12 @@ export class UnitOfWork {
 
   constructor(readonly manager: EntityManager) {}
 
-  /** Runs SQL in the transaction. */
-  query<T>(sql: string, parameters: unknown[] = []): Promise<T[]> {
-    return this.manager.query(sql, parameters);
+  /** Runs SQL in the transaction; resolves with its rows, those of `RETURNING` too. */
+  async query<T>(sql: string, parameters: unknown[] = []): Promise<T[]> {
+    const result = await this.manager.query<T[] | [T[], number]>(sql, parameters);
+    // TypeORM answers an UPDATE or DELETE with `[rows, count]`; a row is never an array.
+    const [rows] = result;
+    return Array.isArray(rows) ? rows : (result as T[]);
   }
 
   /** Runs `work` once after the commit and before the answer; never when the transaction fails. It must not throw. */
