@@ -7,7 +7,8 @@ const common = {
     '^.+\\.ts$': [
       '@swc/jest',
       {
-        exclude: [],
+        swcrc: false,
+        sourceMaps: 'inline',
         jsc: {
           target: 'es2022',
           parser: { syntax: 'typescript', decorators: true },

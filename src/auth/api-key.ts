@@ -1,0 +1,35 @@
+// The text of a key (reference §3): `mw_pk_`, 43 base62 characters of 32 random bytes, 6 of the CRC32 of what precedes.
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PERSONAL = 'mw_pk_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const FORM = /^mw_pk_[0-9A-Za-z]{49}$/;
+const CHECKSUM_LENGTH = 6;
+/** What is kept and shown of a key: its kind and six characters, of 43. */
+const PREFIX_LENGTH = PERSONAL.length + 6;
+
+/** A new personal key. */
+export function newKey(): string {
+  const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
+  return PERSONAL + random + checksum(PERSONAL + random);
+}
+
+/** Whether a text can be a key at all: a typing error is told without asking the database. */
+export function isKey(text: string): boolean {
+  return FORM.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+export function prefixOf(key: string): string {
+  return key.slice(0, PREFIX_LENGTH);
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
+}
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;
+  return text;
+}

@@ -1,0 +1,36 @@
+import { ApiError } from '../http/api-error.js';
+import type { Scope } from '../http/endpoint.js';
+
+export type Role = 'owner' | 'admin' | 'member' | 'viewer';
+
+/** Who asks, in which workspace, with what: the first argument of every handler and service (reference §3). */
+export class AuthContext {
+  readonly user: { id: string; name: string; email: string | null };
+  readonly workspace: { id: string; name: string; slug: string };
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+  readonly credentialType: 'personal_api_key' | 'service';
+  readonly credential: { id: string; name: string; prefix: string; createdAt: Date; expiresAt: Date | null };
+
+  constructor(fields: Omit<AuthContext, 'userId' | 'workspaceId' | 'seesEverything' | 'require'>) {
+    Object.assign(this, fields);
+  }
+
+  get userId(): string {
+    return this.user.id;
+  }
+  get workspaceId(): string {
+    return this.workspace.id;
+  }
+  /** Owners and admins see everything in the workspace. */
+  get seesEverything(): boolean {
+    return this.role === 'owner' || this.role === 'admin';
+  }
+
+  /** For a scope that depends on the body. Throws 403 `missing_scope`. */
+  require(scope: Scope): void {
+    if (!this.scopes.includes(scope)) {
+      throw new ApiError('missing_scope', `This credential lacks the scope ${scope}.`);
+    }
+  }
+}

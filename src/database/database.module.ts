@@ -1,0 +1,75 @@
+// The connections to PostgreSQL, its migrations, and the embedded server when there is no DATABASE_URL.
+import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { DataDir } from '../config/data-dir.js';
+import { Env } from '../config/env.js';
+import { connectionOptions, Database } from './database.js';
+import { DatabaseServer } from './database-server.js';
+import { migrate } from './migrate.js';
+import { MIGRATIONS } from './migrations/index.js';
+
+@Global()
+@Module({})
+class DatabaseServerModule {
+  static with(join: boolean): DynamicModule {
+    return {
+      module: DatabaseServerModule,
+      providers: [
+        {
+          provide: DatabaseServer,
+          inject: [Env, DataDir],
+          useFactory: (env: Env, dataDir: DataDir) => DatabaseServer.open(env, dataDir, join),
+        },
+        {
+          provide: Database,
+          inject: [DatabaseServer],
+          useFactory: (server: DatabaseServer) => new Database(server.url),
+        },
+      ],
+      exports: [DatabaseServer, Database],
+    };
+  }
+}
+
+@Global()
+@Module({})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    private readonly database: Database,
+    private readonly server: DatabaseServer,
+    private readonly dataDir: DataDir,
+  ) {}
+
+  static with({ join }: { join: boolean } = { join: false }): DynamicModule {
+    const typeorm = TypeOrmModule.forRootAsync({
+      inject: [DatabaseServer],
+      useFactory: (server: DatabaseServer) => ({
+        type: 'postgres',
+        url: server.url,
+        migrations: MIGRATIONS,
+        autoLoadEntities: true,
+        retryAttempts: server.embedded ? 0 : 10,
+        retryDelay: 1000,
+        poolSize: 10,
+        extra: connectionOptions(server.url, 'millwright'),
+      }),
+      dataSourceFactory: async (options) => {
+        if (options === undefined) throw new Error('TypeORM was given no options.');
+        const dataSource = await new DataSource(options).initialize();
+        await migrate(dataSource);
+        return dataSource;
+      },
+    });
+    return { module: DatabaseModule, imports: [DatabaseServerModule.with(join), typeorm] };
+  }
+
+  /** After workers and the HTTP server are closed (they close in earlier hooks): connections, then the server, then the folder. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+    await this.database.close();
+    await this.server.stop();
+    this.dataDir.remove();
+  }
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import pg from 'pg';
+
+/**
+ * The connections of one process. Three pools, so that nothing that waits for a connection holds another of the same pool
+ * (forty requests on one pool of ten were seen to hang for ever): TypeORM's for the transactions of requests, `read` for
+ * single statements of requests (credentials, reads), `work` for workers and tickers.
+ */
+@Injectable()
+export class Database {
+  readonly read: pg.Pool;
+  readonly work: pg.Pool;
+
+  constructor(readonly url: string) {
+    this.read = pool(url, 'millwright read', 8);
+    this.work = pool(url, 'millwright work', 10);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.read.end(), this.work.end()]);
+  }
+}
+
+/** What every connection of the service is opened with; times in milliseconds. */
+export function connectionOptions(url: string, name: string) {
+  return {
+    connectionString: url,
+    application_name: name,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    statement_timeout: 30_000,
+    // A stopped process must not hold row locks for ever: it would block the takeover of its runs.
+    idle_in_transaction_session_timeout: 15_000,
+  };
+}
+
+function pool(url: string, name: string, max: number): pg.Pool {
+  const made = new pg.Pool({ ...connectionOptions(url, name), max });
+  // A dropped idle connection is replaced at the next use; without a listener it would end the process.
+  made.on('error', () => undefined);
+  return made;
+}

@@ -1,0 +1,4 @@
+import { Core1763683200001 } from './0001-core.js';
+
+/** In order. A new one is added at the end; none is ever changed. */
+export const MIGRATIONS = [Core1763683200001];

@@ -1,0 +1,76 @@
+/** The closed list of errors (reference §10): code → HTTP status and `error.type`. */
+const CODES = {
+  invalid_body: [400, 'invalid_request'],
+  invalid_field: [400, 'invalid_request'],
+  unknown_field: [400, 'invalid_request'],
+  invalid_query: [400, 'invalid_request'],
+  invalid_cursor: [400, 'invalid_request'],
+  invalid_upload: [400, 'invalid_request'],
+  invalid_idempotency_key: [400, 'invalid_request'],
+  missing_idempotency_key: [400, 'invalid_request'],
+  model_not_available: [400, 'invalid_request'],
+  missing_credential: [401, 'unauthorized'],
+  invalid_credential: [401, 'unauthorized'],
+  expired_credential: [401, 'unauthorized'],
+  missing_scope: [403, 'forbidden'],
+  role_not_allowed: [403, 'forbidden'],
+  not_owner: [403, 'forbidden'],
+  not_found: [404, 'not_found'],
+  method_not_allowed: [405, 'invalid_request'],
+  too_large: [413, 'invalid_request'],
+  unsupported_media_type: [415, 'invalid_request'],
+  range_not_satisfiable: [416, 'invalid_request'],
+  idempotency_key_reused: [409, 'conflict'],
+  idempotency_in_progress: [409, 'conflict'],
+  interaction_not_pending: [409, 'conflict'],
+  task_not_cancellable: [409, 'conflict'],
+  internal_error: [500, 'internal_error'],
+  unavailable: [503, 'internal_error'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ErrorCode = keyof typeof CODES;
+
+interface ErrorDetails {
+  /** The one field at fault, as a path: `attachments[0].uploadId`. */
+  param?: string;
+  /** Further response headers, for example `Allow`. */
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** The only error that services throw on purpose; the filter writes it. Anything else is a 500. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly type: string;
+  readonly param: string | null;
+  readonly headers: Record<string, string>;
+
+  /** @param message one sentence that says what is wrong and what is accepted. */
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    details: ErrorDetails = {},
+  ) {
+    super(message, { cause: details.cause });
+    [this.status, this.type] = CODES[code];
+    this.param = details.param ?? null;
+    this.headers = details.headers ?? {};
+  }
+
+  /** Whether the same request may succeed later without change. */
+  get retryable(): boolean {
+    return this.status >= 500 || this.code === 'idempotency_in_progress';
+  }
+
+  /** The body of the answer (reference §10). */
+  body(requestId: string) {
+    const { type, message, code, param, retryable } = this;
+    return { error: { type, message, requestId, code, param, retryable } };
+  }
+}
+
+/** The one answer for what does not exist, lies elsewhere or may not be seen. */
+export function notFound(what: string, param?: string): ApiError {
+  return new ApiError('not_found', `There is no such ${what}.`, param === undefined ? {} : { param });
+}

@@ -1,0 +1,66 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Observable } from 'rxjs';
+import { ApiError } from './api-error.js';
+import { EndpointExplorer, type Route } from './endpoint-explorer.js';
+import { invalid, type JsonObject, parseJsonObject } from './json-body.js';
+import { readBody } from './read-body.js';
+import { announcesBody } from './request.js';
+
+/**
+ * Reads the body once the guards have let the request in (reference §1): an unknown caller makes us parse nothing.
+ * Routes with `body: 'stream'` read it themselves.
+ */
+@Injectable()
+export class BodyReader implements NestInterceptor {
+  constructor(private readonly endpoints: EndpointExplorer) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const req = http.getRequest<Request>();
+    const route = this.endpoints.of(context.getHandler());
+    const present = announcesBody(req);
+    if (present) welcome(req, http.getResponse());
+    if (route.body === 'json') req.body = await readJson(req, present);
+    else if (route.body === 'none' && present) await expectNothing(req);
+    refuseQuery(route, req);
+    return next.handle();
+  }
+}
+
+/** Tells a client that asked first (`Expect: 100-continue`) to send its body. */
+function welcome(req: Request, res: Response): void {
+  if (req.headers.expect === undefined) return;
+  res.writeContinue();
+  delete req.headers.expect;
+}
+
+async function readJson(req: Request, present: boolean): Promise<JsonObject> {
+  if (!present) throw invalid('A JSON object is expected as the body.');
+  requireJson(req.headers['content-type'], req.headers['content-encoding']);
+  return parseJsonObject(await readBody(req));
+}
+
+/** 415 for anything but plain JSON in UTF-8. */
+function requireJson(type: string | undefined, encoding: string | undefined): void {
+  const [mediaType, ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length);
+  if (mediaType !== 'application/json' || (charset !== undefined && !['utf-8', '"utf-8"'].includes(charset))) {
+    throw new ApiError('unsupported_media_type', 'The body must have the content type application/json, in UTF-8.');
+  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new ApiError('unsupported_media_type', 'The body must be sent without a content encoding.');
+  }
+}
+
+async function expectNothing(req: Request): Promise<void> {
+  const bytes = await readBody(req);
+  const text = bytes.toString('utf8').trim();
+  if (text !== '' && !/^\{\s*\}$/.test(text)) throw invalid('This operation takes no body.');
+}
+
+function refuseQuery(route: Route, req: Request): void {
+  if (route.takesQuery || route.contract.scopes === 'public' || !req.url.includes('?')) return;
+  const [name] = Object.keys(req.query);
+  if (name !== undefined) throw new ApiError('invalid_query', `The query parameter "${name}" is not known here.`);
+}

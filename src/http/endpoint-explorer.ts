@@ -1,0 +1,115 @@
+// Every route of the running application with its contract: read once at boot, asked by guards, interceptors and filter.
+import { Injectable, type OnModuleInit, RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { type EndpointContract, endpointOf, writes } from './endpoint.js';
+import { pathPattern } from './path-pattern.js';
+
+export interface Route {
+  /** `TasksController.create`, for messages. */
+  name: string;
+  method: string;
+  /** As declared, `/v1/tasks/:taskId`. */
+  path: string;
+  contract: EndpointContract;
+  /** `json` when the handler takes a body, unless the contract says otherwise. */
+  body: 'json' | 'none' | 'stream';
+  /** Whether the handler takes query parameters at all. */
+  takesQuery: boolean;
+}
+
+type Handler = (...args: never[]) => unknown;
+
+@Injectable()
+export class EndpointExplorer implements OnModuleInit {
+  private readonly byHandler = new Map<object, Route>();
+  private readonly patterns: { matches: (path: string) => boolean; method: string }[] = [];
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+  ) {}
+
+  /** Throws when a route has no contract, or one that cannot be kept: the boot stops. */
+  onModuleInit(): void {
+    for (const { instance } of this.discovery.getControllers() as { instance: unknown }[]) {
+      if (typeof instance === 'object' && instance !== null) this.explore(instance);
+    }
+  }
+
+  get routes(): Route[] {
+    return [...this.byHandler.values()];
+  }
+
+  /** The route of a handler. */
+  of(handler: object): Route {
+    const route = this.byHandler.get(handler);
+    if (route === undefined) throw new Error('This handler was not there when the application booted.');
+    return route;
+  }
+
+  /** The methods that a path answers, `HEAD` with `GET`; empty for a path that does not exist. */
+  methodsOf(path: string): string[] {
+    const methods = new Set(this.patterns.filter(({ matches }) => matches(path)).map(({ method }) => method));
+    if (methods.has('GET')) methods.add('HEAD');
+    return [...methods].sort();
+  }
+
+  private explore(controller: object): void {
+    const prototype = Object.getPrototypeOf(controller) as Record<string, Handler>;
+    const bases = list(Reflect.getMetadata(PATH_METADATA, controller.constructor));
+    for (const key of this.scanner.getAllMethodNames(prototype)) {
+      const handler = prototype[key];
+      if (handler === undefined || !Reflect.hasMetadata(PATH_METADATA, handler)) continue;
+      const paths = list(Reflect.getMetadata(PATH_METADATA, handler));
+      const route = describe(controller.constructor, key, handler, join(bases[0] ?? '', paths[0] ?? ''));
+      this.byHandler.set(handler, route);
+      for (const base of bases) {
+        for (const path of paths) this.patterns.push({ matches: pathPattern(join(base, path)), method: route.method });
+      }
+    }
+  }
+}
+
+function describe(controller: object, key: string, handler: Handler, path: string): Route {
+  const name = `${(controller as { name: string }).name}.${key}`;
+  const contract = endpointOf(handler);
+  if (contract === undefined) {
+    throw new Error(
+      `${name} has no @Endpoint. Every route states its contract: write for example ` +
+        `@Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] }) above it.`,
+    );
+  }
+  const takes = parameterTypes(controller, key);
+  const body = contract.body ?? (takes.has(RouteParamtypes.BODY) ? 'json' : 'none');
+  const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+  const problem = contradiction(contract, body, takes);
+  if (problem !== undefined) throw new Error(`${name}: ${problem}`);
+  return { name, method, path, contract, body, takesQuery: takes.has(RouteParamtypes.QUERY) };
+}
+
+function contradiction(contract: EndpointContract, body: string, takes: Set<RouteParamtypes>): string | undefined {
+  if (contract.idempotency !== undefined && (body !== 'json' || !writes(contract))) {
+    return `an Idempotency-Key needs a JSON body and a scope that ends in ':write'; drop 'idempotency' from its @Endpoint.`;
+  }
+  if (takes.has(RouteParamtypes.BODY) && body !== 'json') {
+    return `it takes a @Body, but its @Endpoint says body: '${body}'; drop one of the two.`;
+  }
+  return undefined;
+}
+
+/** Which of @Body, @Query, @Param … a handler takes: Nest keys its metadata `TYPE:INDEX`. */
+function parameterTypes(controller: object, key: string): Set<RouteParamtypes> {
+  const metadata: unknown = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key);
+  return new Set(Object.keys((metadata as object | undefined) ?? {}).map((name) => Number(name.split(':')[0])));
+}
+
+function list(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value ?? '']) as string[];
+}
+
+function join(...parts: string[]): string {
+  const segments = parts.flatMap((part) => part.split('/')).filter(Boolean);
+  return `/${segments.join('/')}`;
+}

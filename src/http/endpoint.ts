@@ -1,0 +1,47 @@
+import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+
+export const SCOPES = [
+  'projects:read',
+  'projects:write',
+  'tasks:read',
+  'tasks:write',
+  'files:read',
+  'files:write',
+  'billing:read',
+  'integrations:read',
+  'automations:read',
+  'automations:write',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export type RateLimitPolicy = 'metadata_read' | 'resource_read' | 'resource_write' | 'task_execution' | 'file_upload';
+
+/**
+ * The whole contract of a route. Guards, interceptors and the boot check read it; a route without one stops the boot.
+ */
+export interface EndpointContract {
+  /** The rate-limit bucket beside the global one (reference §9); null for routes without a credential. */
+  policy: RateLimitPolicy | null;
+  /** All of these are needed; `any`: one of the ten, or a personal key; `public`: no credential is looked at. */
+  scopes: readonly Scope[] | 'any' | 'public';
+  /** `Idempotency-Key`: needed, accepted, or ignored (default). */
+  idempotency?: 'required' | 'optional';
+  /** `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; else `none`. */
+  body?: 'json' | 'none' | 'stream';
+  /** `Location` of a 201, filled in from the answer: `/v1/tasks/{task.id}`. */
+  location?: string;
+}
+
+const ENDPOINT = 'millwright:endpoint';
+
+export const Endpoint = (contract: EndpointContract): CustomDecorator => SetMetadata(ENDPOINT, contract);
+
+/** The contract of a handler, or undefined. */
+export function endpointOf(handler: object): EndpointContract | undefined {
+  return Reflect.getMetadata(ENDPOINT, handler) as EndpointContract | undefined;
+}
+
+/** A route is a write when one of its scopes ends in `:write` (reference §1). */
+export function writes(contract: EndpointContract): boolean {
+  return Array.isArray(contract.scopes) && contract.scopes.some((scope: Scope) => scope.endsWith(':write'));
+}

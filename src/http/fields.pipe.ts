@@ -1,0 +1,72 @@
+import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
+import type { ValidationError } from 'class-validator';
+import { ApiError } from './api-error.js';
+
+/** Checks bodies and queries against their DTO classes; the first fault is answered, with its path (reference §10). */
+@Injectable()
+export class FieldsPipe extends ValidationPipe {
+  constructor() {
+    super({
+      whitelist: true,
+      forbidNonWhitelisted: true,
+      transform: true,
+      exceptionFactory: (errors) => new InvalidFields(errors),
+    });
+  }
+
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const inQuery = metadata.type === 'query';
+    if (inQuery) checkQuery(value as Record<string, unknown>);
+    try {
+      return (await super.transform(value, metadata)) as unknown;
+    } catch (error) {
+      throw error instanceof InvalidFields ? fault(error.errors, inQuery) : error;
+    }
+  }
+}
+
+class InvalidFields extends Error {
+  constructor(readonly errors: ValidationError[]) {
+    super('invalid fields');
+  }
+}
+
+function checkQuery(query: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) throw invalidQuery(`The query parameter "${name}" is given more than once.`, name);
+    if (String(value).includes('\0')) {
+      throw invalidQuery(`The query parameter "${name}" contains a NUL character.`, name);
+    }
+  }
+}
+
+function fault(errors: ValidationError[], inQuery: boolean): ApiError {
+  const { path, property, constraints } = first(errors, '');
+  if (constraints.whitelistValidation !== undefined) {
+    if (inQuery) return invalidQuery(`The query parameter "${path}" is not known here.`, path);
+    return new ApiError('unknown_field', `The field "${path}" is not known here.`, { param: path });
+  }
+  // Decorators register from the last to the first, so the first one written, the type, stands last.
+  const reason = Object.values(constraints).at(-1) ?? `${property} is not valid`;
+  const message = `${reason.replace(property, path).replace(/\.$/, '')}.`;
+  return inQuery ? invalidQuery(message, path) : new ApiError('invalid_field', message, { param: path });
+}
+
+interface Fault {
+  /** `attachments[0].uploadId` */
+  path: string;
+  property: string;
+  constraints: Record<string, string>;
+}
+
+function first(errors: ValidationError[], parent: string): Fault {
+  const [error] = errors;
+  if (error === undefined) return { path: parent, property: parent, constraints: {} };
+  const { property, constraints, children = [] } = error;
+  const path = /^\d+$/.test(property) ? `${parent}[${property}]` : parent === '' ? property : `${parent}.${property}`;
+  return constraints === undefined ? first(children, path) : { path, property, constraints };
+}
+
+function invalidQuery(message: string, param: string): ApiError {
+  return new ApiError('invalid_query', message, { param });
+}

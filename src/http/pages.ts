@@ -1,0 +1,109 @@
+// Keyset pages: a cursor says after which row the next page begins, and is good for nothing else (reference §11).
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Transform } from 'class-transformer';
+import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
+import { stringify } from 'safe-stable-stringify';
+import { Secrets } from '../config/secrets.js';
+import { ApiError } from './api-error.js';
+
+const LIMIT = 'limit must be a whole number from 1 to 100';
+
+/** Digits as a number; anything else is left for the validator to refuse. */
+export function digits({ value }: { value: unknown }): unknown {
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+}
+
+/** `limit` and `cursor` of a collection; extend it with the collection's own filters. */
+export class PageQuery {
+  @IsInt({ message: LIMIT })
+  @Min(1, { message: LIMIT })
+  @Max(100, { message: LIMIT })
+  @Transform(digits)
+  limit = 50;
+
+  @IsString()
+  @IsOptional()
+  cursor?: string;
+}
+
+/** What a cursor is bound to: used anywhere else it is invalid. */
+export interface PageScope {
+  /** `GET /v1/tasks`, with the concrete ids of its path. */
+  route: string;
+  workspaceId: string;
+  userId: string;
+  /** Filters and order as the client gave them. */
+  filters: Record<string, unknown>;
+}
+
+/** The place of a row in the order of the collection, for example `[createdAt, id]`. */
+export type Position = readonly string[];
+
+type Mac = (text: string) => Buffer;
+
+const VERSION = 1;
+
+/** `base64url(JSON of version and position, MAC)`. */
+export function encodeCursor(mac: Mac, scope: PageScope, position: Position): string {
+  const payload = JSON.stringify([VERSION, ...position]);
+  return Buffer.concat([seal(mac, scope, payload), Buffer.from(payload)]).toString('base64url');
+}
+
+/** The position, or 400 `invalid_cursor` with one message for all causes. */
+export function decodeCursor(mac: Mac, scope: PageScope, cursor: string): Position {
+  const bytes = Buffer.from(cursor, 'base64url');
+  // Only the one spelling: Node would skip what is not base64url, and the last letter has spare bits.
+  if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalidCursor();
+  const payload = bytes.subarray(MAC_BYTES).toString('utf8');
+  if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), seal(mac, scope, payload))) throw invalidCursor();
+  const [version, ...position] = JSON.parse(payload) as [number, ...string[]];
+  if (version !== VERSION) throw invalidCursor();
+  return position;
+}
+
+const MAC_BYTES = 16;
+
+function seal(mac: Mac, scope: PageScope, payload: string): Buffer {
+  return mac(`${stringify(scope)}\n${payload}`).subarray(0, MAC_BYTES);
+}
+
+function invalidCursor(): ApiError {
+  return new ApiError('invalid_cursor', 'The cursor is not one that this list gave with these filters.', {
+    param: 'cursor',
+  });
+}
+
+/** One page: ask the database for `limit + 1` rows after `after`, then {@link cut}. */
+export class Page {
+  constructor(
+    readonly limit: number,
+    /** Null for the first page. */
+    readonly after: Position | null,
+    private readonly encode: (position: Position) => string,
+  ) {}
+
+  /** The rows of the page, and the cursor of the next one when there was one row too many. */
+  cut<Row>(rows: readonly Row[], positionOf: (row: Row) => Position): { rows: Row[]; nextCursor: string | null } {
+    const kept = rows.slice(0, this.limit);
+    const last = kept.at(-1);
+    const more = rows.length > kept.length && last !== undefined;
+    return { rows: kept, nextCursor: more ? this.encode(positionOf(last)) : null };
+  }
+}
+
+@Injectable()
+export class Pages {
+  private readonly mac: Mac;
+
+  constructor(secrets: Secrets) {
+    const key = secrets.key('cursors');
+    this.mac = (text) => secrets.mac(key, text);
+  }
+
+  /** Opens the page that a query asks for. Throws 400 `invalid_cursor`. */
+  open(query: Pick<PageQuery, 'limit' | 'cursor'>, scope: PageScope): Page {
+    const after = query.cursor === undefined ? null : decodeCursor(this.mac, scope, query.cursor);
+    return new Page(query.limit, after, (position) => encodeCursor(this.mac, scope, position));
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * A test for paths of a declared route: `:name` stands for one segment, `*name` for the rest. Used only for requests that
+ * no route took, to tell 404 from 405.
+ */
+export function pathPattern(declared: string): (path: string) => boolean {
+  const wanted = declared.split('/');
+  return (path) => {
+    const given = path.split('/');
+    for (const [i, segment] of wanted.entries()) {
+      if (segment.startsWith('*') || segment.startsWith('{*')) return true;
+      const value = given[i];
+      if (value === undefined || (segment.startsWith(':') ? value === '' : segment !== value)) return false;
+    }
+    return given.length === wanted.length;
+  };
+}

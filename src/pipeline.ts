@@ -1,0 +1,29 @@
+// What every request passes, in the order in which it runs. Before it: request id and route (404, 405).
+import { Module, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { AuthModule } from './auth/auth.module.js';
+import { BearerGuard } from './auth/bearer.guard.js';
+import { ScopeGuard } from './auth/scope.guard.js';
+import { BodyReader } from './http/body-reader.interceptor.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { FieldsPipe } from './http/fields.pipe.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { UnitOfWorkInterceptor } from './idempotency/unit-of-work.interceptor.js';
+
+export const PIPELINE: Provider[] = [
+  // 401: key, membership, user and workspace in one look at the database.
+  { provide: APP_GUARD, useClass: BearerGuard },
+  // 403: the route's scopes, then the role.
+  { provide: APP_GUARD, useClass: ScopeGuard },
+  // 400, 413, 415: only now is the body read, as strict JSON.
+  { provide: APP_INTERCEPTOR, useClass: BodyReader },
+  // 400, 409, replay: claims the Idempotency-Key in the transaction of the effect; answers after its commit.
+  { provide: APP_INTERCEPTOR, useClass: UnitOfWorkInterceptor },
+  // 400: body and query against their DTO classes.
+  { provide: APP_PIPE, useClass: FieldsPipe },
+  // Whatever was thrown on the way becomes one shape.
+  { provide: APP_FILTER, useClass: ErrorFilter },
+];
+
+@Module({ imports: [AuthModule, IdempotencyModule], providers: PIPELINE })
+export class PipelineModule {}

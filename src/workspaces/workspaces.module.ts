@@ -1,0 +1,12 @@
+import { Global, Module } from '@nestjs/common';
+import { MembershipsService } from './memberships.service.js';
+import { UsersService } from './users.service.js';
+import { WorkspacesService } from './workspaces.service.js';
+
+/** Global, because features register with {@link MembershipsService} what ends with a membership. */
+@Global()
+@Module({
+  providers: [WorkspacesService, UsersService, MembershipsService],
+  exports: [WorkspacesService, UsersService, MembershipsService],
+})
+export class WorkspacesModule {}

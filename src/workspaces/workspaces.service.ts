@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { OperatorError } from '../auth/operator-error.js';
+
+export interface Workspace {
+  id: string;
+  slug: string;
+  name: string;
+  plan: 'free' | 'paid';
+  createdAt: Date;
+}
+
+const COLUMNS = 'id, slug, name, plan, created_at AS "createdAt"';
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Workspaces: the tenants. */
+@Injectable()
+export class WorkspacesService {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @param input without a slug it is made from the name. Throws {@link OperatorError}. */
+  async create(input: { name: string; slug?: string | undefined; plan: Workspace['plan'] }): Promise<Workspace> {
+    const name = input.name.trim();
+    if (name === '' || name.length > 200) throw new OperatorError('A workspace name has 1 to 200 characters.');
+    const slug = input.slug ?? slugOf(name);
+    if (!SLUG.test(slug)) {
+      throw new OperatorError(
+        `'${slug}' is no slug: 1 to 63 small letters, digits and hyphens are expected; give --slug.`,
+      );
+    }
+    const [made] = await this.dataSource.query<Workspace[]>(
+      `INSERT INTO workspaces (id, slug, name, plan) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
+      [uuidv7(), slug, name, input.plan],
+    );
+    if (made === undefined) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
+    return made;
+  }
+
+  list(): Promise<Workspace[]> {
+    return this.dataSource.query(`SELECT ${COLUMNS} FROM workspaces ORDER BY created_at, id`);
+  }
+
+  /** By slug. Throws {@link OperatorError}. */
+  async get(slug: string): Promise<Workspace> {
+    const [found] = await this.dataSource.query<Workspace[]>(`SELECT ${COLUMNS} FROM workspaces WHERE slug = $1`, [
+      slug,
+    ]);
+    if (found === undefined) throw new OperatorError(`There is no workspace '${slug}'; 'workspace list' shows all.`);
+    return found;
+  }
+}
+
+function slugOf(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return plain
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, '');
+}

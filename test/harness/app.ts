@@ -1,0 +1,57 @@
+import { Test, type TestingModuleBuilder } from '@nestjs/testing';
+import { Logger, type ModuleMetadata } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { composeApp } from '../../src/compose.js';
+import { readEnv } from '../../src/config/env.js';
+import { configureHttp } from '../../src/http/configure-http.js';
+import { createDatabase, type TestDatabase } from './database.js';
+
+// What the framework logs outside of an application; the application's own logger follows LOG_LEVEL.
+Logger.overrideLogger(['fatal']);
+
+export interface TestApp {
+  app: NestExpressApplication;
+  /** Origin of the listening service, `http://127.0.0.1:PORT`. */
+  url: string;
+  db: TestDatabase;
+  close(): Promise<void>;
+}
+
+export interface BootOptions {
+  /** Environment variables over the test defaults. */
+  env?: Record<string, string>;
+  /** Further modules, for example a foreign one under test. */
+  imports?: NonNullable<ModuleMetadata['imports']>;
+  /** Overrides providers before the module is compiled. */
+  override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
+  /** Boot on this database instead of a new one; it is not dropped at the end. */
+  db?: TestDatabase;
+}
+
+/** Boots the whole service on a free port, on a database of its own, as `main.ts` would. */
+export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
+  const db = options.db ?? (await createDatabase());
+  const env = readEnv({
+    NODE_ENV: 'test',
+    PATH: process.env['PATH'],
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'fatal',
+    DATABASE_URL: db.url,
+    SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+    ...options.env,
+  });
+  const { imports = [] } = composeApp(env);
+  const builder = Test.createTestingModule({ imports: [...imports, ...(options.imports ?? [])] });
+  const module = await (options.override?.(builder) ?? builder).compile();
+  const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false });
+  configureHttp(app, env);
+  await app.listen(0, '127.0.0.1');
+  return {
+    app,
+    url: await app.getUrl(),
+    db,
+    close: async () => {
+      await app.close();
+      if (options.db === undefined) await db.drop();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+/** A database of one's own, cloned from the migrated template of the test run. */
+export interface TestDatabase {
+  url: string;
+  query<T extends pg.QueryResultRow>(sql: string, parameters?: unknown[]): Promise<T[]>;
+  drop(): Promise<void>;
+}
+
+export async function createDatabase(): Promise<TestDatabase> {
+  const admin = setting('MILLWRIGHT_TEST_ADMIN_URL');
+  const name = `mw_${process.pid}_${randomBytes(5).toString('hex')}`;
+  await once(admin, `CREATE DATABASE ${name} TEMPLATE ${setting('MILLWRIGHT_TEST_TEMPLATE')} STRATEGY wal_log`);
+  const url = new URL(admin);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 2, idleTimeoutMillis: 1000 });
+  pool.on('error', () => undefined);
+  return {
+    url: url.href,
+    query: async (sql, parameters) => (await pool.query(sql, parameters)).rows,
+    drop: async () => {
+      await pool.end();
+      await once(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function once(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function setting(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: e2e tests run through 'npm test'.`);
+  return value;
+}
