@@ -19,10 +19,12 @@ export class LazySandbox {
 
   /** Closes what was opened. Never throws: the run's outcome matters more. */
   async close(): Promise<void> {
+    // What failed to open was told to whoever wanted it.
+    const session = await this.opening?.catch(() => undefined);
     try {
-      await (await this.opening)?.close();
+      await session?.close();
     } catch (error) {
-      if (!this.input.signal.aborted) new Logger(LazySandbox.name).warn(error);
+      new Logger(LazySandbox.name).warn(error);
     }
   }
 

@@ -76,7 +76,8 @@ function judge({ action }: Block, { result }: ToolInvocation): Judgement {
   if (result.status === 'error') return mayFail ? good(result.error, 'failed, as it may') : bad(result.error);
   if (action.kind === 'ask') return good(`The answer: ${answerOf({ result }) ?? ''}`, 'answered');
   if (action.kind !== 'command') return good('Done.', 'done');
-  const exitCode = Number(field(result.output, 'exitCode'));
+  const code = field(result.output, 'exitCode');
+  const exitCode = typeof code === 'number' ? code : Number.NaN;
   const shown = `Exit code ${exitCode}.${fenced(field(result.output, 'stdout'))}${fenced(field(result.output, 'stderr'))}`;
   if (exitCode === 0) return good(shown, 'exit code 0');
   if (mayFail) return good(shown, `exit code ${exitCode}, as it may`);

@@ -154,21 +154,23 @@ export function steps(...answers: Answer[]): Script {
 
 /**
  * For tests that only have the text of a message. The user's text holds `SCRIPT [answer, …]`: JSON of {@link Answer}s, one
- * a step; an answer may carry `times` (failing answers: that often, then the next one; others: for so many steps).
- * Without a marker the answer is `Done.`
+ * a step, or for `times` steps. Failing answers come first, `times` tries each, at the step before which they stand.
+ * Without a marker the answer is `Done.` Tries are counted per conversation: give each task a text of its own.
  */
 export function byMarkers(request: ChatRequest, attempt: number): Answer {
   const json = /SCRIPT\s+(\[[\s\S]*\])/.exec(userText(request))?.[1];
   if (json === undefined) return { text: 'Done.' };
   let step = stepOf(request);
-  let failed = attempt - 1;
+  let tries = attempt - 1;
   for (const answer of JSON.parse(json) as (Answer & { times?: number })[]) {
-    const times = answer.times ?? 1;
-    const fails = answer.status !== undefined || answer.breakOff === true || answer.brokenJson === true;
-    const left = fails ? failed : step;
-    if (left < times && (!fails || step === 0)) return answer;
-    if (fails) failed -= step === 0 ? times : 0;
-    else step -= times;
+    const { times = 1 } = answer;
+    if (answer.status === undefined && answer.breakOff !== true && answer.brokenJson !== true) {
+      if (step < times) return answer;
+      step -= times;
+    } else if (step === 0) {
+      if (tries < times) return answer;
+      tries -= times;
+    }
   }
   return { text: 'Done.' };
 }
