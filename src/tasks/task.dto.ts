@@ -4,6 +4,7 @@ import {
   ArrayMinSize,
   IsArray,
   IsIn,
+  IsInstance,
   IsInt,
   IsOptional,
   IsString,
@@ -102,6 +103,7 @@ export class CreateTaskDto {
   effort?: Effort;
 
   @IsOptional()
+  @IsInstance(BudgetDto, { message: 'budget must be an object' })
   @ValidateNested({ message: 'budget must be an object' })
   @Type(() => BudgetDto)
   budget?: BudgetDto | null;
