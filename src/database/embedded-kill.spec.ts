@@ -29,10 +29,14 @@ class Writer {
   }
 
   async wrote(rows: number): Promise<void> {
-    await until(`${rows} rows of the writer`, () => {
-      if (this.child.exitCode !== null) throw new Error(`The writer ended: ${this.said}`);
-      return this.acknowledged.length >= rows;
-    });
+    await until(
+      `${rows} rows of the writer`,
+      () => {
+        if (this.child.exitCode !== null) throw new Error(`The writer ended: ${this.said}`);
+        return this.acknowledged.length >= rows;
+      },
+      { within: 20_000 },
+    );
   }
 
   async kill(): Promise<void> {
