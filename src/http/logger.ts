@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Level, type Logger as Pino } from 'pino';
 
@@ -37,6 +38,6 @@ export class PinoLogger implements LoggerService {
     const details = { context: texts.pop(), stack: texts.pop() };
     if (message instanceof Error) this.pino[level]({ ...details, err: message });
     else if (typeof message === 'object') this.pino[level]({ ...details, ...message });
-    else this.pino[level](details, String(message));
+    else this.pino[level](details, typeof message === 'string' ? message : inspect(message));
   }
 }
