@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { Env } from './env.js';
+import { removeReachable } from './reachable.js';
 
 /**
  * The folder for everything that is not in the database: files, generated secret, embedded server.
@@ -18,11 +19,16 @@ export class DataDir {
     const given = env.variables.DATA_DIR;
     this.temporary = given === undefined && env.test;
     this.path = this.temporary ? mkdtempSync(join(tmpdir(), 'millwright-')) : resolve(given ?? '.data');
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    const made = mkdirSync(this.path, { recursive: true, mode: 0o700 }) !== undefined;
+    // The users that root starts the database and the sandbox as pass through it, but cannot list it. What lies in it
+    // is closed itself (0700, 0600). The mode of a folder that was given is its owner's business.
+    if ((made || this.temporary) && process.getuid?.() === 0) chmodSync(this.path, 0o711);
   }
 
   /** Called when the application has closed everything that uses the folder. */
   remove(): void {
-    if (this.temporary) rmSync(this.path, { recursive: true, force: true });
+    if (!this.temporary) return;
+    rmSync(this.path, { recursive: true, force: true });
+    removeReachable(this.path);
   }
 }

@@ -1,5 +1,7 @@
-import { Env } from '../config/env.js';
-import { DataDir } from '../config/data-dir.js';
+import { Logger } from '@nestjs/common';
+import type { DataDir } from '../config/data-dir.js';
+import type { Env } from '../config/env.js';
+import { EmbeddedPostgres } from './embedded-postgres.js';
 
 /** The PostgreSQL that this process uses: the operator's (`DATABASE_URL`), or the embedded one in `DATA_DIR`. */
 export class DatabaseServer {
@@ -13,8 +15,8 @@ export class DatabaseServer {
   static async open(env: Env, dataDir: DataDir, join: boolean): Promise<DatabaseServer> {
     const { DATABASE_URL } = env.variables;
     if (DATABASE_URL !== undefined) return new DatabaseServer(DATABASE_URL, false, () => Promise.resolve());
-    void dataDir;
-    void join;
-    throw new Error('embedded server');
+    const options = { dataDir: dataDir.path, logger: new Logger('PostgreSQL'), durable: !dataDir.temporary };
+    const server = await (join ? EmbeddedPostgres.joinOrStart(options) : EmbeddedPostgres.start(options));
+    return new DatabaseServer(server.url, true, () => server.stop());
   }
 }

@@ -40,12 +40,25 @@ export interface ModelUsage {
   reasoningTokens: number;
 }
 
-/** What a model says, in order. `text` and `reasoning` are pieces: consecutive ones of a kind belong together until `end`. */
+/**
+ * What a model says, in order. `text` and `reasoning` are pieces: consecutive ones of a kind belong together until `end`.
+ * An empty piece is a sign of life: the loop ends a stream that stays silent too long.
+ */
 export type ModelPart =
   | { type: 'text'; text: string; end?: boolean; providerMetadata?: ProviderMetadata }
   | { type: 'reasoning'; text: string; end?: boolean; providerMetadata?: ProviderMetadata }
-  /** `input` is JSON text, not yet checked. */
-  | { type: 'tool_call'; toolCallId: string; name: string; input: string; providerMetadata?: ProviderMetadata }
+  /**
+   * `input` is JSON text, not yet checked. `deliberate`: the same call as before is meant, as in a script that has the
+   * same line twice, and is no sign of a model that goes in circles.
+   */
+  | {
+      type: 'tool_call';
+      toolCallId: string;
+      name: string;
+      input: string;
+      deliberate?: boolean;
+      providerMetadata?: ProviderMetadata;
+    }
   /** Exactly one, the last part. `failure` ends the turn as `failed` after what was said is on record. */
   | {
       type: 'finish';

@@ -1,5 +1,8 @@
 // One PostgreSQL for the whole test run, with a migrated template that each test file clones (45–145 ms).
 // TEST_DATABASE_URL names another server (a superuser's URL) to use instead of the embedded one.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 
 export default async function () {
@@ -21,5 +24,20 @@ export default async function () {
 }
 
 async function startEmbedded() {
-  throw new Error('embedded');
+  const { EmbeddedPostgres } = await import('../../dist/database/embedded-postgres.js');
+  const dataDir = mkdtempSync(join(tmpdir(), 'millwright-tests-'));
+  const server = await EmbeddedPostgres.start({
+    dataDir,
+    logger: { log() {}, debug() {}, error: console.error },
+    durable: false,
+  });
+  globalThis.millwrightTestServer = {
+    stop: async () => {
+      await server.stop();
+      const { removeReachable } = await import('../../dist/config/reachable.js');
+      removeReachable(dataDir);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+  return server.url;
 }

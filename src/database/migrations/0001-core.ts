@@ -117,7 +117,6 @@ CREATE TABLE runs (
   epoch int NOT NULL DEFAULT 0,
   lease_until timestamptz,
   recovery_count int NOT NULL DEFAULT 0,
-  begun boolean NOT NULL DEFAULT false,
   claimed_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
   finished_at timestamptz
@@ -177,7 +176,8 @@ CREATE INDEX interactions_expiry ON interactions (expires_at) WHERE status = 'pe
 CREATE TABLE files (
   id uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-  task_id uuid REFERENCES tasks ON DELETE CASCADE,
+  -- Deferred: attachments are claimed first, task, message and run follow in one statement of the same transaction.
+  task_id uuid REFERENCES tasks ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
   project_id uuid,
   origin text NOT NULL CHECK (origin IN ('attachment', 'task', 'project')),
   name text NOT NULL,

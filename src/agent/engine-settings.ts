@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+
+/** Bounds of the loop that no client sets. Times in milliseconds. A class of its own, so that a test can shorten them. */
+@Injectable()
+export class EngineSettings {
+  /** A model that sends nothing for so long is given up. Reasoning models send signs of life, slow servers do not. */
+  idleMs = 120_000;
+  /** One answer of a model, from request to finish. */
+  answerMs = 30 * 60_000;
+  /** Characters of one answer; more is a model that does not stop. */
+  answerLength = 4_000_000;
+  /** Tries of one model call. With the waits below: 8 to 15 seconds until a provider that is down fails the turn. */
+  attempts = 5;
+  /** Wait before the second try; doubles with each, jittered between half and whole. */
+  backoffMs = 1_000;
+  /** A provider that asks for a longer wait than this (`Retry-After`) is not waited for: the slot is worth more. */
+  longestWaitMs = 60_000;
+  /** Model calls of one turn, whatever its budget says. */
+  stepsPerTurn = 250;
+  /** Tool calls of one step. */
+  callsPerStep = 64;
+  /** The same single call that often in a row is answered with an error, and later ends the turn. */
+  repeatsRefused = 3;
+  repeatsFatal = 6;
+  /** Bytes of JSON of one tool result. */
+  resultBytes = 256 * 1024;
+}

@@ -1,0 +1,56 @@
+import { Logger } from '@nestjs/common';
+import { type Sandbox, SandboxError, SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
+import type { AgentInput, InputFile } from './agent-engine.js';
+
+/** The sandbox of one run, opened when a tool first wants it: many turns need none. */
+export class LazySandbox {
+  private opening: Promise<SandboxSession> | undefined;
+
+  constructor(
+    private readonly sandbox: () => Sandbox,
+    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'signal'>,
+  ) {}
+
+  /** Rejects with {@link SandboxError} when there is none to be had. */
+  get(): Promise<SandboxSession> {
+    this.opening ??= this.open();
+    return this.opening;
+  }
+
+  /** Closes what was opened. Never throws: the run's outcome matters more. */
+  async close(): Promise<void> {
+    // What failed to open was told to whoever wanted it.
+    const session = await this.opening?.catch(() => undefined);
+    try {
+      await session?.close();
+    } catch (error) {
+      new Logger(LazySandbox.name).warn(error);
+    }
+  }
+
+  private async open(): Promise<SandboxSession> {
+    const { taskId, signal, files } = this.input;
+    const session = await this.sandbox().open({ taskId, signal });
+    try {
+      for (const file of files) await bringIn(session, file);
+      return session;
+    } catch (error) {
+      await session.close();
+      if (error instanceof SandboxFileError) {
+        throw new SandboxError(`An input file cannot be laid into the workdir: ${error.message}`, { cause: error });
+      }
+      throw error;
+    }
+  }
+}
+
+/** A file that is there already stays: an earlier run brought it, and the agent may have changed it since. */
+async function bringIn(session: SandboxSession, file: InputFile): Promise<void> {
+  try {
+    const { content } = await session.readFile(file.path);
+    content.destroy();
+  } catch (error) {
+    if (!(error instanceof SandboxFileError)) throw error;
+    if (error.code === 'not_found') await session.writeFile(file.path, await file.open());
+  }
+}

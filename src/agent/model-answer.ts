@@ -1,0 +1,129 @@
+import type { ProviderMetadata, StoredPart } from '../models/conversation.js';
+import { ModelError, type ModelPart, type ModelUsage } from '../models/model-provider.js';
+import { cleanText } from './clean-json.js';
+
+/** A call as the model wrote it. */
+export interface RequestedCall {
+  toolCallId: string;
+  name: string;
+  input: string;
+  deliberate: boolean;
+}
+
+/** What one model call came to. With `failure` there are no calls. */
+export interface ModelAnswer {
+  parts: StoredPart[];
+  calls: RequestedCall[];
+  usage: ModelUsage;
+  failure: { code: string; message: string; retryable: boolean } | null;
+}
+
+type Finish = Extract<ModelPart, { type: 'finish' }>;
+interface Piece {
+  type: 'text' | 'reasoning';
+  text: string;
+  providerMetadata?: ProviderMetadata;
+}
+
+/** Puts the pieces of a stream together. `uniqueId` turns a model's call id into one that the conversation has not seen. */
+export class AnswerCollector {
+  private readonly parts: StoredPart[] = [];
+  private readonly calls: RequestedCall[] = [];
+  private open: Piece | null = null;
+  private length = 0;
+  finish: Finish | null = null;
+
+  constructor(
+    private readonly limits: { answerLength: number; callsPerStep: number },
+    private readonly uniqueId: (id: string) => string,
+  ) {}
+
+  add(part: ModelPart): void {
+    if (part.type === 'finish') {
+      this.close();
+      this.finish = part;
+    } else if (part.type === 'tool_call') this.addCall(part);
+    else this.addPiece(part);
+  }
+
+  /** Throws {@link ModelError} when the stream broke off or said nothing. */
+  result(): ModelAnswer {
+    const { finish } = this;
+    if (finish === null) throw new ModelError("The model's provider broke off its answer.", true);
+    const failure = this.failureOf(finish);
+    const parts: StoredPart[] = this.parts.filter((part) => failure === null || part.type !== 'tool');
+    if (parts.length > 0) parts.unshift({ type: 'step_start' });
+    return { parts, calls: failure === null ? this.calls : [], usage: finish.usage, failure };
+  }
+
+  private failureOf(finish: Finish): ModelAnswer['failure'] {
+    if (finish.failure !== undefined) return { ...finish.failure, retryable: false };
+    if (finish.reason === 'content_filter') {
+      return { code: 'content_filter', message: "The model's provider withheld the answer.", retryable: false };
+    }
+    const said = this.parts.some((part) => part.type === 'text');
+    if (this.calls.length > 0 || (said && finish.reason !== 'length')) return null;
+    if (said) {
+      return {
+        code: 'output_limit',
+        message: 'The answer was cut off at the output limit of the model.',
+        retryable: true,
+      };
+    }
+    throw new ModelError(
+      finish.reason === 'length'
+        ? 'The model reached its output limit before it said anything.'
+        : 'The model gave an empty answer.',
+      true,
+    );
+  }
+
+  private addPiece(piece: Extract<ModelPart, { type: 'text' | 'reasoning' }>): void {
+    const { type, text, end, providerMetadata } = piece;
+    if (text === '' && end === undefined && providerMetadata === undefined) return;
+    this.grow(text.length);
+    if (this.open?.type !== type) this.close();
+    this.open ??= { type, text: '' };
+    this.open.text += text;
+    if (providerMetadata !== undefined)
+      this.open.providerMetadata = merge(this.open.providerMetadata, providerMetadata);
+    if (end === true) this.close();
+  }
+
+  private close(): void {
+    const { open } = this;
+    this.open = null;
+    if (open === null) return;
+    // Hidden reasoning has no text, but its signature must go back to the provider.
+    if (open.text === '' && (open.type === 'text' || open.providerMetadata === undefined)) return;
+    this.parts.push({ ...open, text: cleanText(open.text) });
+  }
+
+  private addCall(call: Extract<ModelPart, { type: 'tool_call' }>): void {
+    this.close();
+    this.grow(call.input.length);
+    if (this.calls.length >= this.limits.callsPerStep) {
+      throw new ModelError(`The model asked for more than ${this.limits.callsPerStep} tools at once.`, true);
+    }
+    const toolCallId = this.uniqueId(call.toolCallId);
+    const { providerMetadata } = call;
+    this.parts.push({ type: 'tool', toolCallId, ...(providerMetadata === undefined ? {} : { providerMetadata }) });
+    this.calls.push({
+      toolCallId,
+      name: cleanText(call.name).slice(0, 200),
+      input: call.input,
+      deliberate: call.deliberate === true,
+    });
+  }
+
+  private grow(by: number): void {
+    this.length += by;
+    if (this.length > this.limits.answerLength) throw new ModelError('The answer of the model does not end.', false);
+  }
+}
+
+function merge(one: ProviderMetadata | undefined, other: ProviderMetadata): ProviderMetadata {
+  const merged: ProviderMetadata = { ...one };
+  for (const [provider, values] of Object.entries(other)) merged[provider] = { ...merged[provider], ...values };
+  return merged;
+}

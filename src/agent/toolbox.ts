@@ -1,0 +1,121 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { z } from 'zod';
+import type { JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
+import type { ToolDefinition } from '../models/model-provider.js';
+import { PluginRegistry } from '../plugins/plugin.js';
+import { SandboxError } from '../sandbox/sandbox.js';
+import { untilAborted } from './abort.js';
+import { AgentTool, type ToolContext, type ToolOutcome } from './agent-tool.js';
+import { cleanJson, cleanText } from './clean-json.js';
+import { EngineSettings } from './engine-settings.js';
+
+/** A call that may be carried out, or the error that the model reads instead. */
+export type CheckedCall = { tool: AgentTool; input: unknown } | { error: string };
+
+/** Every tool of the running application. */
+@Injectable()
+export class Toolbox implements OnModuleInit {
+  private tools: Map<string, AgentTool> | undefined;
+  private described: ToolDefinition[] | undefined;
+
+  constructor(
+    private readonly registry: PluginRegistry,
+    private readonly settings: EngineSettings,
+  ) {}
+
+  /** A tool whose arguments have no JSON Schema stops the boot, not a task. */
+  onModuleInit(): void {
+    this.definitions();
+  }
+
+  /** What a model is told of the tools. */
+  definitions(): ToolDefinition[] {
+    this.described ??= [...this.all()].map(([name, tool]) => ({
+      name,
+      description: tool.description,
+      inputSchema: schemaOf(tool),
+    }));
+    return this.described;
+  }
+
+  /** Looks for a call's tool and checks its arguments. Nothing is started. */
+  check({ name, input }: Pick<ToolInvocation, 'name' | 'input'>): CheckedCall {
+    const tool = this.all().get(name);
+    if (tool === undefined) {
+      return { error: `There is no tool '${name}'. The tools are: ${[...this.all().keys()].join(', ')}.` };
+    }
+    if (typeof input === 'string') {
+      return { error: `The arguments of ${name} are not a JSON object, so nothing was done. ${expected(tool)}` };
+    }
+    const parsed = tool.parameters.safeParse(input);
+    if (parsed.success) return { tool, input: parsed.data };
+    const issues = parsed.error.issues.map((issue) => `- ${issue.path.join('.') || 'arguments'}: ${issue.message}`);
+    return {
+      error: `The arguments of ${name} are wrong, so nothing was done:\n${issues.join('\n')}\n${expected(tool)}`,
+    };
+  }
+
+  /**
+   * Carries out a checked call. What the tool throws is an `error` result, but for {@link SandboxError} and the signal's
+   * reason, which are thrown.
+   */
+  async execute({ tool, input }: { tool: AgentTool; input: unknown }, context: ToolContext): Promise<ToolOutcome> {
+    context.signal.throwIfAborted();
+    try {
+      const outcome = await untilAborted(tool.execute(input, context), context.signal);
+      return outcome.status === 'question' ? outcome : { ...outcome, ...this.bounded(outcome) };
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (error instanceof SandboxError) throw error;
+      return this.bounded({ status: 'error', error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  private bounded(result: ToolResult): ToolResult {
+    const { resultBytes } = this.settings;
+    if (result.status === 'denied') return { status: 'denied' };
+    if (result.status === 'error') {
+      // A character is at most six bytes of JSON.
+      return { status: 'error', error: cleanText(result.error).slice(0, resultBytes / 8) };
+    }
+    const json = JSON.stringify(result.output);
+    if (Buffer.byteLength(json) <= resultBytes) return { status: 'success', output: cleanJson(result.output, json) };
+    const text = cleanText(typeof result.output === 'string' ? result.output : json).slice(0, resultBytes / 8);
+    return { status: 'success', output: `${text}\n[The result was cut here: it had ${json.length} characters.]` };
+  }
+
+  private all(): Map<string, AgentTool> {
+    if (this.tools === undefined) {
+      const found = this.registry.all(AgentTool);
+      for (const [name, tool] of found) {
+        if (tool.name === name) continue;
+        throw new Error(`The tool ${tool.constructor.name} is '${name}' in @Plugin and '${tool.name}' by its name.`);
+      }
+      this.tools = new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+    }
+    return this.tools;
+  }
+}
+
+function schemaOf(tool: AgentTool): Record<string, unknown> {
+  const { $schema: _version, ...schema } = z.toJSONSchema(tool.parameters, { target: 'draft-7', io: 'input' });
+  return schema;
+}
+
+function expected(tool: AgentTool): string {
+  return `The schema of its arguments: ${JSON.stringify(schemaOf(tool))}`;
+}
+
+/** Arguments as a model wrote them: parsed, or the text itself when it is no JSON object. */
+export function parseArguments(text: string): JsonValue {
+  // Some providers send nothing for a tool without arguments.
+  if (text.trim() === '') return {};
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return cleanJson(value, JSON.stringify(value));
+  } catch {
+    // Told to the model by `check`.
+  }
+  return cleanText(text);
+}

@@ -1,0 +1,78 @@
+import { StringDecoder } from 'node:string_decoder';
+
+const LINE_LENGTH = 2_000;
+const WINDOW_LENGTH = 60_000;
+const SNIFFED_BYTES = 8_192;
+
+/** Takes some lines out of a stream of bytes, whatever its size: at most one window of them is in memory. */
+export class LineWindow {
+  /** A NUL in the first bytes, as git and grep decide it. */
+  binary = false;
+  /** There are lines after the window. */
+  more = false;
+  /** Lines seen so far; all of the file when `more` is false. */
+  total = 0;
+  private readonly lines: string[] = [];
+  private readonly decoder = new StringDecoder('utf8');
+  private current = '';
+  private cut = 0;
+  private length = 0;
+  private bytes = 0;
+
+  constructor(
+    private readonly offset: number,
+    private readonly limit: number,
+  ) {}
+
+  /** True when nothing more is needed. */
+  add(chunk: Buffer): boolean {
+    if (this.bytes < SNIFFED_BYTES && chunk.subarray(0, SNIFFED_BYTES - this.bytes).includes(0)) this.binary = true;
+    this.bytes += chunk.length;
+    return this.binary || this.take(this.decoder.write(chunk));
+  }
+
+  /** The window. Call it after the last chunk. */
+  finish(): string[] {
+    if (!this.more && !this.take(this.decoder.end()) && this.current !== '') this.endLine();
+    return this.lines;
+  }
+
+  private take(text: string): boolean {
+    let from = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      this.extend(text.slice(from, end));
+      if (this.full()) return true;
+      this.endLine();
+      from = end + 1;
+    }
+    this.extend(text.slice(from));
+    return this.current !== '' && this.full();
+  }
+
+  private extend(piece: string): void {
+    if (this.total + 1 < this.offset) {
+      // One character is enough to know that the line is there.
+      this.current ||= piece.slice(0, 1);
+      return;
+    }
+    const room = Math.max(0, LINE_LENGTH - this.current.length);
+    this.current += piece.slice(0, room);
+    this.cut += piece.length - Math.min(room, piece.length);
+  }
+
+  private full(): boolean {
+    this.more = this.lines.length >= this.limit || this.length >= WINDOW_LENGTH;
+    return this.more;
+  }
+
+  private endLine(): void {
+    this.total++;
+    if (this.total >= this.offset) {
+      const line = this.current.endsWith('\r') ? this.current.slice(0, -1) : this.current;
+      this.lines.push(this.cut > 0 ? `${line} [… ${this.cut} characters left out]` : line);
+      this.length += line.length;
+    }
+    this.current = '';
+    this.cut = 0;
+  }
+}

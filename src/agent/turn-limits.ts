@@ -1,0 +1,41 @@
+import type { ModelUsage } from '../models/model-provider.js';
+import type { AgentInput, AgentOutcome } from './agent-engine.js';
+
+/** What a turn may use, counted over all its runs (reference §4, `budget`). */
+export class TurnLimits {
+  private steps: number;
+  private tokens: number;
+  private readonly begun = performance.now();
+
+  constructor(
+    private readonly input: Pick<AgentInput, 'budget' | 'spent'>,
+    private readonly stepsPerTurn: number,
+  ) {
+    this.steps = input.spent.steps;
+    this.tokens = input.spent.tokens;
+  }
+
+  count({ inputTokens, outputTokens }: ModelUsage): void {
+    this.steps++;
+    this.tokens += inputTokens + outputTokens;
+  }
+
+  /** Why no further model call is allowed; null when one is. */
+  exceeded(): Extract<AgentOutcome, { type: 'failed' }> | null {
+    const { maxSteps, maxTokens, maxDurationSeconds } = this.input.budget;
+    const seconds = (this.input.spent.durationMs + performance.now() - this.begun) / 1000;
+    if (maxSteps !== undefined && this.steps >= maxSteps) return overBudget(`${maxSteps} steps`);
+    if (maxTokens !== undefined && this.tokens >= maxTokens) return overBudget(`${maxTokens} tokens`);
+    if (maxDurationSeconds !== undefined && seconds >= maxDurationSeconds) {
+      return overBudget(`${maxDurationSeconds} seconds`);
+    }
+    if (this.steps < this.stepsPerTurn) return null;
+    const message = `The turn came to its limit of ${this.stepsPerTurn} steps without an end.`;
+    return { type: 'failed', code: 'step_limit', message, retryable: true };
+  }
+}
+
+function overBudget(what: string): Extract<AgentOutcome, { type: 'failed' }> {
+  const message = `The budget of ${what} is used up.`;
+  return { type: 'failed', code: 'budget_exceeded', message, retryable: false };
+}

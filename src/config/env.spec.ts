@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { transparencyOf, sandboxLimitsOf } from './config-file.js';
+import { ConfigurationError, ENV_NAMES, readEnv } from './env.js';
+
+const SECRET = 'a secret that is long enough: 32+ bytes';
+
+/** The message of the refusal; fails when there is none. */
+function refusal(source: Record<string, string>): string {
+  try {
+    readEnv(source);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as Error).message;
+  }
+  throw new Error(`accepted: ${JSON.stringify(source)}`);
+}
+
+describe('the environment', () => {
+  it('is described by .env.example, with the same variables in the same order', () => {
+    const names = readFileSync('.env.example', 'utf8').match(/^(?:# )?[A-Z][A-Z_]+(?==)/gm) ?? [];
+    expect(names.map((name) => name.replace('# ', ''))).toEqual(ENV_NAMES);
+  });
+
+  it('has the defaults that .env.example shows', () => {
+    const text = readFileSync('.env.example', 'utf8');
+    const shown = new Map(
+      [...text.matchAll(/Default (\S+?)[.:,]?(?: .*)?\n# ([A-Z_]+)=(.*)\n/g)].map(([, said, name, sample]) => [
+        name,
+        { said, sample },
+      ]),
+    );
+    for (const [name, value] of Object.entries(readEnv({}).variables)) {
+      if (value === undefined) continue;
+      expect([name, shown.get(name)]).toEqual([name, { said: String(value), sample: String(value) }]);
+    }
+  });
+
+  it('can be empty, and takes an empty value as none', () => {
+    const all = Object.fromEntries(ENV_NAMES.map((name) => [name, '']));
+    expect(readEnv(all).variables).toEqual(readEnv({}).variables);
+    expect(readEnv({}).variables).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', ROLE: 'all', SANDBOX: 'auto' });
+  });
+
+  it.each([
+    ['PORT', '70000', 'a whole number from 0 to 65535'],
+    ['PORT', 'http', 'a whole number from 0 to 65535'],
+    ['PORT', '3000.5', 'a whole number from 0 to 65535'],
+    ['PUBLIC_URL', 'example.org', 'a URL that begins with http:// or https://'],
+    ['DATABASE_URL', 'mysql://h/d', 'a URL that begins with postgres:// or postgresql://'],
+    ['REDIS_URL', 'localhost:6379', 'a URL that begins with redis:// or rediss://'],
+    ['ROLE', 'boss', 'one of all, api, worker'],
+    ['SECRET_KEY', 'short', 'at least 32 bytes'],
+    ['WORKER_CONCURRENCY', '0', 'a whole number from 1 to 1000'],
+    ['SANDBOX', 'docker', 'one of auto, bubblewrap, namespaces, none'],
+    ['LEASE_SECONDS', '1', 'a whole number from 2 to 3600'],
+    ['MAX_UPLOAD_BYTES', '-1', `a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`],
+    ['INTERACTION_TTL_SECONDS', 'a week', 'a whole number from 1 to 316224000'],
+    ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
+    ['OPENAI_COMPATIBLE_URL', '127.0.0.1:11434', 'a URL that begins with http:// or https://'],
+  ])('refuses %s=%s with the name and the accepted form', (name, value, form) => {
+    expect(refusal({ [name]: value })).toBe(`${name}: ${form} is expected.`);
+  });
+
+  it('names every wrong value at once', () => {
+    expect(refusal({ PORT: 'x', ROLE: 'y' }).split('\n')).toHaveLength(2);
+  });
+
+  it('requires SECRET_KEY with DATABASE_URL', () => {
+    const DATABASE_URL = 'postgres://u:p@127.0.0.1/d';
+    expect(refusal({ DATABASE_URL })).toMatch(/^SECRET_KEY: /);
+    expect(readEnv({ DATABASE_URL, SECRET_KEY: SECRET }).variables.DATABASE_URL).toBe(DATABASE_URL);
+  });
+
+  it('says what each role does', () => {
+    const of = (ROLE: string) => [readEnv({ ROLE }).servesApi, readEnv({ ROLE }).runsWork];
+    expect([of('all'), of('api'), of('worker')]).toEqual([
+      [true, true],
+      [true, false],
+      [false, true],
+    ]);
+  });
+});
+
+describe('CONFIG_FILE', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'millwright-env-'))));
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function configured(content: unknown, more: Record<string, string> = {}): Record<string, string> {
+    const path = join(folder, 'config.json');
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return { CONFIG_FILE: path, ...more };
+  }
+  const model = { id: 'house', provider: 'openai-compatible', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' };
+
+  it('replaces the defaults key by key', () => {
+    const file = { transparency: { files: true }, sandbox: { wallClockSeconds: 5 } };
+    const env = readEnv(configured(file));
+    expect(transparencyOf(env.file)).toMatchObject({ text: true, files: true, data: false });
+    expect(sandboxLimitsOf(env.file)).toMatchObject({ wallClockSeconds: 5, processes: 256 });
+  });
+
+  it('is refused when it is absent or no JSON', () => {
+    expect(refusal({ CONFIG_FILE: join(folder, 'absent.json') })).toMatch(/^CONFIG_FILE: .*absent\.json/);
+    expect(refusal(configured('{'))).toMatch(/^CONFIG_FILE: /);
+  });
+
+  it.each([
+    ['an unknown part', { modles: [] }, /modles/],
+    ['an unknown key of a model', { models: [{ ...model, tier: 1 }] }, /models\.0: .*tier/],
+    ['two models of one id', { models: [model, model] }, /models: every model needs an id of its own/],
+    [
+      'two default models',
+      {
+        models: [
+          { ...model, default: true },
+          { ...model, id: 'b', default: true },
+        ],
+      },
+      /at most one model can be the default/,
+    ],
+    ['an unknown kind of part', { transparency: { thoughts: true } }, /transparency: .*thoughts/],
+    ['a limit of nothing', { sandbox: { processes: 0 } }, /sandbox\.processes/],
+  ])('is refused with %s', (_what, content, message) => {
+    const said = refusal(configured(content));
+    expect(said).toMatch(/^CONFIG_FILE, /);
+    expect(said).toMatch(message);
+  });
+
+  it('takes the key of a model from the variable that it names, and requires it', () => {
+    const file = { models: [{ ...model, apiKeyEnv: 'HOUSE_KEY' }] };
+    expect(refusal(configured(file))).toMatch(/^HOUSE_KEY: a key is expected/);
+    expect(readEnv(configured(file, { HOUSE_KEY: 'k' })).modelKeys.get('HOUSE_KEY')).toBe('k');
+  });
+});

@@ -1,0 +1,20 @@
+/** A run that this process holds: every write about it carries the epoch, and a write that touches no row stops it. */
+export interface ClaimedRun {
+  runId: string;
+  taskId: string;
+  workspaceId: string;
+  epoch: number;
+}
+
+/** Another worker, a cancel or a deletion has taken the run: abort, kill the sandbox, write nothing more. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+  constructor(run: ClaimedRun) {
+    super(`Run ${run.runId} is no longer held at epoch ${run.epoch}.`);
+  }
+}
+
+/** This process stops: the run goes back to the queue for another, without counting as a recovery. */
+export class HandedBackError extends Error {
+  override readonly name = 'HandedBackError';
+}

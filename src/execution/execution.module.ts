@@ -1,0 +1,40 @@
+// Runs: who holds them, what drives them, who writes about them. Only in processes that work.
+import { type DynamicModule, Inject, Injectable, Module, type OnModuleInit, Optional } from '@nestjs/common';
+import { AgentModule } from '../agent/agent.module.js';
+import type { Env } from '../config/env.js';
+import { FilesModule } from '../files/files.module.js';
+import { LocalSignal } from '../signals/local-signal.js';
+import { TasksModule } from '../tasks/tasks.module.js';
+import { HeldRuns } from './held-runs.js';
+import { Reconciler } from './reconciler.js';
+import { RunClaims } from './run-claims.js';
+import { RunDriver } from './run-driver.js';
+import { RunExecutor } from './run-executor.js';
+import { RunLoader } from './run-loader.js';
+import { RunProcessor } from './run.processor.js';
+import { RunRecorder } from './run-recorder.js';
+
+/** Without Redis the signal calls the executor itself. */
+@Injectable()
+class LocalWork implements OnModuleInit {
+  constructor(
+    private readonly executor: RunExecutor,
+    @Optional() @Inject(LocalSignal) private readonly signal: LocalSignal | null,
+  ) {}
+
+  onModuleInit(): void {
+    this.signal?.onRing((runId) => void this.executor.execute(runId));
+  }
+}
+
+@Module({})
+export class ExecutionModule {
+  static with(env: Env): DynamicModule {
+    const doorbell = env.variables.REDIS_URL === undefined ? LocalWork : RunProcessor;
+    return {
+      module: ExecutionModule,
+      imports: [AgentModule, FilesModule, TasksModule],
+      providers: [RunClaims, HeldRuns, RunLoader, RunRecorder, RunDriver, RunExecutor, Reconciler, doorbell],
+    };
+  }
+}

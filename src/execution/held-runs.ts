@@ -1,0 +1,98 @@
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Env } from '../config/env.js';
+import { PgChannel } from '../signals/pg-channel.js';
+import { type ClaimedRun, FencedError } from './claimed-run.js';
+import { RunClaims } from './run-claims.js';
+
+interface HeldRun {
+  run: ClaimedRun;
+  controller: AbortController;
+  done: Promise<void>;
+  finish: () => void;
+}
+
+/**
+ * The runs of this process and their leases. One heartbeat renews them all; when the database has not confirmed for two
+ * thirds of the lease, the process fences itself off, before anyone else may claim.
+ */
+@Injectable()
+export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly logger = new Logger(HeldRuns.name);
+  private readonly runs = new Map<string, HeldRun>();
+  private readonly leaseMs: number;
+  private timer: NodeJS.Timeout | null = null;
+  private confirmedAt = performance.now();
+  private beating = false;
+
+  constructor(
+    private readonly claims: RunClaims,
+    private readonly channel: PgChannel,
+    env: Env,
+  ) {
+    this.leaseMs = env.variables.LEASE_SECONDS * 1000;
+  }
+
+  get size(): number {
+    return this.runs.size;
+  }
+
+  onModuleInit(): void {
+    this.channel.listen((notice) => 'stop' in notice && this.lost(notice.stop));
+    this.timer = setInterval(() => void this.beat(), this.leaseMs / 4);
+  }
+
+  beforeApplicationShutdown(): void {
+    if (this.timer !== null && this.runs.size === 0) clearInterval(this.timer);
+  }
+
+  add(run: ClaimedRun): AbortController {
+    const controller = new AbortController();
+    let finish = (): void => undefined;
+    const done = new Promise<void>((resolve) => (finish = resolve));
+    if (this.runs.size === 0) this.confirmedAt = performance.now();
+    this.runs.set(run.runId, { run, controller, done, finish });
+    return controller;
+  }
+
+  remove({ runId }: ClaimedRun): void {
+    this.runs.get(runId)?.finish();
+    this.runs.delete(runId);
+  }
+
+  /** Someone else has the run now: cancelled, deleted, or taken over. */
+  lost(runId: string): void {
+    const held = this.runs.get(runId);
+    if (held !== undefined) held.controller.abort(new FencedError(held.run));
+  }
+
+  /** Aborts everything with this reason and resolves when all of it has ended. */
+  async stopAll(reason: Error): Promise<void> {
+    for (const { controller } of this.runs.values()) controller.abort(reason);
+    await Promise.all([...this.runs.values()].map(({ done }) => done));
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  private async beat(): Promise<void> {
+    if (this.runs.size === 0) return;
+    this.fenceOffWhenSilent();
+    if (this.beating) return;
+    this.beating = true;
+    const asked = performance.now();
+    try {
+      const before = [...this.runs.values()].map(({ run }) => run);
+      const kept = await this.claims.renew(before);
+      this.confirmedAt = asked;
+      for (const { runId } of before) if (!kept.has(runId)) this.lost(runId);
+    } catch (error) {
+      this.logger.warn(`Leases were not renewed: ${String(error)}`);
+    } finally {
+      this.beating = false;
+    }
+  }
+
+  private fenceOffWhenSilent(): void {
+    if (performance.now() - this.confirmedAt < (this.leaseMs * 2) / 3) return;
+    this.logger.warn('The database has not confirmed the leases in time: all runs of this process are stopped.');
+    for (const runId of this.runs.keys()) this.lost(runId);
+  }
+}

@@ -1,0 +1,43 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { InteractionExpiry } from '../tasks/interaction-expiry.js';
+import { RunClaims } from './run-claims.js';
+import { RunExecutor } from './run-executor.js';
+
+/**
+ * The safety net of every worker: each second it looks at PostgreSQL for what no signal has brought. Recovery comes before
+ * new work, or it would stand behind the backlog.
+ */
+@Injectable()
+export class Reconciler implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(Reconciler.name);
+  private ticking: Promise<void> | null = null;
+  private stopping = false;
+
+  constructor(
+    private readonly claims: RunClaims,
+    private readonly executor: RunExecutor,
+    private readonly expiry: InteractionExpiry,
+  ) {}
+
+  @Interval(1000)
+  tick(): void {
+    if (this.stopping || this.ticking !== null) return;
+    this.ticking = this.look()
+      .catch((error: unknown) => this.logger.warn(`The look at the database failed: ${String(error)}`))
+      .finally(() => (this.ticking = null));
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    await this.ticking;
+  }
+
+  private async look(): Promise<void> {
+    await this.claims.recoverExpired();
+    await this.expiry.expire();
+    if (this.executor.free <= 0) return;
+    const queued = await this.claims.queued(this.executor.free);
+    await Promise.all(queued.map((runId) => this.executor.execute(runId)));
+  }
+}

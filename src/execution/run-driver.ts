@@ -1,0 +1,36 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AgentEngine } from '../agent/agent-engine.js';
+import { PluginRegistry } from '../plugins/plugin.js';
+import type { ClaimedRun } from './claimed-run.js';
+import { RunLoader } from './run-loader.js';
+import { RunRecorder } from './run-recorder.js';
+
+/** Takes one claimed run to its end: the engine yields, the recorder writes, and `yield` resumes after the commit. */
+@Injectable()
+export class RunDriver implements OnModuleInit {
+  private engine: AgentEngine;
+
+  constructor(
+    private readonly loader: RunLoader,
+    private readonly recorder: RunRecorder,
+    private readonly plugins: PluginRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    this.engine = this.plugins.get(AgentEngine, 'loop');
+  }
+
+  /** Resolves with the id of the run that goes on with a waiting message, or null. Throws the signal's reason when aborted. */
+  async drive(run: ClaimedRun, signal: AbortSignal): Promise<string | null> {
+    signal.throwIfAborted();
+    const engine = this.engine.run(await this.loader.load(run, signal));
+    try {
+      let turn = await engine.next();
+      while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value));
+      return await this.recorder.finish(run, turn.value);
+    } finally {
+      // Lets the engine close its sandbox when it was left between two events.
+      await engine.return({ type: 'completed', text: '' });
+    }
+  }
+}

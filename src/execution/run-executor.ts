@@ -1,0 +1,101 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { Env } from '../config/env.js';
+import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
+import { HeldRuns } from './held-runs.js';
+import { RunClaims } from './run-claims.js';
+import { RunDriver } from './run-driver.js';
+import { RunRecorder } from './run-recorder.js';
+
+/** Rung runs that wait in memory for a free place. More are found in the table. */
+const MAX_WAITING = 1000;
+
+/** Drives runs: claims one, lets the engine work, records what happens, and takes the next. */
+@Injectable()
+export class RunExecutor implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(RunExecutor.name);
+  private readonly waiting = new Set<string>();
+  private readonly concurrency: number;
+  private claiming = 0;
+  private stopping = false;
+
+  constructor(
+    private readonly claims: RunClaims,
+    private readonly held: HeldRuns,
+    private readonly driver: RunDriver,
+    private readonly recorder: RunRecorder,
+    env: Env,
+  ) {
+    this.concurrency = env.variables.WORKER_CONCURRENCY;
+  }
+
+  /** How many runs could start now. */
+  get free(): number {
+    return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming;
+  }
+
+  /**
+   * Where every signal ends: claims the run and starts it when there is a free place, else remembers it.
+   * Resolves when it is claimed or refused, not when it is over. Never rejects: the reconciler tries again.
+   */
+  async execute(runId: string): Promise<void> {
+    if (this.free <= 0) {
+      if (!this.stopping && this.waiting.size < MAX_WAITING) this.waiting.add(runId);
+      return;
+    }
+    this.claiming += 1;
+    try {
+      const run = await this.claims.claim(runId);
+      if (run !== null) void this.drive(run);
+    } catch (error) {
+      this.logger.warn(`Run ${runId} was not claimed: ${String(error)}`);
+    } finally {
+      this.claiming -= 1;
+    }
+    this.next();
+  }
+
+  /** Stops claiming, hands running work back, and resolves when nothing runs here any more. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.waiting.clear();
+    await this.held.stopAll(new HandedBackError('This worker stops.'));
+  }
+
+  private next(): void {
+    for (const runId of this.waiting) {
+      if (this.free <= 0) return;
+      this.waiting.delete(runId);
+      void this.execute(runId);
+    }
+  }
+
+  private async drive(run: ClaimedRun): Promise<void> {
+    const controller = this.held.add(run);
+    // A claim that was under way when the stop came.
+    if (this.stopping) controller.abort(new HandedBackError('This worker stops.'));
+    let next: string | null = null;
+    try {
+      next = await this.driver.drive(run, controller.signal);
+    } catch (error) {
+      await this.ended(run, error);
+    } finally {
+      this.held.remove(run);
+    }
+    if (next !== null) void this.execute(next);
+    this.next();
+  }
+
+  /** What is left to do when a run was stopped rather than finished. */
+  private async ended(run: ClaimedRun, error: unknown): Promise<void> {
+    if (error instanceof FencedError) return this.logger.log(error.message);
+    try {
+      if (error instanceof HandedBackError) return await this.claims.handBack(run);
+      this.logger.error(`Run ${run.runId} broke: ${error instanceof Error ? error.stack : String(error)}`);
+      const message = 'An internal error ended this turn. Send a message to try again.';
+      await this.recorder.finish(run, { type: 'failed', code: 'internal_error', message, retryable: true });
+    } catch (cause) {
+      // The database cannot be reached, or the run is not ours: its lease runs out and another worker takes over.
+      this.logger.warn(`The end of run ${run.runId} was not recorded: ${String(cause)}`);
+    }
+  }
+}

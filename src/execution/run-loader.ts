@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import type { AgentInput, Budget } from '../agent/agent-engine.js';
+import { Database } from '../database/database.js';
+import { LocalStorage } from '../files/storage/local-storage.js';
+import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../models/conversation.js';
+import type { Effort } from '../models/model-provider.js';
+import { INVOCATIONS, type InvocationRow } from '../tasks/message.row.js';
+import type { ClaimedRun } from './claimed-run.js';
+
+interface TaskInput {
+  model: string;
+  effort: Effort | null;
+  budget: Budget | null;
+  steps: number;
+  tokens: number;
+  durationMs: number;
+  files: { path: string; sha256: string }[] | null;
+}
+
+interface MessageInput {
+  id: string;
+  role: 'user' | 'assistant';
+  parts: StoredPart[];
+  invocations: InvocationRow[] | null;
+}
+
+const TASK = `
+SELECT t.model, t.effort, t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
+  t.turn_duration_ms::float8 AS "durationMs",
+  (SELECT json_agg(json_build_object('path', f.path, 'sha256', f.sha256) ORDER BY f.path)
+   FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) AS files
+FROM tasks t WHERE t.id = $1`;
+
+// In the order in which the model reads, not in which they were sent: a message that waited stands after what went on meanwhile.
+const MESSAGES = `
+SELECT m.id, m.role, m.parts, CASE m.role WHEN 'assistant' THEN ${INVOCATIONS} END AS invocations
+FROM messages m WHERE m.task_id = $1 AND m.read_seq IS NOT NULL ORDER BY m.read_seq`;
+
+/** Assembles what an engine needs to drive a claimed run: two reads. */
+@Injectable()
+export class RunLoader {
+  constructor(
+    private readonly database: Database,
+    private readonly storage: LocalStorage,
+  ) {}
+
+  async load(run: ClaimedRun, signal: AbortSignal): Promise<AgentInput> {
+    const { work } = this.database;
+    const [tasks, messages] = await Promise.all([
+      work.query<TaskInput>({ name: 'run-task', text: TASK, values: [run.taskId] }),
+      work.query<MessageInput>({ name: 'run-messages', text: MESSAGES, values: [run.taskId] }),
+    ]);
+    const [task] = tasks.rows;
+    if (task === undefined) throw new Error(`Task ${run.taskId} is gone.`);
+    const { steps, tokens, durationMs } = task;
+    return {
+      taskId: run.taskId,
+      runId: run.runId,
+      model: { id: task.model, effort: task.effort },
+      messages: messages.rows.map(conversationMessage),
+      budget: task.budget ?? {},
+      spent: { steps, tokens, durationMs },
+      files: (task.files ?? []).map(({ path, sha256 }) => ({
+        path,
+        open: async () => (await this.storage.open(run.workspaceId, sha256)).stream,
+      })),
+      signal,
+    };
+  }
+}
+
+function conversationMessage({ id, role, parts, invocations }: MessageInput): ConversationMessage {
+  return { id, role, parts, invocations: (invocations ?? []).map(toolInvocation) };
+}
+
+function toolInvocation({ toolCallId, name, input, ...row }: InvocationRow): ToolInvocation {
+  return { toolCallId, name, input, result: toolResult(row) };
+}
+
+function toolResult({ state, output, error }: Pick<InvocationRow, 'state' | 'output' | 'error'>): ToolResult | null {
+  switch (state) {
+    case 'running':
+      return null;
+    case 'success':
+      return { status: 'success', output };
+    case 'error':
+      return { status: 'error', error: error ?? '' };
+    case 'denied':
+      return { status: 'denied' };
+  }
+}

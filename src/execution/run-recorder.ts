@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuid } from 'uuid';
+import type { AgentEvent, AgentFeedback, AgentOutcome } from '../agent/agent-engine.js';
+import type { PublishedFile } from '../agent/agent-tool.js';
+import { Env } from '../config/env.js';
+import { Database } from '../database/database.js';
+import { LocalStorage } from '../files/storage/local-storage.js';
+import { type ClaimedRun, FencedError } from './claimed-run.js';
+import { COMPLETED, FAILED, LOCK_TASK, QUESTION, STEP, TOOL } from './record-sql.js';
+
+type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
+type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
+
+const NOTHING: AgentFeedback = { steer: [] };
+
+/**
+ * The only writer of what an agent does. Each method resolves when its write is committed, and throws
+ * {@link FencedError} when the run is no longer ours: then nothing was written.
+ */
+@Injectable()
+export class RunRecorder {
+  constructor(
+    private readonly database: Database,
+    private readonly storage: LocalStorage,
+    private readonly env: Env,
+  ) {}
+
+  async record(run: ClaimedRun, event: AgentEvent): Promise<AgentFeedback> {
+    if (event.type === 'step') await this.step(run, event);
+    else await this.tool(run, event);
+    return NOTHING;
+  }
+
+  /** Ends the run. Resolves with the id of the run that goes on with a waiting message, or null. */
+  async finish(run: ClaimedRun, outcome: AgentOutcome): Promise<string | null> {
+    switch (outcome.type) {
+      case 'completed':
+        return this.completed(run, outcome);
+      case 'failed': {
+        const { code, message, retryable } = outcome;
+        await this.fenced(run, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
+        return null;
+      }
+      case 'question':
+        await this.question(run, outcome);
+        return null;
+    }
+  }
+
+  private step(run: ClaimedRun, { messageId, parts, calls, usage }: Event<'step'>): Promise<unknown> {
+    return this.fenced(run, 'step', STEP, [
+      messageId,
+      calls.length === 0 ? 'complete' : 'in_progress',
+      JSON.stringify(parts),
+      JSON.stringify(calls.map((call, idx) => ({ idx, ...call }))),
+      usage.inputTokens,
+      usage.outputTokens,
+      usage.cachedInputTokens,
+      usage.reasoningTokens,
+      calls.length,
+    ]);
+  }
+
+  private async tool(run: ClaimedRun, event: Event<'tool'>): Promise<void> {
+    const { messageId, toolCallId, result, last, parts } = event;
+    const files = [];
+    for (const file of event.files) files.push(await this.store(run, file));
+    await this.fenced(run, 'tool', TOOL, [
+      messageId,
+      toolCallId,
+      result.status,
+      result.status === 'success' ? JSON.stringify(result.output) : null,
+      result.status === 'error' ? result.error : null,
+      last,
+      JSON.stringify(parts),
+      JSON.stringify(files),
+    ]);
+  }
+
+  /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
+  private async store(run: ClaimedRun, { id, name, content }: PublishedFile) {
+    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name });
+    return { id, name, mediaType, size, sha256 };
+  }
+
+  private async completed(run: ClaimedRun, { text }: Outcome<'completed'>): Promise<string | null> {
+    const client = await this.database.work.connect();
+    const next = uuid();
+    try {
+      await client.query('BEGIN');
+      // A message that is being sent holds this lock: deciding in the statement that waits for it would not see it.
+      await client.query({ name: 'lock-task', text: LOCK_TASK, values: [run.taskId] });
+      const values = [run.taskId, run.runId, run.epoch, text, next];
+      const { rows } = await client.query<{ again: boolean }>({ name: 'completed', text: COMPLETED, values });
+      await client.query('COMMIT');
+      client.release();
+      const [row] = rows;
+      if (row === undefined) throw new FencedError(run);
+      return row.again ? next : null;
+    } catch (error) {
+      // A connection in an unknown state is thrown away: the server rolls back.
+      if (!(error instanceof FencedError)) client.release(true);
+      throw error;
+    }
+  }
+
+  private question(run: ClaimedRun, { messageId, toolCallId, question }: Outcome<'question'>): Promise<unknown> {
+    const { options, multiple, allowText } = question;
+    return this.fenced(run, 'question', QUESTION, [
+      uuid(),
+      messageId,
+      toolCallId,
+      options === null ? 'question' : 'choice',
+      question.question,
+      options === null ? null : JSON.stringify(options),
+      multiple,
+      allowText,
+      this.env.variables.INTERACTION_TTL_SECONDS,
+    ]);
+  }
+
+  private async fenced(run: ClaimedRun, name: string, text: string, values: unknown[]): Promise<void> {
+    const query = { name, text, values: [run.taskId, run.runId, run.epoch, ...values] };
+    const { rowCount } = await this.database.work.query(query);
+    if (rowCount !== 1) throw new FencedError(run);
+  }
+}

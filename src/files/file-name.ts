@@ -1,0 +1,53 @@
+/** The longest name that the usual file systems take, in bytes of UTF-8. */
+const MAX_BYTES = 255;
+// A longer "extension" is not one, and is cut like the rest.
+const MAX_EXTENSION_BYTES = 32;
+
+/** A name to store: the last path segment without control characters, at most 255 bytes, never empty (reference §7). */
+export function cleanName(given: string | null | undefined): string {
+  const segment = (given ?? '').split(/[/\\]/).at(-1) ?? '';
+  const name = segment.replace(/\p{Cc}/gu, '').replace(/\p{Surrogate}/gu, '\u{fffd}');
+  if (name.trim() === '' || name === '.' || name === '..') return 'file';
+  const { stem, extension } = parts(name);
+  return fit(stem, extension);
+}
+
+/** `name` while it is not in `taken`, else the first free one of `name (2)`, `name (3)`, …; the number stands before the extension. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  const { stem, extension } = parts(name);
+  for (let number = 2; ; number += 1) {
+    const candidate = fit(stem, ` (${number})${extension}`);
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+/**
+ * `Content-Disposition` for a download. `filename` is for old clients; `filename*` (RFC 8187) is the name.
+ * Nothing of the name can end the header or its quotes.
+ */
+export function attachment(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/gu, '_');
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
+
+function parts(name: string): { stem: string; extension: string } {
+  const dot = name.lastIndexOf('.');
+  const extension = dot > 0 ? name.slice(dot) : '';
+  if (extension.length < 2 || Buffer.byteLength(extension) > MAX_EXTENSION_BYTES) return { stem: name, extension: '' };
+  return { stem: name.slice(0, dot), extension };
+}
+
+function fit(stem: string, suffix: string): string {
+  const room = MAX_BYTES - Buffer.byteLength(suffix);
+  if (Buffer.byteLength(stem) <= room) return stem + suffix;
+  let kept = '';
+  let bytes = 0;
+  for (const character of stem) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > room) break;
+    kept += character;
+  }
+  return kept + suffix;
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { AiSdkProvider } from './ai-sdk-provider.js';
+import { ModelCatalog } from './model-catalog.js';
+import { RunbookProvider } from './runbook-provider.js';
+
+@Module({ providers: [ModelCatalog, AiSdkProvider, RunbookProvider], exports: [ModelCatalog] })
+export class ModelsModule {}

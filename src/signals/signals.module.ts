@@ -1,0 +1,46 @@
+// How work is announced: Bull with REDIS_URL, else a direct call and PostgreSQL's NOTIFY (house §4).
+import { BullModule } from '@nestjs/bull';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import type { Env } from '../config/env.js';
+import { BullSignal, RUNS_QUEUE } from './bull-signal.js';
+import { LocalSignal } from './local-signal.js';
+import { PgChannel } from './pg-channel.js';
+import { bullConnection } from './redis.js';
+import { WorkSignal } from './work-signal.js';
+
+/** Notices between processes: every one of them needs it, the operator command too. */
+@Global()
+@Module({ providers: [PgChannel], exports: [PgChannel] })
+export class ChannelModule {}
+
+@Global()
+@Module({})
+export class SignalsModule {
+  static with(env: Env): DynamicModule {
+    const { REDIS_URL } = env.variables;
+    if (REDIS_URL === undefined) {
+      const signal = { provide: WorkSignal, useExisting: LocalSignal };
+      return {
+        module: SignalsModule,
+        providers: [LocalSignal, signal],
+        exports: [LocalSignal, WorkSignal],
+      };
+    }
+    const imports = [
+      BullModule.forRoot({ createClient: (type) => bullConnection(REDIS_URL, type) }),
+      BullModule.registerQueue({
+        name: RUNS_QUEUE,
+        defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+        // A job is only the bell: one that stalls is rung again rather than failed for ever after the first time.
+        settings: { maxStalledCount: 1_000_000 },
+      }),
+    ];
+    const signal = { provide: WorkSignal, useClass: BullSignal };
+    return {
+      module: SignalsModule,
+      imports,
+      providers: [signal],
+      exports: [...imports, WorkSignal],
+    };
+  }
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuid } from 'uuid';
+import { Database } from '../database/database.js';
+import { WorkSignal } from '../signals/work-signal.js';
+import { SETTLE_ASK } from './interaction-sql.js';
+
+const DUE = `SELECT task_id AS "taskId" FROM interactions WHERE status = 'pending' AND expires_at <= clock_timestamp() LIMIT 50`;
+
+// The task's lock first: an answer that is being given either is done by then, or finds the question expired.
+const EXPIRE = `
+WITH task AS (SELECT id, workspace_id FROM tasks WHERE id = $1 AND status = 'awaiting_input' FOR UPDATE SKIP LOCKED),
+asked AS (
+  UPDATE interactions i SET status = 'expired' FROM task
+  WHERE i.task_id = task.id AND i.status = 'pending' AND i.expires_at <= clock_timestamp()
+  RETURNING i.message_id, i.tool_call_id, i.expires_at),
+${SETTLE_ASK(`state = 'error', error = 'no answer by ' || to_char(asked.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`)},
+run AS (
+  INSERT INTO runs (id, task_id, workspace_id, kind, status)
+  SELECT $2, task.id, task.workspace_id, 'continuation', 'queued' FROM task, asked RETURNING id)
+UPDATE tasks t SET status = 'queued', updated_at = now() FROM run WHERE t.id = $1 RETURNING run.id`;
+
+/** Questions that nobody has answered in time: the agent gets a tool error and goes on (reference §5). */
+@Injectable()
+export class InteractionExpiry {
+  constructor(
+    private readonly database: Database,
+    private readonly signal: WorkSignal,
+  ) {}
+
+  async expire(): Promise<void> {
+    const due = await this.database.work.query<{ taskId: string }>({ name: 'due-interactions', text: DUE });
+    for (const { taskId } of due.rows) {
+      const { rows } = await this.database.work.query<{ id: string }>(EXPIRE, [taskId, uuid()]);
+      for (const { id } of rows) this.signal.ring(id);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuid } from 'uuid';
+import type { AuthContext } from '../auth/auth-context.js';
+import { FilesService } from '../files/files.service.js';
+import { ApiError } from '../http/api-error.js';
+import type { UnitOfWork } from '../http/unit-of-work.js';
+import type { StoredPart } from '../models/conversation.js';
+import { WorkSignal } from '../signals/work-signal.js';
+import { answerOf, type PendingInteraction } from './answer.js';
+import { SETTLE_ASK } from './interaction-sql.js';
+import { fileParts } from './message-parts.js';
+import { lockTask, readTask } from './task-lock.js';
+import type { AnswerDto } from './task.dto.js';
+import type { TaskRow } from './task.row.js';
+
+const PENDING = `
+SELECT id, type, options, multiple, allow_text AS "allowText", expires_at <= clock_timestamp() AS expired
+FROM interactions WHERE task_id = $1 AND status = 'pending'`;
+
+// $2 state, $3 output, $4 error, $5 status of the interaction. The caller holds the task's lock.
+const SETTLE = `
+WITH asked AS (
+  UPDATE interactions SET status = $5 WHERE task_id = $1 AND status = 'pending' RETURNING message_id, tool_call_id),
+${SETTLE_ASK('state = $2, output = $3::jsonb, error = $4')}
+SELECT 1 FROM asked`;
+
+const CONTINUE = `
+WITH task AS (UPDATE tasks SET status = 'queued', updated_at = now() WHERE id = $1 RETURNING id, workspace_id)
+INSERT INTO runs (id, task_id, workspace_id, kind, status)
+SELECT $2, id, workspace_id, 'continuation', 'queued' FROM task`;
+
+/** Questions: answered through the interaction endpoint, or settled by a message (reference §4 and §5). */
+@Injectable()
+export class InteractionsService {
+  constructor(
+    private readonly files: FilesService,
+    private readonly signal: WorkSignal,
+  ) {}
+
+  async answer(auth: AuthContext, tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<TaskRow> {
+    const task = await lockTask(auth, tx, taskId);
+    const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [task.id]);
+    if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {
+      throw new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');
+    }
+    const answer = answerOf(pending, input);
+    const files = await fileParts(auth, tx, this.files, task.id, input);
+    const output = { ...answer, files: files.map(({ fileId, name }) => ({ id: fileId, name })) };
+    await tx.query(SETTLE, [task.id, 'success', JSON.stringify(output), null, 'answered']);
+    const runId = uuid();
+    await tx.query(CONTINUE, [task.id, runId]);
+    tx.afterCommit(() => this.signal.ring(runId));
+    return readTask(tx, task.id);
+  }
+
+  /** A message in place of an answer: it answers a question and cancels a choice. The caller holds the task's lock. */
+  async settleByMessage(tx: UnitOfWork, taskId: string, parts: StoredPart[]): Promise<void> {
+    const [pending] = await tx.query<PendingInteraction>(PENDING, [taskId]);
+    if (pending?.type === 'question') {
+      const content = parts.find((part) => part.type === 'text')?.text ?? null;
+      const files = parts.flatMap((part) => (part.type === 'file' ? [{ id: part.fileId, name: part.name }] : []));
+      const output = JSON.stringify({ content, options: [], files });
+      await tx.query(SETTLE, [taskId, 'success', output, null, 'answered']);
+    } else {
+      const error = 'Not answered: the person sent a message instead, which follows.';
+      await tx.query(SETTLE, [taskId, 'error', null, error, 'cancelled']);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { AuthContext } from '../auth/auth-context.js';
+import type { FilesService } from '../files/files.service.js';
+import { ApiError } from '../http/api-error.js';
+import type { UnitOfWork } from '../http/unit-of-work.js';
+import type { StoredPart } from '../models/conversation.js';
+import type { AttachmentDto } from './task.dto.js';
+
+interface UserInput {
+  content?: string;
+  attachments?: AttachmentDto[];
+}
+
+/** Content and attachments without both being absent. Throws 400. */
+export function checkNotEmpty({ content, attachments }: UserInput): void {
+  if (content === undefined && attachments === undefined) {
+    throw new ApiError('invalid_field', 'content or attachments is needed.', { param: 'content' });
+  }
+}
+
+/** The parts of a person's message; its uploads become files of the task in the same transaction. */
+export async function userParts(
+  auth: AuthContext,
+  tx: UnitOfWork,
+  files: FilesService,
+  taskId: string,
+  input: UserInput,
+): Promise<StoredPart[]> {
+  checkNotEmpty(input);
+  const text: StoredPart[] = input.content === undefined ? [] : [{ type: 'text', text: input.content }];
+  return [...text, ...(await fileParts(auth, tx, files, taskId, input))];
+}
+
+/** Attachments as file parts; needs `files:write`. */
+export async function fileParts(
+  auth: AuthContext,
+  tx: UnitOfWork,
+  files: FilesService,
+  taskId: string,
+  { attachments }: UserInput,
+): Promise<Extract<StoredPart, { type: 'file' }>[]> {
+  if (attachments === undefined) return [];
+  auth.require('files:write');
+  const ids = attachments.map(({ uploadId }) => uploadId);
+  const rows = await files.claimUploads(tx, auth, taskId, ids);
+  return rows.map(({ id, name, mediaType, path }) => ({
+    type: 'file',
+    fileId: id,
+    name,
+    mediaType,
+    path: path ?? name,
+  }));
+}

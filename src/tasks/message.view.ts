@@ -1,0 +1,65 @@
+import type { Transparency } from '../config/config-file.js';
+import type { StoredPart } from '../models/conversation.js';
+import type { InvocationRow, MessageRow } from './message.row.js';
+
+/** A part as clients see it (reference §6): exactly the fields of its type. */
+type PartView = { type: string } & Record<string, unknown>;
+
+/** What a view needs beside the row: the policy, and the origin for absolute links. */
+export interface MessageViewContext {
+  transparency: Transparency;
+  origin: string;
+}
+
+/** A message under the transparency policy. Without exposed parts it is to be omitted: see `parts.length`. */
+export function messageView(row: MessageRow, context: MessageViewContext) {
+  return {
+    id: row.id,
+    role: row.role,
+    createdAt: row.createdAt.toISOString(),
+    status: row.status,
+    createdBy: row.createdById === null ? null : { id: row.createdById, name: row.createdByName },
+    parts: row.parts.flatMap((part) => partViews(part, row.invocations ?? [], context)),
+  };
+}
+
+function partViews(part: StoredPart, invocations: InvocationRow[], context: MessageViewContext): PartView[] {
+  const { transparency } = context;
+  switch (part.type) {
+    case 'text':
+      return transparency.text ? [{ type: 'text', text: part.text }] : [];
+    case 'reasoning':
+      return transparency.reasoning ? [{ type: 'reasoning', text: part.text }] : [];
+    case 'tool': {
+      const invocation = invocations.find(({ toolCallId }) => toolCallId === part.toolCallId);
+      return transparency.tool_activity && invocation !== undefined ? toolViews(invocation) : [];
+    }
+    case 'file':
+      return transparency.files ? [fileView(part, context.origin)] : [];
+    case 'data':
+      return transparency.data ? [{ type: 'data', name: part.name, id: part.id, data: part.data }] : [];
+    case 'step_start':
+      return transparency.step_boundaries ? [{ type: 'step_start' }] : [];
+  }
+}
+
+/** The two views of one invocation: its call and, once it is completed, directly after it its result. */
+function toolViews({ toolCallId, name, input, state, output, error }: InvocationRow): PartView[] {
+  const call = { type: 'tool_call', toolCallId, name, input };
+  const result = { type: 'tool_result', toolCallId, name, status: state };
+  switch (state) {
+    case 'running':
+      return [call];
+    case 'success':
+      return [call, { ...result, output }];
+    case 'error':
+      return [call, { ...result, error }];
+    case 'denied':
+      return [call, result];
+  }
+}
+
+function fileView(part: Extract<StoredPart, { type: 'file' }>, origin: string): PartView {
+  const { fileId: id, name, mediaType } = part;
+  return { type: 'file', id, name, mediaType, downloadUrl: `${origin}/v1/files/${id}/content` };
+}

@@ -1,0 +1,44 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { AuthContext } from '../auth/auth-context.js';
+import { Auth } from '../auth/auth.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
+import { Tx } from '../http/tx.js';
+import type { UnitOfWork } from '../http/unit-of-work.js';
+import { MessageExposure } from './message-exposure.js';
+import { MessageReader } from './message-reader.js';
+import { MessageSender } from './message-sender.js';
+import { ListMessagesQuery, SendMessageDto } from './task.dto.js';
+
+@Controller('v1/tasks/:taskId/messages')
+export class MessagesController {
+  constructor(
+    private readonly reader: MessageReader,
+    private readonly sender: MessageSender,
+    private readonly exposure: MessageExposure,
+  ) {}
+
+  @Get()
+  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
+  async list(
+    @Auth() auth: AuthContext,
+    @Param('taskId') taskId: string,
+    @Query() query: ListMessagesQuery,
+    @Req() req: Request,
+  ) {
+    return this.exposure.page(await this.reader.list(auth, taskId, query), req);
+  }
+
+  @Post()
+  @HttpCode(202)
+  @Endpoint({ policy: 'task_execution', scopes: ['tasks:write'], idempotency: 'required' })
+  async send(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Body() body: SendMessageDto,
+    @Req() req: Request,
+  ) {
+    return this.exposure.sent(await this.sender.send(auth, tx, taskId, body), req);
+  }
+}

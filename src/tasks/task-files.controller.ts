@@ -1,0 +1,37 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { AuthContext } from '../auth/auth-context.js';
+import { Auth } from '../auth/auth.decorator.js';
+import { Env } from '../config/env.js';
+import { fileView } from '../files/file.view.js';
+import { FilesService } from '../files/files.service.js';
+import { Endpoint } from '../http/endpoint.js';
+import { originOf } from '../http/origin.js';
+import { PageQuery, Pages } from '../http/pages.js';
+import { TasksService } from './tasks.service.js';
+
+@Controller('v1/tasks/:taskId/files')
+export class TaskFilesController {
+  constructor(
+    private readonly tasks: TasksService,
+    private readonly files: FilesService,
+    private readonly pages: Pages,
+    private readonly env: Env,
+  ) {}
+
+  @Get()
+  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read', 'files:read'] })
+  async list(
+    @Auth() auth: AuthContext,
+    @Param('taskId') taskId: string,
+    @Query() query: PageQuery,
+    @Req() req: Request,
+  ) {
+    await this.tasks.check(auth, taskId);
+    const { workspaceId, userId } = auth;
+    const page = this.pages.open(query, { route: `GET /v1/tasks/${taskId}/files`, workspaceId, userId, filters: {} });
+    const { rows, nextCursor } = await this.files.pageOfTask(taskId, page);
+    const origin = originOf(req, this.env);
+    return { files: rows.map((row) => fileView(row, origin)), nextCursor };
+  }
+}

@@ -1,0 +1,31 @@
+import type { AuthContext } from '../auth/auth-context.js';
+import { notFound } from '../http/api-error.js';
+import type { UnitOfWork } from '../http/unit-of-work.js';
+import { TASK_SELECT, type TaskRow } from './task.row.js';
+import type { TaskStatus } from './task-status.js';
+import { isUuid, VISIBLE } from './tasks.service.js';
+
+const LOCK = `SELECT t.id, t.status FROM tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE`;
+
+export interface LockedTask {
+  id: string;
+  status: TaskStatus;
+}
+
+/**
+ * The task's row is the mutex of everything that moves the task: whoever decides by its status holds it, and what stands
+ * in the next statements is decided on what was committed before. Throws 404 unless the caller sees the task.
+ */
+export async function lockTask(auth: AuthContext, tx: UnitOfWork, id: string): Promise<LockedTask> {
+  const scope = [auth.workspaceId, auth.userId, auth.seesEverything, id];
+  const [task] = isUuid(id) ? await tx.query<LockedTask>(LOCK, scope) : [];
+  if (task === undefined) throw notFound('task');
+  return task;
+}
+
+/** The task as it stands in the transaction. */
+export async function readTask(tx: UnitOfWork, id: string): Promise<TaskRow> {
+  const [row] = await tx.query<TaskRow>(`${TASK_SELECT} WHERE t.id = $1`, [id]);
+  if (row === undefined) throw notFound('task');
+  return row;
+}

@@ -1,0 +1,17 @@
+// Pieces of SQL that more than one statement about a task and its run shares. Lock order everywhere: task, then run.
+
+/**
+ * Two CTEs that close the calls without a result, and the messages that hold them, of the tasks that `tasks` selects: on
+ * cancel, failure or recovery a call without result gets an `error` result that says so (reference §6).
+ */
+export const closeOpenCalls = (tasks: string, error: string): string => `
+closed_calls AS (
+  UPDATE tool_invocations v SET state = 'error', error = '${error}', finished_at = now()
+  FROM messages m WHERE m.id = v.message_id AND m.task_id IN (${tasks}) AND m.status = 'in_progress' AND v.state = 'running'),
+closed_messages AS (
+  UPDATE messages m SET status = 'complete' WHERE m.task_id IN (${tasks}) AND m.status = 'in_progress')`;
+
+/** Adds the time since the claim (`run.claimed_at`) to the figures of the task `t`: only running time counts. */
+export const ADD_DURATION = `
+  duration_ms = t.duration_ms + coalesce(extract(epoch FROM clock_timestamp() - run.claimed_at) * 1000, 0)::bigint,
+  turn_duration_ms = t.turn_duration_ms + coalesce(extract(epoch FROM clock_timestamp() - run.claimed_at) * 1000, 0)::bigint`;

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuid } from 'uuid';
+import type { AuthContext } from '../auth/auth-context.js';
+import { FilesService } from '../files/files.service.js';
+import { ApiError } from '../http/api-error.js';
+import type { UnitOfWork } from '../http/unit-of-work.js';
+import type { Effort, ModelInfo } from '../models/model-provider.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { WorkSignal } from '../signals/work-signal.js';
+import { userParts } from './message-parts.js';
+import type { CreateTaskDto } from './task.dto.js';
+import { TASK_COLUMNS, type TaskRow } from './task.row.js';
+
+// Task, message and run in one statement: the run is there exactly when the task is.
+const CREATE = `
+WITH task AS (
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq)
+  VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1)
+  RETURNING ${TASK_COLUMNS}),
+message AS (
+  INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
+  SELECT $9, task.id, 1, 'user', 'queued', $3, $10::jsonb FROM task),
+run AS (
+  INSERT INTO runs (id, task_id, workspace_id, kind, status) SELECT $11, task.id, $2, 'turn', 'queued' FROM task)
+SELECT * FROM task`;
+
+/** Makes a task with its first message and the run that will read it. */
+@Injectable()
+export class TaskStarter {
+  constructor(
+    private readonly models: ModelCatalog,
+    private readonly files: FilesService,
+    private readonly signal: WorkSignal,
+  ) {}
+
+  async create(auth: AuthContext, tx: UnitOfWork, input: CreateTaskDto): Promise<TaskRow> {
+    const model = this.model(input.model);
+    const effort = effortOf(model, input.effort);
+    const taskId = uuid();
+    const runId = uuid();
+    const parts = await userParts(auth, tx, this.files, taskId, input);
+    const [row] = await tx.query<TaskRow>(CREATE, [
+      taskId,
+      auth.workspaceId,
+      auth.userId,
+      input.title ?? titleOf(input.content ?? nameOfFirst(parts)),
+      model.id,
+      effort,
+      input.budget == null ? null : JSON.stringify(input.budget),
+      JSON.stringify(input.metadata ?? {}),
+      uuid(),
+      JSON.stringify(parts),
+      runId,
+    ]);
+    if (row === undefined) throw new Error('The task was not inserted.');
+    tx.afterCommit(() => this.signal.ring(runId));
+    return { ...row, createdByName: auth.user.name, interaction: null };
+  }
+
+  private model(id: string | undefined): ModelInfo {
+    if (id === undefined) return this.models.default();
+    const model = this.models.find(id);
+    if (model?.status === 'available') return model;
+    throw new ApiError(
+      'model_not_available',
+      `The model "${id}" is not available; GET /v1/models lists those that are.`,
+      {
+        param: 'model',
+      },
+    );
+  }
+}
+
+function effortOf(model: ModelInfo, given: Effort | undefined): Effort | null {
+  if (given === undefined) return model.defaultEffort;
+  if (model.efforts.includes(given)) return given;
+  const known = model.efforts.length === 0 ? 'takes no effort' : `takes ${model.efforts.join(', ')}`;
+  throw new ApiError('invalid_field', `effort: the model "${model.id}" ${known}.`, { param: 'effort' });
+}
+
+function nameOfFirst(parts: Awaited<ReturnType<typeof userParts>>): string {
+  const [first] = parts;
+  return first?.type === 'file' ? first.name : 'Task';
+}
+
+/** The first line that says something, without Markdown's heading marks. */
+function titleOf(content: string): string {
+  const line = content.split('\n').find((text) => /[^\s#]/.test(text)) ?? 'Task';
+  const plain = line.replace(/^\s*#+\s*/, '').trim();
+  return plain.length <= 200
+    ? plain
+    : `${plain
+        .slice(0, 199)
+        .toWellFormed()
+        .replace(/\ufffd$/, '')}…`;
+}

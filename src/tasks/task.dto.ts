@@ -1,0 +1,171 @@
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInstance,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { PageQuery } from '../http/pages.js';
+import type { Effort } from '../models/model-provider.js';
+import { TASK_STATUSES, type TaskStatus } from './task-status.js';
+
+const MAX_CONTENT = 200_000;
+
+/** The field may be absent; null is not absent. */
+const Given = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
+
+// Registered from the last check to the first: the pipe answers the one that was registered last.
+const Content =
+  (): PropertyDecorator =>
+  (target, key): void => {
+    Matches(/\S/, { message: '$property must not be blank' })(target, key);
+    MaxLength(MAX_CONTENT)(target, key);
+    IsString()(target, key);
+    Given()(target, key);
+  };
+
+const Attachments =
+  (): PropertyDecorator =>
+  (target, key): void => {
+    Type(() => AttachmentDto)(target, key);
+    ValidateNested({ each: true, message: 'each of $property must be an object {uploadId}' })(target, key);
+    ArrayMaxSize(20)(target, key);
+    ArrayMinSize(1)(target, key);
+    IsArray()(target, key);
+    Given()(target, key);
+  };
+
+export class AttachmentDto {
+  @IsString()
+  uploadId: string;
+}
+
+export class BudgetDto {
+  @Given()
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  maxSteps?: number;
+
+  @Given()
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000_000_000)
+  maxTokens?: number;
+
+  @Given()
+  @IsInt()
+  @Min(1)
+  @Max(31_622_400)
+  maxDurationSeconds?: number;
+}
+
+function isMetadata(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const pairs = Object.entries(value);
+  return (
+    pairs.length <= 16 &&
+    pairs.every(([key, text]) => key.length >= 1 && key.length <= 64 && typeof text === 'string' && text.length <= 512)
+  );
+}
+
+export class CreateTaskDto {
+  @Content()
+  content?: string;
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+
+  @Given()
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
+  @IsString()
+  @Matches(/\S/, { message: 'title must not be blank' })
+  @MaxLength(200)
+  title?: string;
+
+  @Given()
+  @IsString()
+  model?: string;
+
+  @Given()
+  @IsIn(['low', 'medium', 'high'])
+  effort?: Effort;
+
+  @IsOptional()
+  @IsInstance(BudgetDto, { message: 'budget must be an object' })
+  @ValidateNested({ message: 'budget must be an object' })
+  @Type(() => BudgetDto)
+  budget?: BudgetDto | null;
+
+  @Given()
+  @ValidateBy({
+    name: 'metadata',
+    validator: {
+      validate: isMetadata,
+      defaultMessage: () =>
+        'metadata must be at most 16 pairs of text: keys of 1 to 64, values of at most 512 characters',
+    },
+  })
+  metadata?: Record<string, string>;
+}
+
+export class SendMessageDto {
+  @Content()
+  content?: string;
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+
+  @Given()
+  @IsIn(['queue'], { message: 'mode must be queue' })
+  mode?: 'queue';
+}
+
+export class AnswerDto {
+  @IsString()
+  interactionId: string;
+
+  @Content()
+  content?: string;
+
+  @Given()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
+  optionIds?: string[];
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+}
+
+export class ListTasksQuery extends PageQuery {
+  @Given()
+  @IsString()
+  projectId?: string;
+
+  @Given()
+  @IsIn(TASK_STATUSES)
+  status?: TaskStatus;
+}
+
+export class ListMessagesQuery extends PageQuery {
+  @Given()
+  @IsIn(['asc', 'desc'])
+  order?: 'asc' | 'desc';
+
+  @Given()
+  @IsString()
+  after?: string;
+}

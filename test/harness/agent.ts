@@ -1,0 +1,151 @@
+// The real engine, tools and models on a folder and a scripted model server, without database and without Nest.
+import type { DiscoveryService } from '@nestjs/core';
+import { readEnv } from '../../src/config/env.js';
+import type { AgentEvent, AgentInput, AgentOutcome } from '../../src/agent/agent-engine.js';
+import type { AgentTool } from '../../src/agent/agent-tool.js';
+import { EngineSettings } from '../../src/agent/engine-settings.js';
+import { LoopEngine } from '../../src/agent/loop-engine.js';
+import { ModelCaller } from '../../src/agent/model-caller.js';
+import { Toolbox } from '../../src/agent/toolbox.js';
+import { AskTool } from '../../src/agent/tools/ask.js';
+import { BashTool } from '../../src/agent/tools/bash.js';
+import { EditTool } from '../../src/agent/tools/edit.js';
+import { GlobTool } from '../../src/agent/tools/glob.js';
+import { GrepTool } from '../../src/agent/tools/grep.js';
+import { PublishTool } from '../../src/agent/tools/publish.js';
+import { ReadTool } from '../../src/agent/tools/read.js';
+import { TodoTool } from '../../src/agent/tools/todo.js';
+import { WriteTool } from '../../src/agent/tools/write.js';
+import { AiSdkProvider } from '../../src/models/ai-sdk-provider.js';
+import type { ConversationMessage, JsonValue, ToolInvocation, ToolResult } from '../../src/models/conversation.js';
+import { ModelCatalog } from '../../src/models/model-catalog.js';
+import { RunbookProvider } from '../../src/models/runbook-provider.js';
+import { PluginRegistry } from '../../src/plugins/plugin.js';
+import { SandboxSelector } from '../../src/sandbox/sandbox-selector.js';
+import { FolderSandbox } from './folder-sandbox.js';
+import { ModelServer, type Script } from './model-server.js';
+
+/** A registry that finds these instances, as if Nest had made them. */
+export function registryOf(instances: object[]): PluginRegistry {
+  const discovery = { getProviders: () => instances.map((instance) => ({ instance })) };
+  return new PluginRegistry(discovery as unknown as DiscoveryService);
+}
+
+export interface Recorded {
+  outcome: AgentOutcome;
+  events: AgentEvent[];
+}
+
+/** Everything that a test of the engine needs; {@link close} ends it. */
+export class AgentBench {
+  readonly sandbox = new FolderSandbox();
+  readonly settings = Object.assign(new EngineSettings(), { backoffMs: 5, idleMs: 5_000 });
+  readonly engine: LoopEngine;
+  readonly toolbox: Toolbox;
+  readonly modelId: string;
+
+  private constructor(
+    readonly server: ModelServer | null,
+    extraTools: AgentTool[],
+  ) {
+    const url = server?.url;
+    const env = readEnv(
+      url === undefined
+        ? {}
+        : { OPENAI_COMPATIBLE_URL: url, OPENAI_COMPATIBLE_KEY: 'key', OPENAI_COMPATIBLE_MODEL: 'test/fake' },
+    );
+    const tools = [new AskTool(), new BashTool(), new EditTool(), new GlobTool(), new GrepTool()];
+    const more = [new PublishTool(), new ReadTool(), new TodoTool(), new WriteTool()];
+    const plugins = [...tools, ...more, ...extraTools, new AiSdkProvider(env), new RunbookProvider()];
+    const registry = registryOf(plugins);
+    const catalog = new ModelCatalog(env, registry);
+    this.modelId = catalog.default().id;
+    this.toolbox = new Toolbox(registry, this.settings);
+    const selector = Object.create(SandboxSelector.prototype, { current: { value: this.sandbox } }) as SandboxSelector;
+    const caller = new ModelCaller(catalog, this.settings);
+    this.engine = new LoopEngine(catalog, caller, this.toolbox, selector, this.settings);
+  }
+
+  /** With a script: that model over HTTP. Without: the runbook. */
+  static async start(script?: Script, extraTools: AgentTool[] = []): Promise<AgentBench> {
+    return new AgentBench(script === undefined ? null : await ModelServer.start(script), extraTools);
+  }
+
+  async close(): Promise<void> {
+    await this.server?.stop();
+    await this.sandbox.remove();
+  }
+
+  input(messages: ConversationMessage[] | string, more: Partial<AgentInput> = {}): AgentInput {
+    return {
+      taskId: '0190a000-0000-7000-8000-000000000001',
+      runId: '0190a000-0000-7000-8000-000000000002',
+      model: { id: this.modelId, effort: null },
+      messages: typeof messages === 'string' ? [user(messages)] : messages,
+      budget: {},
+      spent: { steps: 0, tokens: 0, durationMs: 0 },
+      files: [],
+      signal: new AbortController().signal,
+      ...more,
+    };
+  }
+
+  /**
+   * Runs to the end, as a recorder would: `record` gets each event before the engine goes on, keeps the conversation that a
+   * database would hold, and may answer with messages to steer by.
+   */
+  async run(
+    input: AgentInput,
+    onEvent: (event: AgentEvent) => ConversationMessage[] | Promise<ConversationMessage[]> = () => [],
+  ): Promise<Recorded> {
+    const events: AgentEvent[] = [];
+    const running = this.engine.run(input);
+    let steer: ConversationMessage[] = [];
+    for (;;) {
+      const next = await running.next({ steer });
+      if (next.done === true) return { outcome: next.value, events };
+      events.push(next.value);
+      record(input.messages, next.value);
+      steer = await onEvent(next.value);
+      input.messages.push(...steer);
+    }
+  }
+}
+
+let messages = 0;
+
+export function user(text: string, more: Partial<ConversationMessage> = {}): ConversationMessage {
+  return { id: `user-${++messages}`, role: 'user', parts: [{ type: 'text', text }], invocations: [], ...more };
+}
+
+/** An assistant's message as the database would give it back. */
+export function assistant(text: string, ...invocations: ToolInvocation[]): ConversationMessage {
+  const parts = invocations.map(({ toolCallId }) => ({ type: 'tool' as const, toolCallId }));
+  return { id: `assistant-${++messages}`, role: 'assistant', parts: [{ type: 'text', text }, ...parts], invocations };
+}
+
+export function call(
+  toolCallId: string,
+  name: string,
+  input: JsonValue,
+  result: ToolResult | null = null,
+): ToolInvocation {
+  return { toolCallId, name, input, result };
+}
+
+/** What the recorder does with an event, on an array instead of rows. */
+export function record(conversation: ConversationMessage[], event: AgentEvent): void {
+  if (event.type === 'step') {
+    const invocations = event.calls.map((one) => ({ ...one, result: null }));
+    // JSON, because a database gives back what it can store and nothing else.
+    const parts = JSON.parse(JSON.stringify(event.parts)) as ConversationMessage['parts'];
+    conversation.push({ id: event.messageId, role: 'assistant', parts, invocations });
+    return;
+  }
+  const message = conversation.find((one) => one.id === event.messageId);
+  const invocation = message?.invocations.find((one) => one.toolCallId === event.toolCallId);
+  if (message === undefined || invocation === undefined) throw new Error('A tool event without its call.');
+  invocation.result = event.result;
+  const open = message.invocations.some((one) => one.result === null);
+  if (event.last === open) throw new Error('`last` is wrong.');
+}

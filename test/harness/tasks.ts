@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from './client.js';
+import { type Answer as ModelAnswer } from './model-server.js';
+import { until } from './until.js';
+
+/** The parts of the records that tests look at; the whole shape is asserted where it is the subject. */
+export interface TaskBody {
+  id: string;
+  title: string;
+  status: string;
+  statusReason: { code: string; message: string; retryable: boolean } | null;
+  pendingInteraction: {
+    id: string;
+    type: string;
+    question: string;
+    options: { id: string; label: string; description: string | null }[] | null;
+    multiple: boolean;
+    allowText: boolean;
+    expiresAt: string;
+  } | null;
+  result: { text: string; fileIds: string[] } | null;
+  usage: Record<string, number | null>;
+  messageCount: number;
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+export interface MessageBody {
+  id: string;
+  role: string;
+  status: string;
+  createdBy: { id: string; name: string } | null;
+  parts: ({ type: string } & Record<string, unknown>)[];
+}
+
+/** Content whose text tells the scripted model server what to answer, step by step (see `byMarkers`). */
+export function script(...answers: (ModelAnswer & { times?: number })[]): string {
+  return `SCRIPT ${JSON.stringify(answers)}`;
+}
+
+/** One tool call as an answer of the model. */
+export function call(name: string, args: unknown): ModelAnswer {
+  return { calls: [{ name, arguments: args }] };
+}
+
+export async function createTask(client: Client, body: Record<string, unknown>): Promise<TaskBody> {
+  const answer = await client.post<{ task: TaskBody }>('/v1/tasks', body, {
+    headers: { 'Idempotency-Key': randomUUID() },
+  });
+  expect(answer.status).toBe(201);
+  return answer.body.task;
+}
+
+export async function readTask(client: Client, id: string): Promise<TaskBody> {
+  const answer = await client.get<{ task: TaskBody }>(`/v1/tasks/${id}`);
+  expect(answer.status).toBe(200);
+  return answer.body.task;
+}
+
+/** Waits until the task has one of the statuses. */
+export function reaches(client: Client, id: string, ...statuses: string[]): Promise<TaskBody> {
+  return until(`task to be ${statuses.join(' or ')}`, async () => {
+    const task = await readTask(client, id);
+    return statuses.includes(task.status) ? task : null;
+  });
+}
+
+/** Waits for a final status. */
+export function finished(client: Client, id: string): Promise<TaskBody> {
+  return reaches(client, id, 'completed', 'failed', 'cancelled');
+}
+
+/** Creates a task and waits for its end. */
+export async function runTask(client: Client, content: string, more: Record<string, unknown> = {}): Promise<TaskBody> {
+  const { id } = await createTask(client, { content, ...more });
+  return finished(client, id);
+}
+
+export async function readMessages(client: Client, id: string, query = ''): Promise<MessageBody[]> {
+  const answer = await client.get<{ messages: MessageBody[] }>(`/v1/tasks/${id}/messages${query}`);
+  expect(answer.status).toBe(200);
+  return answer.body.messages;
+}
+
+/** Everything the assistant wrote as text, oldest first. */
+export function texts(messages: MessageBody[]): string[] {
+  return messages.flatMap(({ role, parts }) =>
+    role === 'assistant' ? parts.flatMap((part) => (part.type === 'text' ? [String(part['text'])] : [])) : [],
+  );
+}
