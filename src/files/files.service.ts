@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { v7 as uuid, validate as isUuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
+import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import type { Page } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
@@ -39,7 +38,7 @@ interface Claimable {
 
 @Injectable()
 export class FilesService {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * Makes a durable file of the task for each referenced upload, in the caller's transaction, in the order given; the same
@@ -74,7 +73,7 @@ export class FilesService {
   /** One page of a task's files, attachments and published ones, newest first. The caller has checked that it is seen. */
   async pageOfTask(taskId: string, page: Page): Promise<{ rows: FileRow[]; nextCursor: string | null }> {
     const [createdAt = null, id = null] = page.after ?? [];
-    const rows = await this.dataSource.query<FileRow[]>(PAGE, [taskId, createdAt, id, page.limit + 1]);
+    const rows = await this.read('files-of-task', PAGE, [taskId, createdAt, id, page.limit + 1]);
     return page.cut(rows, (row) => [row.createdAt.toISOString(), row.id]);
   }
 
@@ -82,9 +81,13 @@ export class FilesService {
   async get(auth: AuthContext, fileId: string): Promise<FileRow> {
     if (!isUuid(fileId)) throw notFound('file');
     const values = [fileId, auth.workspaceId, auth.seesEverything, auth.userId];
-    const [row] = await this.dataSource.query<FileRow[]>(VISIBLE, values);
+    const [row] = await this.read('file', VISIBLE, values);
     if (row === undefined) throw notFound('file');
     return row;
+  }
+
+  private async read(name: string, text: string, values: unknown[]): Promise<FileRow[]> {
+    return (await this.database.read.query<FileRow>({ name, text, values })).rows;
   }
 }
 
