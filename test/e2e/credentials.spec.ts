@@ -84,7 +84,7 @@ describe('Credentials (reference §3)', () => {
     expect(answer.body).toContain('invalid_credential');
   });
   it('a mistyped key is refused without a look at the database', async () => {
-    const { auth } = service.app.get(Database);
+    const { read: auth } = service.app.get(Database);
     const look = jest.spyOn(auth, 'query');
     const { secret } = member.key;
     const last = secret.endsWith('0') ? '1' : '0';
