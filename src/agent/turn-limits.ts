@@ -24,15 +24,18 @@ export class TurnLimits {
   exceeded(): Extract<AgentOutcome, { type: 'failed' }> | null {
     const { maxSteps, maxTokens, maxDurationSeconds } = this.input.budget;
     const seconds = (this.input.spent.durationMs + performance.now() - this.begun) / 1000;
-    if (maxSteps !== undefined && this.steps >= maxSteps) return overBudget(`${maxSteps} steps`);
-    if (maxTokens !== undefined && this.tokens >= maxTokens) return overBudget(`${maxTokens} tokens`);
-    if (maxDurationSeconds !== undefined && seconds >= maxDurationSeconds) {
-      return overBudget(`${maxDurationSeconds} seconds`);
-    }
+    if (reached(this.steps, maxSteps)) return overBudget(`${maxSteps} steps`);
+    if (reached(this.tokens, maxTokens)) return overBudget(`${maxTokens} tokens`);
+    if (reached(seconds, maxDurationSeconds)) return overBudget(`${maxDurationSeconds} seconds`);
     if (this.steps < this.stepsPerTurn) return null;
     const message = `The turn came to its limit of ${this.stepsPerTurn} steps without an end.`;
     return { type: 'failed', code: 'step_limit', message, retryable: true };
   }
+}
+
+/** A limit that is not given may come as null from a stored budget; null would count as 0. */
+function reached(used: number, limit: number | null | undefined): boolean {
+  return typeof limit === 'number' && used >= limit;
 }
 
 function overBudget(what: string): Extract<AgentOutcome, { type: 'failed' }> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { IS_ROOT, temporaryDataDir } from '../../test/harness/embedded.js';
 import { nativeFolder, platformPackage } from './embedded-binaries.js';
 
-const STRANGER = { name: 'stranger', uid: 65_534, gid: 65_534 };
+const STRANGER = { name: 'stranger', uid: 54_321, gid: 54_321 };
 
 describe('the PostgreSQL binaries', () => {
   const dir = temporaryDataDir();

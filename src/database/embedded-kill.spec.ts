@@ -29,10 +29,14 @@ class Writer {
   }
 
   async wrote(rows: number): Promise<void> {
-    await until(`${rows} rows of the writer`, () => {
-      if (this.child.exitCode !== null) throw new Error(`The writer ended: ${this.said}`);
-      return this.acknowledged.length >= rows;
-    });
+    await until(
+      `${rows} rows of the writer`,
+      () => {
+        if (this.child.exitCode !== null) throw new Error(`The writer ended: ${this.said}`);
+        return this.acknowledged.length >= rows;
+      },
+      { within: 20_000 },
+    );
   }
 
   async kill(): Promise<void> {
@@ -40,6 +44,9 @@ class Writer {
     await this.ended;
   }
 }
+
+// About 5 s alone; a busy disk makes each recovery several times slower.
+const TIMEOUT_MS = 60_000;
 
 describe('kill -9 of the process that runs the embedded PostgreSQL', () => {
   const dir = temporaryDataDir();
@@ -59,38 +66,46 @@ describe('kill -9 of the process that runs the embedded PostgreSQL', () => {
     dir.remove();
   });
 
-  it('during the first boot: the half-made database is made again', async () => {
-    const killed = writer();
-    await until('initdb at work', () => existsSync(join(folder, 'draft', 'data', 'PG_VERSION')));
-    await killed.kill();
-    expect(existsSync(join(folder, 'data'))).toBe(false);
-    const server = await EmbeddedPostgres.start(options);
-    expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await server.stop();
-  });
+  it(
+    'during the first boot: the half-made database is made again',
+    async () => {
+      const killed = writer();
+      await until('initdb at work', () => existsSync(join(folder, 'draft', 'data', 'PG_VERSION')));
+      await killed.kill();
+      expect(existsSync(join(folder, 'data'))).toBe(false);
+      const server = await EmbeddedPostgres.start(options);
+      expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await server.stop();
+    },
+    TIMEOUT_MS,
+  );
 
-  it('ten times while it writes: the next one starts, no acknowledged row is lost, no server stays', async () => {
-    const servers: number[] = [];
-    const acknowledged: number[] = [];
-    for (let round = 0; round < 10; round++) {
-      const current = writer();
-      await current.wrote(50);
-      const server = serverPid(folder);
-      servers.push(server);
-      // Every other time the server is killed too, and has to recover from its log.
-      if (round % 2 === 1) process.kill(server, 'SIGKILL');
-      await current.kill();
-      acknowledged.push(...current.acknowledged);
-    }
-    const server = await EmbeddedPostgres.start(options);
-    const rows = await query<{ n: string }>(server.url, 'SELECT n FROM written');
-    await server.stop();
-    const written = new Set(rows.map((row) => Number(row.n)));
-    expect(acknowledged.length).toBeGreaterThanOrEqual(500);
-    expect(acknowledged.filter((n) => !written.has(n))).toEqual([]);
-    expect(new Set(servers).size).toBe(10);
-    expect(servers.filter(isAlive)).toEqual([]);
-  });
+  it(
+    'ten times while it writes: the next one starts, no acknowledged row is lost, no server stays',
+    async () => {
+      const servers: number[] = [];
+      const acknowledged: number[] = [];
+      for (let round = 0; round < 10; round++) {
+        const current = writer();
+        await current.wrote(50);
+        const server = serverPid(folder);
+        servers.push(server);
+        // Every other time the server is killed too, and has to recover from its log.
+        if (round % 2 === 1) process.kill(server, 'SIGKILL');
+        await current.kill();
+        acknowledged.push(...current.acknowledged);
+      }
+      const server = await EmbeddedPostgres.start(options);
+      const rows = await query<{ n: string }>(server.url, 'SELECT n FROM written');
+      await server.stop();
+      const written = new Set(rows.map((row) => Number(row.n)));
+      expect(acknowledged.length).toBeGreaterThanOrEqual(500);
+      expect(acknowledged.filter((n) => !written.has(n))).toEqual([]);
+      expect(new Set(servers).size).toBe(10);
+      expect(servers.filter(isAlive)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 
   it('refuses a second process while the first runs, and names it', async () => {
     const first = writer();

@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { isAlive, Lines, query, serverPid, temporaryDataDir } from '../../test/harness/embedded.js';
 import { until } from '../../test/harness/until.js';
+import { nativeFolder, platformPackage } from './embedded-binaries.js';
+import { locateCluster } from './embedded-cluster.js';
 import { EmbeddedPostgres } from './embedded-postgres.js';
+import { EmbeddedServer, freePort } from './embedded-server.js';
 import { DataDirInUse, tryLock } from './embedded-lock.js';
 
 describe('the embedded PostgreSQL', () => {
@@ -133,6 +137,38 @@ describe('the embedded PostgreSQL', () => {
     await expect(EmbeddedPostgres.start(options)).rejects.toThrow('initialized by PostgreSQL version 12');
     writeFileSync(version, '18\n');
     await (await started(EmbeddedPostgres.start(options))).stop();
+  });
+
+  it('takes another port when the one it chose is taken meanwhile, but not for ever', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const taken = (squatter.address() as AddressInfo).port;
+    const lock = await tryLock(join(dir.path, 'postgres.lock'));
+    const cluster = locateCluster(dir.path);
+    const native = nativeFolder(platformPackage(), cluster.reachable, cluster.account);
+    try {
+      const start = { native, lock: lock ?? -1, durable: false, logger };
+      const ports = [taken, taken];
+      const server = await EmbeddedServer.start(cluster, start, async () => ports.shift() ?? (await freePort()));
+      expect(ports).toEqual([]);
+      expect(server.port).not.toBe(taken);
+      await server.stop();
+      const always = EmbeddedServer.start(cluster, start, () => Promise.resolve(taken));
+      await expect(always).rejects.toThrow('Address already in use');
+    } finally {
+      squatter.close();
+      if (lock !== null) closeSync(lock);
+    }
+  });
+
+  it('ends with its process even when the shell between them was killed', async () => {
+    const server = await started(EmbeddedPostgres.start(options));
+    const pid = serverPid(folder);
+    const guard = Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+    process.kill(guard, 'SIGKILL');
+    await until('the end of the shell', () => !isAlive(guard));
+    await server.stop();
+    expect(isAlive(pid)).toBe(false);
   });
 
   it('reports a server that ends by itself', async () => {

@@ -14,16 +14,18 @@ const REASONS: Record<number, string> = {
   529: 'overloaded',
 };
 
+const UNREACHABLE = "The model's provider could not be reached.";
+
 /** Any failure of a provider's package as a {@link ModelError}. */
 export function toModelError(error: unknown): ModelError {
   if (error instanceof ModelError) return error;
+  if (isUnreachable(error)) return new ModelError(UNREACHABLE, true, null, { cause: error });
   if (!APICallError.isInstance(error)) {
     // Broken JSON, an error inside the stream, a connection that was cut: the next try may go well.
     return new ModelError("The model's provider broke off its answer.", true, null, { cause: error });
   }
   const { statusCode: status, responseHeaders: headers } = error;
-  if (status === undefined)
-    return new ModelError("The model's provider could not be reached.", true, null, { cause: error });
+  if (status === undefined) return new ModelError(UNREACHABLE, true, null, { cause: error });
   if (status < 300)
     return new ModelError("The model's provider sent an answer that cannot be read.", true, null, { cause: error });
   if (isTooLong(error))
@@ -36,6 +38,11 @@ export function toModelError(error: unknown): ModelError {
   return new ModelError(`The model's provider answered ${status} (${reason}).`, retryable, retryAfter(headers), {
     cause: error,
   });
+}
+
+/** What `fetch` throws when there is no connection. */
+function isUnreachable(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'message' in error && error.message === 'fetch failed';
 }
 
 function isTooLong(error: APICallError): boolean {

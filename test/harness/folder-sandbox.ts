@@ -1,6 +1,7 @@
 // A sandbox for unit tests of the agent: a temporary folder and child processes. It protects nothing.
 import { spawn } from 'node:child_process';
-import { createReadStream, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -65,11 +66,11 @@ class FolderSession extends SandboxSession {
 
   async readFile(path: string): Promise<{ size: number; content: Readable }> {
     const target = this.inside(path);
-    await Promise.resolve();
     const stat = statSync(target, { throwIfNoEntry: false });
     if (stat === undefined) throw new SandboxFileError('not_found', `${path} does not exist.`);
     if (!stat.isFile()) throw new SandboxFileError('not_a_file', `${path} is not a file.`);
-    return { size: stat.size, content: createReadStream(target) };
+    // Opened before it is handed over, as the real ones do: the file may be gone when somebody reads.
+    return { size: stat.size, content: (await open(target)).createReadStream() };
   }
 
   async writeFile(path: string, content: string | Buffer | Readable): Promise<void> {

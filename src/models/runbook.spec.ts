@@ -1,0 +1,193 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AgentBench, assistant, call, user } from '../../test/harness/agent.js';
+import type { AgentEvent } from '../agent/agent-engine.js';
+import type { ConversationMessage, JsonValue } from './conversation.js';
+import { parseRunbook } from './runbook-blocks.js';
+import { replay } from './runbook-state.js';
+
+let bench: AgentBench;
+beforeEach(async () => {
+  bench = await AgentBench.start();
+});
+afterEach(() => bench.close());
+
+const fence = (info: string, content = '') => `\`\`\`${info}\n${content}${content === '' ? '' : '\n'}\`\`\``;
+const texts = (events: AgentEvent[]) =>
+  events
+    .flatMap((event) => (event.type === 'step' ? event.parts : []))
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []));
+const answer = (messages: ConversationMessage[], output: JsonValue) => {
+  const asked = messages.at(-1)?.invocations.at(-1);
+  if (asked !== undefined) asked.result = { status: 'success', output };
+};
+
+it('carries out the blocks in order, shows each result and sums up', async () => {
+  const text = [
+    'Build it.',
+    fence('file path=src/a.txt', 'hello'),
+    'A list:\n\n- item\n\n  ```bash\n  cat src/a.txt\n  ```',
+    fence('js', 'notRun()'),
+    '~~~sh\necho $((6*7))\n~~~',
+    fence('publish path="src/a.txt"'),
+  ].join('\n\n');
+  const { outcome, events } = await bench.run(bench.input(text));
+  expect(events.map((event) => event.type)).toEqual([...Array<string[]>(4).fill(['step', 'tool']).flat(), 'step']);
+  expect(bench.sandbox.commands).toEqual(['cat src/a.txt\n', 'echo $((6*7))\n']);
+  expect(readFileSync(join(bench.sandbox.folder, 'src/a.txt'), 'utf8')).toBe('hello\n');
+  const said = texts(events);
+  expect(said[0]).toMatch(/not an AI[\s\S]*4 blocks[\s\S]*Next, block 1 \(file src\/a.txt, line 3\)/);
+  expect(said[2]).toMatch(/Block 2 \(bash, line 11\): Exit code 0\.\n\n```text\nhello\n```/);
+  expect(said[3]).toContain('```text\n42\n```');
+  expect(events[7]).toMatchObject({ files: [{ name: 'a.txt' }] });
+  expect(outcome).toMatchObject({
+    type: 'completed',
+    text: expect.stringMatching(/finished, 4 blocks[\s\S]*not an AI/) as unknown,
+  });
+});
+
+it('asks with options and knows the chosen id as $ANSWER in all later commands', async () => {
+  const ask = fence('ask', 'Which\nway?\n\nMore prose.\n\n- left: To the left\n- right: To the right');
+  const input = bench.input([ask, fence('sh', 'echo 1 $ANSWER'), fence('sh', 'echo 2 $ANSWER')].join('\n\n'));
+  const { outcome } = await bench.run(input);
+  expect(outcome).toMatchObject({
+    type: 'question',
+    question: {
+      question: 'Which way?',
+      options: [
+        { id: 'left', label: 'To the left', description: null },
+        { id: 'right', label: 'To the right', description: null },
+      ],
+      multiple: false,
+      allowText: false,
+    },
+  });
+  answer(input.messages, { content: null, options: [{ id: 'right', label: 'To the right' }], files: [] });
+  const { events } = await bench.run(input);
+  const outputs = events.flatMap((event) => (event.type === 'tool' ? [event.result] : []));
+  expect(outputs).toMatchObject([{ output: { stdout: '1 right\n' } }, { output: { stdout: '2 right\n' } }]);
+  expect(events[0]).toMatchObject({ calls: [{ input: { env: { ANSWER: 'right' } } }] });
+});
+
+it('asks for text, and takes the text as it is', async () => {
+  const input = bench.input([fence('ask', 'Your name?'), fence('sh', 'printf %s "$ANSWER"')].join('\n\n'));
+  const { outcome } = await bench.run(input);
+  expect(outcome).toMatchObject({ question: { options: null, allowText: true } });
+  answer(input.messages, { content: 'a "b" $c; d', options: [], files: [] });
+  const { events } = await bench.run(input);
+  expect(events[1]).toMatchObject({ result: { output: { stdout: 'a "b" $c; d' } } });
+});
+
+it('fails with the block that failed, and runs nothing after it', async () => {
+  const text = [fence('sh', 'echo one'), fence('bash', 'echo oh >&2; exit 3'), fence('sh', 'echo three')].join('\n\n');
+  const { outcome, events } = await bench.run(bench.input(text));
+  expect(outcome).toEqual({
+    type: 'failed',
+    code: 'runbook_block_failed',
+    message: 'Block 2 (bash, line 5) failed: exit code 3.',
+    retryable: false,
+  });
+  expect(bench.sandbox.commands.length).toBe(2);
+  expect(texts(events).at(-1)).toMatch(/oh[\s\S]*The block after it did not run/);
+});
+
+it('goes on after a command that may fail', async () => {
+  const text = [fence('bash may-fail', 'exit 3'), fence('sh', 'echo two')].join('\n\n');
+  const { outcome } = await bench.run(bench.input(text));
+  expect(outcome).toMatchObject({
+    type: 'completed',
+    text: expect.stringContaining('exit code 3, as it may') as unknown,
+  });
+});
+
+it.each([
+  ['publish path=missing.txt', '', /Block 1 \(publish missing.txt, line 1\) failed: missing.txt does not exist/],
+  ['file path=../out', 'x', /failed: .*outside/],
+  ['file', 'x', /path=… is expected after `file`; nothing was run/],
+  ['ask', '- a: A', /a question is expected/],
+  ['ask', 'Q?\n\n- a: A\n- a: B', /an id of its own/],
+])('fails for a block `%s` that cannot be carried out', async (info, content, message) => {
+  const { outcome } = await bench.run(bench.input(`${fence(info, content)}\n\n${fence('sh', 'echo ran')}`));
+  expect(outcome).toMatchObject({ code: 'runbook_block_failed', message: expect.stringMatching(message) as unknown });
+  expect(bench.sandbox.commands).toEqual([]);
+});
+
+it('may run the same block many times', async () => {
+  const text = Array<string>(8).fill(fence('sh', 'echo same')).join('\n\n');
+  expect((await bench.run(bench.input(text))).outcome.type).toBe('completed');
+  expect(bench.sandbox.commands.length).toBe(8);
+});
+
+it('says what it is when there is no block, and shows one', async () => {
+  const { outcome, events } = await bench.run(bench.input('Please fix the login page.\n\n```js\nx\n```'));
+  expect(outcome).toMatchObject({
+    type: 'completed',
+    text: expect.stringMatching(/not an AI[\s\S]*```bash/) as unknown,
+  });
+  expect(events.length).toBe(1);
+  expect(parseRunbook(texts(events)[0] ?? '')).toEqual([]);
+});
+
+it('says that an attached file is not read', async () => {
+  const file = {
+    type: 'file' as const,
+    fileId: 'f',
+    name: 'a.md',
+    mediaType: 'text/markdown',
+    path: 'attachments/a.md',
+  };
+  const { outcome } = await bench.run(bench.input([user('', { parts: [file] })]));
+  expect(outcome).toMatchObject({ type: 'completed', text: expect.stringContaining('not carried out') as unknown });
+});
+
+it('goes on where a restart left it, and fails when a command was interrupted', async () => {
+  const runbook = user([fence('sh', 'echo 1 > one'), fence('sh', 'echo 2 > two')].join('\n\n'));
+  const ok = { exitCode: 0, stdout: '', stderr: '', truncated: false };
+  const one = call('1', 'bash', { command: 'echo 1 > one\n' }, { status: 'success', output: ok });
+  expect((await bench.run(bench.input([runbook, assistant('', one)]))).outcome.type).toBe('completed');
+  expect(existsSync(join(bench.sandbox.folder, 'one'))).toBe(false);
+  expect(existsSync(join(bench.sandbox.folder, 'two'))).toBe(true);
+  const open = call('1', 'bash', { command: 'echo 1 > one\n' });
+  const { outcome } = await bench.run(bench.input([runbook, assistant('', open)]));
+  expect(outcome).toMatchObject({
+    code: 'runbook_block_failed',
+    message: expect.stringMatching(/may have run partly/) as unknown,
+  });
+});
+
+describe('messages of a later or the same turn', () => {
+  const sh = (text: string) => fence('sh', text);
+  const ran = (command: string) =>
+    assistant(
+      '',
+      call(command, 'bash', { command }, { status: 'success', output: { exitCode: 0, stdout: '', stderr: '' } }),
+    );
+  const next = (messages: ConversationMessage[]) => {
+    const { blocks, done } = replay(messages);
+    const action = blocks[done.length]?.action;
+    return action?.kind === 'command' ? action.command.trim() : null;
+  };
+
+  it('begin a new runbook after the end of the last one', () => {
+    expect(next([user(sh('a')), ran('a'), assistant('Finished.'), user(sh('b'))])).toBe('b');
+    expect(next([user(sh('a')), ran('a'), assistant('Finished.'), user('Thanks!')])).toBeNull();
+  });
+
+  it('replace what is left when they have blocks, and leave it when they have none', () => {
+    expect(next([user(`${sh('a')}\n${sh('b')}`), ran('a'), user(sh('c'))])).toBe('c');
+    expect(next([user(`${sh('a')}\n${sh('b')}`), ran('a'), user('Nice.')])).toBe('b');
+  });
+
+  it('are one runbook when they are read together', () => {
+    expect(next([user(sh('a')), user(sh('b')), ran('a')])).toBe('b');
+  });
+
+  it('keep the last answer', () => {
+    const asked = assistant(
+      '',
+      call('q', 'ask', {}, { status: 'success', output: { content: 'yes', options: [], files: [] } }),
+    );
+    const messages = [user(fence('ask', 'Well?')), asked, assistant('Finished.'), user(sh('echo $ANSWER'))];
+    expect(replay(messages).answer).toBe('yes');
+  });
+});
