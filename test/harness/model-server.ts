@@ -88,7 +88,12 @@ export class ModelServer {
     await new Promise((done) => this.server.close(done));
   }
 
+  /** Requests whose answer is not over and whose client has not gone. */
+  openRequests = 0;
+
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.openRequests += 1;
+    response.once('close', () => (this.openRequests -= 1));
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as ChatRequest;

@@ -1,0 +1,114 @@
+import { getQueueToken } from '@nestjs/bull';
+import type { Queue } from 'bull';
+import { BullSignal, RUNS_QUEUE } from '../../src/signals/bull-signal.js';
+import { WorkSignal } from '../../src/signals/work-signal.js';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { Client, makeMember, type Member } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { ModelServer } from '../harness/model-server.js';
+import { describeWithRedis, RedisServer } from '../harness/redis.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { createTask, finished, runTask, script } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+describeWithRedis('Work is signalled by Bull when there is a Redis (reference §16)', () => {
+  let redis: RedisServer;
+  let model: ModelServer;
+  let service: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    model = await ModelServer.start();
+    service = await bootApp({ env: { REDIS_URL: redis.url, OPENAI_COMPATIBLE_URL: model.url } });
+    member = await makeMember(service);
+  });
+  afterAll(async () => {
+    await service.close();
+    await model.stop();
+    await redis.stop();
+  });
+
+  it('a task is brought to its worker by a job that carries an id and nothing else, and leaves nothing in Redis', async () => {
+    expect(service.app.get(WorkSignal)).toBeInstanceOf(BullSignal);
+    const queue = service.app.get<Queue<{ runId: string }>>(getQueueToken(RUNS_QUEUE));
+    const jobs: unknown[] = [];
+    queue.on('completed', (job) => jobs.push(job.data));
+    const { id } = await runTask(member.client, script({ text: 'Rung.' }));
+    const [run] = await service.db.query<{ id: string }>('SELECT id FROM runs WHERE task_id = $1', [id]);
+    await until('the job to be seen', () => jobs.length > 0);
+    expect(jobs).toEqual([{ runId: run?.id }]);
+    await until(
+      'Redis to hold no job',
+      async () => (await redis.command('KEYS', 'bull:runs:[0-9]*[0-9]')) as unknown[],
+    ).then((keys) => expect(keys).toEqual([]));
+  });
+
+  it('a signal that is doubled or comes too late does nothing', async () => {
+    const { id } = await runTask(member.client, script({ text: 'Once.' }));
+    const [run] = await service.db.query<{ id: string; epoch: number }>(
+      'SELECT id, epoch FROM runs WHERE task_id = $1',
+      [id],
+    );
+    for (let n = 0; n < 5; n++) service.app.get(WorkSignal).ring(run?.id ?? '');
+    service.app.get(WorkSignal).ring('no id at all');
+    await runTask(member.client, 'Another.');
+    expect(await service.db.query('SELECT epoch FROM runs WHERE task_id = $1', [id])).toEqual([{ epoch: run?.epoch }]);
+  });
+
+  it('Redis flushed, killed and back: work goes on through PostgreSQL, and requests do not wait for it', async () => {
+    await redis.command('FLUSHALL');
+    expect(await runTask(member.client, 'After a flush.')).toMatchObject({ status: 'completed' });
+    await redis.kill();
+    const asked = Date.now();
+    const { id } = await createTask(member.client, { content: 'Without Redis.' });
+    expect(Date.now() - asked).toBeLessThan(1000);
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed' });
+    await redis.run();
+    const queue = service.app.get<Queue>(getQueueToken(RUNS_QUEUE));
+    let rung = 0;
+    queue.on('completed', () => (rung += 1));
+    await until('signals to come through Redis again', async () => {
+      await runTask(member.client, 'Redis is back.');
+      return rung > 0;
+    });
+  });
+});
+
+describe('Without Redis work is signalled through PostgreSQL', () => {
+  let model: ModelServer;
+  let db: TestDatabase;
+
+  beforeAll(async () => {
+    model = await ModelServer.start();
+    db = await createDatabase();
+  });
+  afterAll(async () => {
+    await db.drop();
+    await model.stop();
+  });
+
+  it('an api process and a worker process share the work; a cancel reaches the worker', async () => {
+    const files = temporaryFolder();
+    const env = {
+      DATABASE_URL: db.url,
+      DATA_DIR: files.path,
+      SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+      OPENAI_COMPATIBLE_URL: model.url,
+    };
+    const api = await bootApp({ db, env: { ...env, ROLE: 'api' } });
+    const { key } = await makeMember(api);
+    const client = new Client(api.url, key.secret);
+    const early = await createTask(client, { content: 'Before any worker.' });
+    const worker = await ServiceProcess.start({ ...env, ROLE: 'worker' });
+    expect(await finished(client, early.id)).toMatchObject({ status: 'completed' });
+    expect(await runTask(client, script({ text: 'By the other process.' }))).toMatchObject({ status: 'completed' });
+    const { id } = await createTask(client, { content: script({ hang: true }) });
+    await until('the worker to call the model', () => model.openRequests > 0);
+    expect((await client.request('POST', `/v1/tasks/${id}/cancel`)).status).toBe(200);
+    await until('the worker to have let go', () => model.openRequests === 0, { within: 2000 });
+    expect(await worker.end()).toBe(0);
+    await api.close();
+    files.remove();
+  }, 60_000);
+});
