@@ -4,7 +4,7 @@ import { sandboxLimitsOf } from '../config/config-file.js';
 import type { DataDir } from '../config/data-dir.js';
 import type { Env } from '../config/env.js';
 import { makeReachable, reachableFolder } from '../config/reachable.js';
-import type { CommandTools, Line } from './command.js';
+import type { CommandTools, How, Line } from './command.js';
 import { Heartbeat } from './heartbeat.js';
 import { findProgram, isRoot, needProgram, script } from './host.js';
 import { LocalSession } from './local-session.js';
@@ -94,7 +94,7 @@ export abstract class LocalSandbox extends Sandbox {
     const prepared = await this.ready();
     const opened = isRoot() ? await prepared.workdirs.openAsRoot(taskId) : { path: prepared.workdirs.open(taskId) };
     const user = 'user' in opened ? opened.user : null;
-    const line = (command: string[], cwd: string) => this.line(command, { cwd, workdir: opened.path, user }, prepared);
+    const line = (command: string[], how: How) => this.line(command, { ...how, workdir: opened.path, user }, prepared);
     return new LocalSession({
       workdir: opened.path,
       inside: this.inside(opened.path),
@@ -149,7 +149,7 @@ export abstract class LocalSandbox extends Sandbox {
     const box: Box = { workdir: at.workdir, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    const launch = [shell, '-c', this.launch, 'launch', silence];
+    const launch = [shell, '-c', this.launch, 'launch', silence, String(at.lastDescriptor)];
     return { argv: [...launch, ...setpriv, ...this.command(box, prepared)], file: this.file(box, prepared) };
   }
 
@@ -170,10 +170,9 @@ export abstract class LocalSandbox extends Sandbox {
   }
 }
 
-interface Spot {
+interface Spot extends How {
   workdir: string;
   user: UserId | null;
-  cwd: string;
 }
 
 const NO_CGROUPS = [
