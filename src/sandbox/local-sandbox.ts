@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { sandboxLimitsOf } from '../config/config-file.js';
 import type { DataDir } from '../config/data-dir.js';
 import type { Env } from '../config/env.js';
@@ -67,7 +69,7 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   async check(): Promise<SandboxReport> {
-    const { root, workdirs } = await this.ready();
+    const { base, root, workdirs } = await this.ready();
     const taskId = randomUUID();
     const controller = new AbortController();
     const session = await this.open({ taskId, signal: controller.signal });
@@ -82,7 +84,12 @@ export abstract class LocalSandbox extends Sandbox {
       const programs = ['node', 'npm', 'git', 'rg'].filter((name) => probed.get(name) !== 'yes');
       const absent = programs.filter((name) => name !== 'rg' || root.missing.length === 0);
       const missing = absent.map((name) => `${name} does not run inside.`);
-      return { ...report, missing: [...report.missing, ...root.missing, ...missing, ...NO_CGROUPS] };
+      const active = base === this.dataDir.path ? [] : [`Workdirs lie in ${base}: DATA_DIR is closed to their users.`];
+      return {
+        driver: report.driver,
+        active: [...report.active, ...active],
+        missing: [...report.missing, ...root.missing, ...missing, ...NO_CGROUPS],
+      };
     } finally {
       await session.close();
       await workdirs.remove(taskId);
@@ -125,7 +132,10 @@ export abstract class LocalSandbox extends Sandbox {
   private async prepareAll(): Promise<Prepared> {
     const uid = isRoot() ? FIRST_UID : null;
     const base = reachableFolder(this.dataDir.path, uid);
-    if (base !== this.dataDir.path) makeReachable(base);
+    if (base !== this.dataDir.path) {
+      makeReachable(base);
+      writeFileSync(join(this.dataDir.path, 'sandbox.location'), `${base}\n`, { mode: 0o600 });
+    }
     const sweep = this.sweep();
     const prepared: Prepared = {
       base,

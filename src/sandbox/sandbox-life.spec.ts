@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { describeDrivers, type DriverName, processesWith, SandboxBench } from '../../test/harness/sandboxes.js';
 import { until } from '../../test/harness/until.js';
@@ -70,12 +70,16 @@ function life(driver: DriverName): void {
 
     describe('with the worker', () => {
       let worker: ChildProcess;
-      const started = async (mark: string) => {
+      const start = (command: string, ...more: number[]) => {
         const hooks = ['--import', './test/harness/typescript-hooks.mjs', 'test/harness/sandbox-worker.ts'];
-        worker = spawn(process.execPath, [...hooks, driver, `${daemon(mark)}; sleep ${mark}`], {
-          stdio: ['ignore', 'pipe', 'inherit'],
+        worker = spawn(process.execPath, [...hooks, driver, command], {
+          stdio: ['ignore', 'pipe', 'inherit', ...more],
         });
         const lines = createInterface({ input: worker.stdout ?? process.stdin })[Symbol.asyncIterator]();
+        return lines;
+      };
+      const started = async (mark: string) => {
+        const lines = start(`${daemon(mark)}; sleep ${mark}`);
         const folder = (await lines.next()).value as unknown;
         await running(mark);
         return { lines, folder: String(folder) };
@@ -98,6 +102,19 @@ function life(driver: DriverName): void {
         await gone(mark, worker.pid);
         worker.kill('SIGCONT');
         expect((await lines.next()).value).toBe('SandboxError: The sandbox was ended from outside.');
+        await once(worker, 'exit');
+      });
+
+      it('and nothing of what that was started with is open inside', async () => {
+        const held = openSync('package.json', 'r');
+        const many = Array.from({ length: 30 }, () => held);
+        // The first process keeps a second handle of the standard error; all else would be foreign.
+        const list = 'ls -l /proc/$$/fd /proc/1/fd > /tmp/fds; ';
+        const count = 'exit $(grep " -> " /tmp/fds | grep -vcE "(/dev/null|/pipes[.].* [(]deleted[)])$")';
+        const lines = start(list + count, ...many);
+        closeSync(held);
+        await lines.next();
+        expect((await lines.next()).value).toBe('exit code 0');
         await once(worker, 'exit');
       });
 
