@@ -26,11 +26,20 @@ export interface Line {
   file: Buffer;
 }
 
+export interface How {
+  /** Folder inside. */
+  cwd: string;
+  /** 7 with a text for the shell on it, else 6. */
+  lastDescriptor: 6 | 7;
+}
+
 export interface CommandOptions extends Line {
   stdin?: Readable | string | Buffer | undefined;
   timeoutSeconds: number;
   outputBytes: number;
   mark: string;
+  /** What the shell finds on descriptor 7. */
+  text?: Buffer;
 }
 
 type Killed = NonNullable<RunResult['killed']>;
@@ -67,31 +76,22 @@ export class Command {
 
   /** Ends it at once; `ended` stands for the session's own reasons. */
   kill(why: Killed | 'ended'): void {
-    this.killed ??= why;
     const { child } = this;
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    // The first process and not the parent: that one then waits until the kernel has ended all the others.
-    if (this.first !== undefined) signalQuietly(this.first);
+    if (child !== undefined && (child.exitCode !== null || child.signalCode !== null)) return;
+    this.killed ??= why;
+    if (child !== undefined) this.killNow(child);
+  }
+
+  private killNow(child: ChildProcess): void {
+    // The first process and not the parent: that one then waits until the kernel has ended all the others. Only when the
+    // sandbox stands: bubblewrap would wait forever for a child that is gone before.
+    if (this.first !== undefined && this.started) signalQuietly(this.first);
     setTimeout(() => child.exitCode === null && endHeartbeats(child, ''), KILL_AGAIN_MS).unref();
   }
 
   private async spawnAndWait() {
     const [out, err] = [await this.tools.pipes.take(), await this.tools.pipes.take()];
-    const stdin = this.stdinFor(this.options.stdin);
-    const file = this.tools.pipes.file(this.options.file);
-    const own = [out.input, err.input, file, ...(typeof stdin === 'number' ? [stdin] : [])];
-    const stdio: StdioOptions = [stdin, out.input, err.input, 'pipe', 'pipe', 'pipe', file];
-    let child: ChildProcess;
-    try {
-      child = spawn(this.options.argv[0] ?? '', this.options.argv.slice(1), {
-        cwd: '/',
-        env: {},
-        detached: true,
-        stdio,
-      });
-    } finally {
-      own.forEach((fd) => closeSync(fd));
-    }
+    const child = this.spawn(out.input, err.input);
     this.child = child;
     const streams = [this.collect(out.output, this.stdout), this.collect(err.output, this.stderr)];
     const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
@@ -109,9 +109,21 @@ export class Command {
     }
   }
 
-  private stdinFor(stdin: CommandOptions['stdin']): number | 'ignore' | 'pipe' {
-    if (stdin === undefined) return 'ignore';
-    return stdin instanceof Readable ? 'pipe' : this.tools.pipes.file(Buffer.from(stdin));
+  private spawn(...output: [number, number]): ChildProcess {
+    const { argv, file, stdin, text } = this.options;
+    const own: number[] = [...output];
+    const given = (content: Buffer | string) => {
+      own.push(this.tools.pipes.file(Buffer.from(content)));
+      return own.at(-1);
+    };
+    try {
+      const input = stdin === undefined ? 'ignore' : stdin instanceof Readable ? 'pipe' : given(stdin);
+      const stdio: StdioOptions = [input, ...output, 'pipe', 'pipe', 'pipe', given(file)];
+      if (text !== undefined) stdio.push(given(text));
+      return spawn(argv[0] ?? '', argv.slice(1), { cwd: '/', env: {}, detached: true, stdio });
+    } finally {
+      own.forEach((fd) => closeSync(fd));
+    }
   }
 
   private watch(child: ChildProcess): void {
@@ -121,16 +133,20 @@ export class Command {
     this.tools.heartbeat.add(beats);
     beats.once('close', () => this.tools.heartbeat.remove(beats));
     child.once('exit', () => this.tools.heartbeat.remove(beats));
-    started.once('data', () => (this.started = true));
+    started.once('data', () => {
+      this.started = true;
+      // Asked to end before there was anything to end.
+      if (this.killed !== undefined) this.killNow(child);
+    });
     let text = '';
     life.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
       const pid = /pid"?:? *(\d+)\s/.exec(text)?.[1];
       if (pid === undefined || this.first !== undefined) return;
       this.first = Number(pid);
-      // Asked to end before there was anything to end.
-      if (this.killed !== undefined) signalQuietly(this.first);
+      if (this.killed !== undefined) this.killNow(child);
     });
+    if (this.killed !== undefined) this.killNow(child);
     life.once('end', () => void this.afterLife(child));
   }
 

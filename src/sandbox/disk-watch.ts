@@ -25,6 +25,7 @@ export class DiskWatch {
   /** Size at the last look; null before the first. */
   private last: (Size & { at: number; total: Size }) | null = null;
   private users = 0;
+  private starts = 0;
 
   constructor(
     private readonly workdir: string,
@@ -34,6 +35,7 @@ export class DiskWatch {
 
   start(): void {
     this.users += 1;
+    this.starts += 1;
     this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
   }
 
@@ -42,15 +44,24 @@ export class DiskWatch {
     if (this.users > 0) return;
     clearInterval(this.timer);
     this.timer = undefined;
+    // Many short commands must not add up unseen: the next one is ended when it goes on growing.
+    void this.tick();
   }
 
-  /** Whether the limit is exceeded now; looks as closely as needed. */
-  async tick(): Promise<void> {
+  /** Resolves when it looks at nothing any more. */
+  async idle(): Promise<void> {
+    await this.looking;
+  }
+
+  private async tick(): Promise<void> {
     await (this.looking ??= this.look().finally(() => (this.looking = undefined)));
   }
 
   private async look(): Promise<void> {
-    const total = await totalOf(this.workdir);
+    // A command that starts during the look is not to blame for what it finds.
+    const starts = this.users > 0 ? this.starts : null;
+    const total = await totalOf(this.workdir).catch(() => null);
+    if (total === null) return;
     if (this.last !== null && Date.now() - this.last.at < LOOK_MS && !this.over(grown(this.last, total))) return;
     const size = await measure(this.workdir).catch(() => null);
     if (size === null) return;
@@ -58,7 +69,7 @@ export class DiskWatch {
     this.last = { ...size, at: Date.now(), total };
     // A command that makes it smaller goes on: without it a full workdir could not be emptied.
     const shrinking = before !== null && size.bytes < before.bytes && size.inodes <= before.inodes;
-    if (this.over(size) && !shrinking && this.users > 0) this.exceeded();
+    if (this.over(size) && !shrinking && starts === this.starts && this.users > 0) this.exceeded();
   }
 
   private over({ bytes, inodes }: Size): boolean {

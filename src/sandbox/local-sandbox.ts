@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { sandboxLimitsOf } from '../config/config-file.js';
 import type { DataDir } from '../config/data-dir.js';
 import type { Env } from '../config/env.js';
-import { reachableFolder } from '../config/reachable.js';
-import type { CommandTools, Line } from './command.js';
+import { makeReachable, reachableFolder } from '../config/reachable.js';
+import type { CommandTools, How, Line } from './command.js';
 import { Heartbeat } from './heartbeat.js';
 import { findProgram, isRoot, needProgram, script } from './host.js';
 import { LocalSession } from './local-session.js';
@@ -67,7 +69,7 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   async check(): Promise<SandboxReport> {
-    const { root, workdirs } = await this.ready();
+    const { base, root, workdirs } = await this.ready();
     const taskId = randomUUID();
     const controller = new AbortController();
     const session = await this.open({ taskId, signal: controller.signal });
@@ -82,7 +84,12 @@ export abstract class LocalSandbox extends Sandbox {
       const programs = ['node', 'npm', 'git', 'rg'].filter((name) => probed.get(name) !== 'yes');
       const absent = programs.filter((name) => name !== 'rg' || root.missing.length === 0);
       const missing = absent.map((name) => `${name} does not run inside.`);
-      return { ...report, missing: [...report.missing, ...root.missing, ...missing, ...NO_CGROUPS] };
+      const active = base === this.dataDir.path ? [] : [`Workdirs lie in ${base}: DATA_DIR is closed to their users.`];
+      return {
+        driver: report.driver,
+        active: [...report.active, ...active],
+        missing: [...report.missing, ...root.missing, ...missing, ...NO_CGROUPS],
+      };
     } finally {
       await session.close();
       await workdirs.remove(taskId);
@@ -94,7 +101,7 @@ export abstract class LocalSandbox extends Sandbox {
     const prepared = await this.ready();
     const opened = isRoot() ? await prepared.workdirs.openAsRoot(taskId) : { path: prepared.workdirs.open(taskId) };
     const user = 'user' in opened ? opened.user : null;
-    const line = (command: string[], cwd: string) => this.line(command, { cwd, workdir: opened.path, user }, prepared);
+    const line = (command: string[], how: How) => this.line(command, { ...how, workdir: opened.path, user }, prepared);
     return new LocalSession({
       workdir: opened.path,
       inside: this.inside(opened.path),
@@ -125,6 +132,10 @@ export abstract class LocalSandbox extends Sandbox {
   private async prepareAll(): Promise<Prepared> {
     const uid = isRoot() ? FIRST_UID : null;
     const base = reachableFolder(this.dataDir.path, uid);
+    if (base !== this.dataDir.path) {
+      makeReachable(base);
+      writeFileSync(join(this.dataDir.path, 'sandbox.location'), `${base}\n`, { mode: 0o600 });
+    }
     const sweep = this.sweep();
     const prepared: Prepared = {
       base,
@@ -148,7 +159,7 @@ export abstract class LocalSandbox extends Sandbox {
     const box: Box = { workdir: at.workdir, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    const launch = [shell, '-c', this.launch, 'launch', silence];
+    const launch = [shell, '-c', this.launch, 'launch', silence, String(at.lastDescriptor)];
     return { argv: [...launch, ...setpriv, ...this.command(box, prepared)], file: this.file(box, prepared) };
   }
 
@@ -169,10 +180,9 @@ export abstract class LocalSandbox extends Sandbox {
   }
 }
 
-interface Spot {
+interface Spot extends How {
   workdir: string;
   user: UserId | null;
-  cwd: string;
 }
 
 const NO_CGROUPS = [

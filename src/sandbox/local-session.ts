@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { Command, type CommandTools, type Line, MARK } from './command.js';
+import { Command, type CommandTools, type How, type Line, MARK } from './command.js';
 import { DiskWatch } from './disk-watch.js';
 import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from './sandbox.js';
 import type { UserId } from './user-ids.js';
@@ -16,12 +16,16 @@ interface SessionParts {
   tools: CommandTools;
   shell: string;
   environment: Record<string, string>;
-  line: (command: string[], cwd: string) => Line;
+  line: (command: string[], how: How) => Line;
   signal: AbortSignal;
 }
 
 // The kernel takes at most 128 KiB as one argument (MAX_ARG_STRLEN, execve(2)).
 const MAX_ARGUMENT = 128 * 1024 - 1;
+// ARG_MAX is a quarter of the stack's limit, 2 MiB as a rule.
+const MAX_ARGUMENTS = 1024 * 1024;
+// The text is read before the descriptor is closed, and that before the text is run.
+const FROM_FILE = 'eval "exec 7<&-\n$(cat <&7)"';
 const CANNOT_RUN = 126;
 
 export class LocalSession extends SandboxSession {
@@ -53,9 +57,11 @@ export class LocalSession extends SandboxSession {
       ...(tools.sweep && { [MARK]: mark }),
     });
     const assignments = environment.map(([name, value]) => `${name}=${value}`);
-    const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', command];
+    const long = Buffer.byteLength(command) > MAX_ARGUMENT;
+    const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
     const running = new Command(tools, {
-      ...this.parts.line(words, cwd ?? inside),
+      ...this.parts.line(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6 }),
+      ...(long && { text: Buffer.from(command) }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
@@ -79,6 +85,7 @@ export class LocalSession extends SandboxSession {
     this.killAll('ended');
     await Promise.allSettled(this.running.values());
     this.parts.signal.removeEventListener('abort', this.abort);
+    await this.disk.idle();
     this.parts.user?.release();
   }
 
@@ -113,8 +120,9 @@ export class LocalSession extends SandboxSession {
 function refusal(command: string, env: Record<string, string> = {}): string | null {
   const name = Object.keys(env).find((key) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(key));
   if (name !== undefined) return `'${name}' cannot be the name of a variable`;
-  const values = [command, ...Object.entries(env).map(([key, value]) => `${key}=${value}`)];
-  if (values.some((value) => value.includes('\0'))) return 'a command cannot contain NUL';
-  const long = values.some((value) => Buffer.byteLength(value) > MAX_ARGUMENT);
-  return long ? `a command or a variable is longer than ${MAX_ARGUMENT} bytes: write it to a file first` : null;
+  const values = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+  if ([command, ...values].some((value) => value.includes('\0'))) return 'a command cannot contain NUL';
+  const bytes = values.map((value) => Buffer.byteLength(value));
+  const long = Math.max(0, ...bytes) > MAX_ARGUMENT || bytes.reduce((sum, one) => sum + one, 0) > MAX_ARGUMENTS;
+  return long ? `a variable is longer than ${MAX_ARGUMENT} bytes or all are too long: write a file instead` : null;
 }

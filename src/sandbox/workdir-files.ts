@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lchown, lstat, mkdir, open, readlink, rename, rm } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import { SandboxFileError } from './sandbox.js';
 import { insideWorkdir } from './workdirs.js';
 
@@ -115,15 +114,14 @@ export class WorkdirFiles {
 
   private async fill(file: FileHandle, content: string | Buffer | Readable, path: string): Promise<void> {
     let left = this.maxBytes;
-    const limit = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        left -= chunk.length;
-        if (left < 0) done(new SandboxFileError('too_large', `${path} would exceed the disk limit of the sandbox.`));
-        else done(null, chunk);
-      },
-    });
-    const source = content instanceof Readable ? content : Readable.from([Buffer.from(content)]);
-    await pipeline(source, limit, file.createWriteStream({ autoClose: false }));
+    const source = content instanceof Readable ? content : [content];
+    for await (const chunk of source as AsyncIterable<string | Buffer>) {
+      const bytes = Buffer.from(chunk);
+      left -= bytes.length;
+      if (left < 0) throw new SandboxFileError('too_large', `${path} would exceed the disk limit of the sandbox.`);
+      // From the position where the last one ended.
+      await this.guard(path, file.writeFile(bytes));
+    }
   }
 
   private async guard<T>(path: string, action: Promise<T>): Promise<T> {

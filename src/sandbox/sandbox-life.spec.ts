@@ -1,0 +1,193 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { describeDrivers, type DriverName, processesWith, SandboxBench } from '../../test/harness/sandboxes.js';
+import { until } from '../../test/harness/until.js';
+
+let marks = 0;
+/** An argument for `sleep` that no other process has. */
+const newMark = () => `9${process.pid}.${Date.now()}${marks++}`;
+const gone = (mark: string, but?: number) =>
+  until('its processes are gone', () => processesWith(mark).every((pid) => pid === but));
+const kill = (pid: number) => {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It went with the one before.
+  }
+};
+const running = (mark: string) => until('it runs', () => processesWith(`sleep\0${mark}`).length > 0);
+
+/** Leaves its session, ignores every signal that can be ignored, and holds no pipe of the command. */
+const daemon = (mark: string) =>
+  `setsid nohup sh -c 'trap "" TERM HUP INT; sleep ${mark} & sleep ${mark}' </dev/null >/dev/null 2>&1 & until ps ax | grep -q "[s]leep ${mark}"; do :; done`;
+
+function life(driver: DriverName): void {
+  let bench: SandboxBench;
+  beforeAll(() => (bench = new SandboxBench(driver)));
+  afterAll(() => bench.close());
+
+  describe('ends a whole process tree', () => {
+    it('with the command, a daemon included', async () => {
+      const { session } = await bench.open();
+      const mark = newMark();
+      expect((await session.run(`${daemon(mark)}; echo left`)).stdout).toBe('left\n');
+      // No waiting: `run` resolves when they are gone.
+      expect(processesWith(mark)).toEqual([]);
+    });
+
+    it('when the signal is aborted, and rejects with its reason', async () => {
+      const { session, abort } = await bench.open();
+      const mark = newMark();
+      const run = session.run(`${daemon(mark)}; sleep ${mark}`);
+      await running(mark);
+      abort(new Error('stop it'));
+      await expect(run).rejects.toThrow('stop it');
+      expect(processesWith(mark)).toEqual([]);
+      await expect(session.run('true')).rejects.toThrow('stop it');
+    });
+
+    it('when it is aborted before anything has started', async () => {
+      const { session, abort } = await bench.open();
+      const mark = newMark();
+      const run = session.run(`sleep ${mark}`);
+      abort(new Error('at once'));
+      await expect(run).rejects.toThrow('at once');
+      expect(processesWith(mark)).toEqual([]);
+    });
+
+    it('when the session is closed, and close waits for it', async () => {
+      const { session } = await bench.open();
+      const mark = newMark();
+      const run = expect(session.run(`${daemon(mark)}; sleep ${mark}`)).rejects.toThrow('closed');
+      await running(mark);
+      await session.close();
+      expect(processesWith(mark)).toEqual([]);
+      await run;
+      await session.close();
+    });
+
+    describe('with the worker', () => {
+      let worker: ChildProcess;
+      const start = (command: string, ...more: number[]) => {
+        const hooks = ['--import', './test/harness/typescript-hooks.mjs', 'test/harness/sandbox-worker.ts'];
+        worker = spawn(process.execPath, [...hooks, driver, command], {
+          stdio: ['ignore', 'pipe', 'inherit', ...more],
+        });
+        const lines = createInterface({ input: worker.stdout ?? process.stdin })[Symbol.asyncIterator]();
+        return lines;
+      };
+      const started = async (mark: string) => {
+        const lines = start(`${daemon(mark)}; sleep ${mark}`);
+        const folder = (await lines.next()).value as unknown;
+        await running(mark);
+        return { lines, folder: String(folder) };
+      };
+      afterEach(() => worker.kill('SIGKILL'));
+
+      it('when that is killed', async () => {
+        const mark = newMark();
+        const { folder } = await started(mark);
+        worker.kill('SIGKILL');
+        await once(worker, 'exit');
+        await gone(mark);
+        rmSync(folder, { recursive: true });
+      });
+
+      it('when that is stopped for two thirds of the lease, and the run then says so', async () => {
+        const mark = newMark();
+        const { lines } = await started(mark);
+        worker.kill('SIGSTOP');
+        await gone(mark, worker.pid);
+        worker.kill('SIGCONT');
+        expect((await lines.next()).value).toBe('SandboxError: The sandbox was ended from outside.');
+        await once(worker, 'exit');
+      });
+
+      it('and nothing of what that was started with is open inside', async () => {
+        const held = openSync('package.json', 'r');
+        const many = Array.from({ length: 30 }, () => held);
+        // The first process keeps a second handle of the standard error; all else would be foreign.
+        const list = 'ls -l /proc/$$/fd /proc/1/fd > /tmp/fds; ';
+        const count = 'exit $(grep " -> " /tmp/fds | grep -vcE "(/dev/null|/pipes[.].* [(]deleted[)])$")';
+        const lines = start(list + count, ...many);
+        closeSync(held);
+        await lines.next();
+        expect((await lines.next()).value).toBe('exit code 0');
+        await once(worker, 'exit');
+      });
+
+      it('only then: a worker that lives is heard for longer than that', async () => {
+        const mark = newMark();
+        const { lines } = await started(mark);
+        const before = Date.now();
+        await until('more than the lease has passed', () => Date.now() - before > 2_500);
+        expect(processesWith(mark)).not.toEqual([]);
+        for (const pid of processesWith(`sleep\0${mark}`)) kill(pid);
+        expect((await lines.next()).value).toBe('exit code 137');
+        await once(worker, 'exit');
+      });
+    });
+  });
+
+  describe('tells how a command ended:', () => {
+    it.each([
+      ['true', 0],
+      ['exit 3', 3],
+      ['kill -TERM $$', 143],
+      ['kill -KILL $$', 137],
+      ['no-such-program', 127],
+    ])('%s → %i', async (command, exitCode) => {
+      const { session } = await bench.open();
+      expect(await session.run(command)).toMatchObject({ exitCode, killed: null, truncated: false });
+      await session.close();
+    });
+
+    it('by its output, apart for both streams, also when a script opens them by name', async () => {
+      const { session } = await bench.open();
+      const result = await session.run('echo a; echo b >&2; echo c > /dev/stdout; echo d > /dev/stderr');
+      expect(result).toMatchObject({ stdout: 'a\nc\n', stderr: 'b\nd\n', exitCode: 0 });
+    });
+
+    it('with replacement characters for what is no UTF-8, and without NUL', async () => {
+      const { session } = await bench.open();
+      expect((await session.run('printf "a\\000b\\377ü"')).stdout).toBe('ab\ufffdü');
+    });
+  });
+
+  it('gives it standard input, a folder, and text of any length', async () => {
+    const { session } = await bench.open();
+    expect((await session.run('cat; cat /dev/stdin', { stdin: 'given' })).stdout).toMatch(/^given/);
+    expect((await session.run('cat')).stdout).toBe('');
+    const long = `cat <<'END' | wc -c\n${'x'.repeat(300_000)}\nEND\nls /proc/self/fd | wc -w`;
+    expect((await session.run(long)).stdout.split('\n').map(Number).slice(0, 2)).toEqual([300_001, 4]);
+    await session.run('mkdir -p a/b');
+    expect((await session.run('pwd', { cwd: 'a/b' })).stdout).toBe('/workdir/a/b\n');
+    expect((await session.run('pwd', { cwd: '/workdir/a' })).stdout).toBe('/workdir/a\n');
+    expect(await session.run('pwd', { cwd: '../..' })).toMatchObject({ exitCode: 126, stdout: '' });
+    expect(await session.run('pwd', { cwd: 'absent' })).toMatchObject({ exitCode: 126, stdout: '' });
+  });
+
+  it('lets programs be interrupted: no signal is ignored from the start', async () => {
+    const { session } = await bench.open();
+    expect((await session.run('sed -n "s/^SigIgn:\\t//p" /proc/self/status')).stdout).toBe('0000000000000000\n');
+  });
+
+  it('runs commands side by side, each for itself', async () => {
+    const { session } = await bench.open();
+    const results = await Promise.all(Array.from({ length: 16 }, (_, i) => session.run(`echo ${i}; exit ${i}`)));
+    expect(results.map(({ exitCode, stdout }) => [exitCode, stdout])).toEqual(results.map((_, i) => [i, `${i}\n`]));
+  });
+
+  it('leaves no descriptor and no file behind', async () => {
+    const { session } = await bench.open();
+    await session.run('true');
+    const count = () => readdirSync('/proc/self/fd').length;
+    const before = count();
+    for (let i = 0; i < 10; i++) await session.run('echo x; echo y >&2', { stdin: 'z' });
+    await until('they are closed', () => count() <= before);
+  });
+}
+
+describe('The sandbox', () => describeDrivers(life));

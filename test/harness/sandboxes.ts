@@ -1,0 +1,80 @@
+// Sandbox drivers as the service has them, each with a data folder of its own that goes with it.
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConfigFile } from '../../src/config/config-file.js';
+import { DataDir } from '../../src/config/data-dir.js';
+import { Env, readEnv } from '../../src/config/env.js';
+import { BubblewrapSandbox } from '../../src/sandbox/bubblewrap.sandbox.js';
+import { findProgram } from '../../src/sandbox/host.js';
+import type { LocalSandbox } from '../../src/sandbox/local-sandbox.js';
+import { NamespacesSandbox } from '../../src/sandbox/namespaces.sandbox.js';
+import { NoSandbox } from '../../src/sandbox/none.sandbox.js';
+import type { SandboxSession } from '../../src/sandbox/sandbox.js';
+
+export const DRIVERS = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox };
+export type DriverName = keyof typeof DRIVERS;
+
+export interface Opened {
+  session: SandboxSession;
+  taskId: string;
+  /** As the host names it. */
+  workdir: string;
+  abort: (reason?: Error) => void;
+}
+
+export class SandboxBench {
+  readonly dataDir: DataDir;
+  readonly sandbox: LocalSandbox;
+  private readonly opened = new Map<SandboxSession, string>();
+
+  constructor(driver: DriverName, limits: ConfigFile['sandbox'] = {}, variables: Record<string, string> = {}) {
+    const env = new Env(readEnv({ NODE_ENV: 'test', ...variables }).variables, { sandbox: limits }, new Map());
+    this.dataDir = new DataDir(env);
+    this.sandbox = new DRIVERS[driver](env, this.dataDir);
+  }
+
+  async open(taskId: string = randomUUID()): Promise<Opened> {
+    const controller = new AbortController();
+    const session = await this.sandbox.open({ taskId, signal: controller.signal });
+    this.opened.set(session, taskId);
+    const abort = (reason?: Error) => controller.abort(reason);
+    return { session, taskId, abort, workdir: join(this.dataDir.path, 'workdirs', taskId) };
+  }
+
+  async close(): Promise<void> {
+    for (const session of this.opened.keys()) await session.close();
+    for (const taskId of new Set(this.opened.values())) await this.sandbox.remove(taskId);
+    await this.sandbox.onApplicationShutdown();
+    this.dataDir.remove();
+  }
+}
+
+/** The same tests for every driver that keeps commands apart; bubblewrap's only where it is installed. */
+export function describeDrivers(tests: (driver: DriverName) => void): void {
+  const installed = findProgram('bwrap') !== null;
+  if (!installed) process.stderr.write('The tests of bubblewrap are left out: bwrap is not installed.\n');
+  (installed ? describe : describe.skip)('bubblewrap', () => tests('bubblewrap'));
+  describe('namespaces', () => tests('namespaces'));
+}
+
+/** Process ids of the host whose command line has a text in it. */
+export function processesWith(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && commandLine(pid).includes(text));
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** For tests that it does not leak. */
+export function putIntoEnvironment(name: string, value: string): void {
+  process.env[name] = value;
+}
