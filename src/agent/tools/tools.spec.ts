@@ -63,6 +63,12 @@ describe('bash', () => {
     expect((result as { stderr: string }).stderr).toMatch(/^1\n2\n[\s\S]*left out[\s\S]*\n100000\n$/);
   });
 
+  it('keeps its shape when every character takes six bytes', async () => {
+    const result = await output('bash', { command: 'f() { head -c 60000 /dev/zero | tr "\\0" "\\001"; }; f; f >&2' });
+    expect(result).toMatchObject({ exitCode: 0, truncated: true });
+    expect(JSON.stringify(result).length).toBeLessThan(256 * 1024);
+  });
+
   it('gives nothing on that a database refuses', async () => {
     const result = await output('bash', { command: 'printf "a\\000b"' });
     expect(result).toMatchObject({ stdout: 'a\uFFFDb' });
