@@ -24,7 +24,7 @@ export default tseslint.config(
     },
   },
   {
-    // One reader of the environment: everything else is told (house.md, habit 21).
+    // One reader of the environment: everything else is told.
     files: ['src/**/*.ts'],
     ignores: ['src/config/**'],
     rules: {

@@ -2,25 +2,16 @@
 // It speaks on standard error only: standard output belongs to the command that comes after.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  createWriteStream,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createWriteStream, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import { locked } from './setup-lock.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SETUP = join(ROOT, '.setup');
-const STAMP = join(ROOT, 'dist', '.build-stamp');
-const LOCK_WAIT_MS = 10 * 60_000;
+const INSTALL_STAMP = join(ROOT, 'node_modules', '.install-stamp');
+const BUILD_STAMP = join(ROOT, 'dist', '.build-stamp');
 
 /** A failure whose message is all that the reader needs: no stack. */
 export class SetupError extends Error {}
@@ -40,35 +31,32 @@ export function loadDotEnv(env = process.env) {
   for (const [name, value] of Object.entries(parseEnv(readFileSync(path, 'utf8')))) env[name] ??= value;
 }
 
-/** Packages as the lock file wants them, development packages included: the build and the tests need those. */
-export async function ensureInstalled() {
-  if (installed()) return;
-  await locked(async () => {
-    if (installed()) return;
-    const npm = npmCommand();
-    // Said explicitly: with NODE_ENV=production npm would leave the compiler out.
-    const args = [...npm.args, 'ci', '--no-audit', '--no-fund', '--include=dev'];
-    await step('Installing packages (npm ci)', npm.command, args, 'install.log');
-  });
-}
-
-export async function ensureBuilt() {
-  if (built()) return;
-  await locked(async () => {
-    if (built()) return;
-    const npm = npmCommand();
-    const hash = sourceHash();
-    await step('Building', npm.command, [...npm.args, 'run', 'build'], 'build.log');
-    // Written last: a build that was interrupted has no stamp and is made again.
-    writeFileSync(STAMP, hash);
-  });
-}
-
-/** Everything that `npm start` needs. */
+/** Everything that the commands need: the right Node, the packages of the lock file, a build of these sources. */
 export async function prepare() {
   ensureNode();
-  await ensureInstalled();
-  await ensureBuilt();
+  if (installed() && built()) return;
+  // One lock around both: a build must not run while another command replaces the packages under it.
+  await locked(SETUP, async () => {
+    if (!installed()) await install();
+    if (!built()) await build();
+  });
+}
+
+async function install() {
+  const npm = npmCommand();
+  const hash = lockHash();
+  // Said explicitly: with NODE_ENV=production npm would leave out the compiler and the tests.
+  const args = [...npm.args, 'ci', '--no-audit', '--no-fund', '--include=dev'];
+  await step('Installing packages (npm ci)', npm.command, args, 'install.log');
+  writeFileSync(INSTALL_STAMP, hash);
+}
+
+async function build() {
+  const npm = npmCommand();
+  const hash = sourceHash();
+  await step('Building', npm.command, [...npm.args, 'run', 'build'], 'build.log');
+  // Written last: a build that was interrupted has no stamp and is made again.
+  writeFileSync(BUILD_STAMP, hash);
 }
 
 /** Runs a script's main function; a failure is one readable message and exit code 1. */
@@ -81,16 +69,24 @@ export async function main(run) {
   }
 }
 
-// Compared by content, not by time: `git clone` and `git checkout` set times that say nothing.
+// Judged by content, not by time: `git clone` and `git checkout` set times that say nothing.
 function installed() {
+  if (existsSync(INSTALL_STAMP) && readFileSync(INSTALL_STAMP, 'utf8') === lockHash()) return true;
+  // Somebody may have run npm by hand: then what npm says that it installed decides.
   const wanted = lockedVersions(join(ROOT, 'package-lock.json'));
   const found = lockedVersions(join(ROOT, 'node_modules', '.package-lock.json'));
-  if (wanted === null || found === null) return wanted === null && found !== null;
-  return Object.entries(wanted).every(([path, entry]) => {
+  if (found === null) return false;
+  return Object.entries(wanted ?? {}).every(([path, entry]) => {
     // Optional packages of other platforms are rightly absent.
-    if (path === '' || (entry.optional && found[path] === undefined)) return true;
+    if (path === '' || entry.extraneous || (entry.optional && found[path] === undefined)) return true;
     return found[path]?.version === entry.version;
   });
+}
+
+function lockHash() {
+  return createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .digest('hex');
 }
 
 function lockedVersions(path) {
@@ -106,7 +102,7 @@ function built() {
   if (!existsSync(join(ROOT, 'dist', 'main.js'))) return false;
   // A deployment without sources or compiler runs what it was given.
   if (!existsSync(join(ROOT, 'src')) || !existsSync(join(ROOT, 'node_modules', '@nestjs', 'cli'))) return true;
-  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourceHash();
+  return existsSync(BUILD_STAMP) && readFileSync(BUILD_STAMP, 'utf8') === sourceHash();
 }
 
 function sourceHash() {
@@ -148,62 +144,4 @@ async function step(title, command, args, logName) {
     throw new SetupError(`${tail}\n\n${title} failed (${code}). The whole output is in ${logPath}.`);
   }
   say(`${title}: done in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
-}
-
-// Two commands at once in one checkout: one does the work, the other waits and then finds it done.
-async function locked(work) {
-  mkdirSync(SETUP, { recursive: true });
-  const lock = join(SETUP, 'lock');
-  const mine = join(SETUP, `lock.${process.pid}`);
-  writeFileSync(mine, String(process.pid));
-  try {
-    await acquire(lock, mine);
-    const release = () => rmSync(lock, { force: true });
-    process.once('exit', release);
-    try {
-      await work();
-    } finally {
-      process.removeListener('exit', release);
-      release();
-    }
-  } finally {
-    rmSync(mine, { force: true });
-  }
-}
-
-async function acquire(lock, mine) {
-  const until = Date.now() + LOCK_WAIT_MS;
-  for (let told = false; ; told = true) {
-    try {
-      // A link comes into being together with its content, the holder's process id.
-      linkSync(mine, lock);
-      return;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    const holder = holderOf(lock);
-    if (holder !== null && !alive(holder)) rmSync(lock, { force: true });
-    else if (Date.now() > until) throw new SetupError(`Process ${holder} has held ${lock} for 10 minutes.`);
-    else {
-      if (!told) say(`Waiting for the setup that process ${holder} is doing …`);
-      await delay(200);
-    }
-  }
-}
-
-function holderOf(lock) {
-  try {
-    return Number(readFileSync(lock, 'utf8'));
-  } catch {
-    return null;
-  }
-}
-
-function alive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
 }

@@ -6,9 +6,16 @@ import { ConfigModule } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
 import { EXTENSIONS } from './extensions.js';
+import { ExecutionModule } from './execution/execution.module.js';
+import { FilesModule } from './files/files.module.js';
+import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { ModelsModule } from './models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import { PluginsModule } from './plugins/plugins.module.js';
+import { ChannelModule, SignalsModule } from './signals/signals.module.js';
+import { CancellingModule } from './tasks/cancelling.module.js';
+import { TasksModule } from './tasks/tasks.module.js';
 import { FirstBootModule } from './workspaces/first-boot.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
@@ -16,12 +23,16 @@ type Modules = NonNullable<ModuleMetadata['imports']>;
 
 /** The modules of a process with this configuration. `AppModule` is this for the environment of the process. */
 export function composeApp(env: Env): { imports: Modules } {
-  const always: Modules = [ConfigModule.with(env), PluginsModule, DatabaseModule.with(), ScheduleModule.forRoot()];
-  const api: Modules = [HttpModule, WorkspacesModule, FirstBootModule, PipelineModule];
-  return { imports: [...always, ...api, ...EXTENSIONS] };
+  const ground: Modules = [ConfigModule.with(env), PluginsModule, DatabaseModule.with(), ScheduleModule.forRoot()];
+  const http: Modules = [HttpModule, PipelineModule, HealthModule];
+  const signals: Modules = [ChannelModule, SignalsModule.with(env)];
+  const resources: Modules = [WorkspacesModule, FirstBootModule, ModelsModule, FilesModule, TasksModule];
+  const work: Modules = env.runsWork ? [ExecutionModule.with(env)] : [];
+  return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...EXTENSIONS] };
 }
 
 /** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
 export function composeCli(env: Env): { imports: Modules } {
-  return { imports: [ConfigModule.with(env), DatabaseModule.with({ join: true }), WorkspacesModule, KeysModule] };
+  const ground: Modules = [ConfigModule.with(env), DatabaseModule.with({ join: true }), ChannelModule];
+  return { imports: [...ground, WorkspacesModule, KeysModule, CancellingModule] };
 }

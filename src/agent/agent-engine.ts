@@ -47,6 +47,7 @@ export interface StartedCall {
 
 /**
  * What happens, in order. Each is yielded before the engine goes on, and `yield` resumes only after it is committed.
+ * Texts hold neither NUL nor halves of surrogate pairs: PostgreSQL refuses both.
  *
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.

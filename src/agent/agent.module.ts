@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.js';
+import { SandboxModule } from '../sandbox/sandbox.module.js';
 import { EngineSettings } from './engine-settings.js';
 import { LoopEngine } from './loop-engine.js';
 import { ModelCaller } from './model-caller.js';
@@ -17,7 +18,7 @@ import { WriteTool } from './tools/write.js';
 const TOOLS = [AskTool, BashTool, EditTool, GlobTool, GrepTool, PublishTool, ReadTool, TodoTool, WriteTool];
 
 @Module({
-  imports: [ModelsModule],
+  imports: [ModelsModule, SandboxModule],
   providers: [EngineSettings, ModelCaller, Toolbox, LoopEngine, ...TOOLS],
   exports: [LoopEngine],
 })

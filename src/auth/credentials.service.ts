@@ -58,7 +58,7 @@ export class CredentialsService {
   async authenticate(key: string): Promise<AuthContext> {
     if (!isKey(key)) throw invalidCredential();
     const digest = this.digest(key);
-    const { rows } = await this.database.auth.query<KeyRow>({ name: 'credential', text: LOOK_UP, values: [digest] });
+    const { rows } = await this.database.read.query<KeyRow>({ name: 'credential', text: LOOK_UP, values: [digest] });
     const [row] = rows;
     if (row === undefined || row.revoked || !timingSafeEqual(row.digest, digest)) throw invalidCredential();
     if (row.expired) throw new ApiError('expired_credential', 'The credential has expired; ask for a new key.');

@@ -15,11 +15,12 @@ export interface Account {
 }
 
 /**
- * The user that the server runs as; `null`: the one that runs this process. For root it is the owner of an existing
- * database, else `postgres`, else `nobody`. Throws when root has none of them.
+ * The user that the server runs as; `null`: the one that runs this process. For root it is the owner of `owned` (so that
+ * root can run a command over the folder of a service that is an ordinary user), else `postgres`, else `nobody`. Throws
+ * when root has none of them.
  */
 export function databaseAccount(
-  existing: string | null,
+  owned: string,
   passwd = readFileSync('/etc/passwd', 'utf8'),
   self = process.getuid?.(),
 ): Account | null {
@@ -28,7 +29,7 @@ export function databaseAccount(
     const [name, , uid, gid] = line.split(':');
     return name && uid && gid ? [{ name, uid: Number(uid), gid: Number(gid) }] : [];
   });
-  const owner = existing === null ? 0 : statSync(existing).uid;
+  const owner = statSync(owned).uid;
   const usable = accounts.filter((account) => account.uid !== 0);
   const found =
     usable.find((account) => account.uid === owner) ??

@@ -52,7 +52,7 @@ export function locateCluster(dataDir: string): Cluster {
     );
   }
   const existing = recorded ?? (isComplete(inside) ? inside : null);
-  const account = databaseAccount(existing);
+  const account = databaseAccount(existing ?? dataDir);
   const reachable = reachableFolder(dataDir, account?.uid ?? null);
   if (existing && account && !canWalk(dirname(existing), account.uid, account.gid)) {
     throw new Error(

@@ -13,7 +13,8 @@ import type { Cluster } from './embedded-cluster.js';
  * fd 3 is a pipe from Node, which the kernel closes even after a kill -9: end of file means a fast shutdown. Signals are
  * ignored here, because a supervisor may send them to all processes of the service at once. SIGINT is sent again and
  * again: one that comes before the server has set its handler is lost, since a background job begins with it ignored.
- * Descriptor 4, the lock, goes to the server and stays open for as long as one of its processes runs.
+ * When the server ended by itself, SIGUSR1 ends the wait for the pipe; all children are reaped, for in a container nobody
+ * else may do it. Descriptor 4, the lock, goes to the server and stays open for as long as one of its processes runs.
  */
 const GUARD = `
 trap '' HUP INT TERM
@@ -21,12 +22,14 @@ trap '' HUP INT TERM
 server=$!
 (
   read -r _ <&3
-  while kill -INT $server; do sleep 0.2 3<&-; done
+  trap '' USR1
+  while kill -INT $server; do sleep 0.05 3<&-; done
 ) 4<&- >/dev/null 2>&1 &
 watcher=$!
 wait $server
 code=$?
-kill -KILL $watcher 2>/dev/null
+kill -USR1 $watcher 2>/dev/null
+wait $watcher
 exit $code`;
 
 const TAIL_LINES = 20;
@@ -75,9 +78,9 @@ export class EmbeddedServer {
   ) {}
 
   /** Throws with the server's last lines when it does not come up. */
-  static async start(cluster: Cluster, start: Start): Promise<EmbeddedServer> {
+  static async start(cluster: Cluster, start: Start, pickPort = freePort): Promise<EmbeddedServer> {
     for (let attempt = 1; ; attempt++) {
-      const port = await freePort();
+      const port = await pickPort();
       try {
         return await EmbeddedServer.startOn(port, cluster, start);
       } catch (error) {
@@ -137,7 +140,8 @@ function lifeline(guard: ChildProcess): Writable {
   return pipe.on('error', () => undefined);
 }
 
-async function freePort(): Promise<number> {
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

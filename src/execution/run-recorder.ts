@@ -51,8 +51,8 @@ export class RunRecorder {
     return this.fenced(run, 'step', STEP, [
       messageId,
       calls.length === 0 ? 'complete' : 'in_progress',
-      json(parts),
-      json(calls.map((call, idx) => ({ idx, ...call }))),
+      JSON.stringify(parts),
+      JSON.stringify(calls.map((call, idx) => ({ idx, ...call }))),
       usage.inputTokens,
       usage.outputTokens,
       usage.cachedInputTokens,
@@ -69,11 +69,11 @@ export class RunRecorder {
       messageId,
       toolCallId,
       result.status,
-      result.status === 'success' ? json(result.output) : null,
-      result.status === 'error' ? clean(result.error) : null,
+      result.status === 'success' ? JSON.stringify(result.output) : null,
+      result.status === 'error' ? result.error : null,
       last,
-      json(parts),
-      json(files),
+      JSON.stringify(parts),
+      JSON.stringify(files),
     ]);
   }
 
@@ -90,7 +90,7 @@ export class RunRecorder {
       await client.query('BEGIN');
       // A message that is being sent holds this lock: deciding in the statement that waits for it would not see it.
       await client.query({ name: 'lock-task', text: LOCK_TASK, values: [run.taskId] });
-      const values = [run.taskId, run.runId, run.epoch, clean(text), next];
+      const values = [run.taskId, run.runId, run.epoch, text, next];
       const { rows } = await client.query<{ again: boolean }>({ name: 'completed', text: COMPLETED, values });
       await client.query('COMMIT');
       client.release();
@@ -111,8 +111,8 @@ export class RunRecorder {
       messageId,
       toolCallId,
       options === null ? 'question' : 'choice',
-      clean(question.question),
-      options === null ? null : json(options),
+      question.question,
+      options === null ? null : JSON.stringify(options),
       multiple,
       allowText,
       this.env.variables.INTERACTION_TTL_SECONDS,
@@ -124,19 +124,4 @@ export class RunRecorder {
     const { rowCount } = await this.database.work.query(query);
     if (rowCount !== 1) throw new FencedError(run);
   }
-}
-
-/** PostgreSQL refuses NUL in text and jsonb, and lone surrogates in jsonb; a model or a command may say both. */
-function clean(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
-}
-
-// A string that holds NUL is escaped by JSON.stringify as \u0000; a lone surrogate as \udXXX (well-formed JSON.stringify).
-const REFUSED = /\\(?:u0000|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g;
-
-function json(value: unknown): string {
-  return JSON.stringify(value).replace(REFUSED, (escape) => {
-    if (escape === '\\u0000') return '';
-    return escape.startsWith('\\u') && /^\\ud/i.test(escape) ? '\ufffd' : escape;
-  });
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
+import { Readable, Transform, type TransformCallback } from 'node:stream';
 import busboy from 'busboy';
 import { ApiError } from '../http/api-error.js';
 
@@ -31,10 +31,12 @@ export async function readFilePart<T>(
   patience = PATIENCE,
 ): Promise<T> {
   const parser = parserFor(request);
+  const head = new Head();
   let stored: Promise<T> | undefined;
   const read = new Promise<void>((resolve, reject) => {
     const arrival = new Arrival(request, patience, reject);
     const refuse = (what: string) => () => arrival.fail(refused(what));
+    head.on('error', () => arrival.fail(broken()));
     parser.on('error', () => arrival.fail(broken()));
     parser.on('filesLimit', refuse('The form has more than one file.'));
     parser.on('fieldsLimit', refuse('The form has a part that is no file.'));
@@ -46,8 +48,7 @@ export async function readFilePart<T>(
       if (field !== 'file') return refuse('The form has a file under another name.')();
       // The types promise a file name that a part need not have.
       const { filename: name = null, mimeType = null } = info;
-      const declaredType = mimeType !== 'text/plain' || DECLARES_TEXT.test(arrival.head) ? mimeType : null;
-      arrival.keepHead = false;
+      const declaredType = mimeType !== 'text/plain' || DECLARES_TEXT.test(head.text) ? mimeType : null;
       const content = Readable.from(
         endingWith(stream, () => read),
         { objectMode: false },
@@ -57,12 +58,13 @@ export async function readFilePart<T>(
     });
   });
   try {
-    request.pipe(parser);
+    request.pipe(head).pipe(parser);
     await read;
     if (stored === undefined) throw refused('The form has no file.');
     return await stored;
   } catch (error) {
-    request.unpipe(parser);
+    request.unpipe(head);
+    head.destroy();
     parser.destroy(error as Error);
     await stored?.catch(() => undefined);
     throw error;
@@ -83,11 +85,8 @@ function parserFor(request: IncomingMessage): busboy.Busboy {
   }
 }
 
-/** Watches a body come in: fails when the client goes, sends nothing for long, or does not come to the file. */
+/** Watches a body come in: fails when the client goes or sends nothing for long. */
 class Arrival {
-  /** The first bytes, as long as they are kept. */
-  head = '';
-  keepHead = true;
   private readonly timer: NodeJS.Timeout;
 
   constructor(
@@ -109,16 +108,38 @@ class Arrival {
     this.request.off('data', this.onData).off('error', this.onGone).off('close', this.onGone);
   }
 
-  private readonly onData = (chunk: Buffer): void => {
+  private readonly onData = (): void => {
     this.timer.refresh();
-    if (!this.keepHead) return;
-    if (this.head.length > MAX_HEAD) this.fail(broken());
-    else this.head += chunk.toString('latin1');
   };
 
   private readonly onGone = (): void => {
     if (!this.request.readableEnded) this.fail(broken());
   };
+}
+
+/**
+ * Passes a form on, its first part's headers without control characters: names may hold them as they are sent, but the
+ * parser takes no header that does.
+ */
+class Head extends Transform {
+  /** The first part's headers, once they are passed on; one character is one byte. */
+  text = '';
+  private complete = false;
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    if (this.complete) return done(null, chunk);
+    this.text += chunk.toString('latin1');
+    const end = this.text.indexOf('\r\n\r\n');
+    if (end === -1) return done(this.text.length > MAX_HEAD ? broken() : null);
+    this.complete = true;
+    const rest = this.text.slice(end);
+    this.text = this.text.slice(0, end).replace(/[^\P{Cc}\t\r\n\x80-\x9f]/gu, '');
+    done(null, Buffer.from(this.text + rest, 'latin1'));
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(null, this.complete ? undefined : Buffer.from(this.text, 'latin1'));
+  }
 }
 
 async function* endingWith(stream: Readable, last: () => Promise<void>): AsyncGenerator<Buffer> {

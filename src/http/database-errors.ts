@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { QueryFailedError } from 'typeorm';
 import { ApiError } from './api-error.js';
 
@@ -16,7 +17,8 @@ const UNSTORABLE = new Set(['22P02', '22003', '22007', '22008', '22001', '22021'
 /** An error of the database as the client's or a passing one of ours; undefined for what is neither. */
 export function databaseError(exception: unknown): ApiError | undefined {
   const error = exception instanceof QueryFailedError ? (exception.driverError as unknown) : exception;
-  if (!(error instanceof Error)) return undefined;
+  // Not `instanceof`: under Jest the errors of Node's own modules belong to another realm.
+  if (!types.isNativeError(error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   if (isUnavailable(code, error)) return unavailable('The database cannot be reached or is busy.', error);
   if (code === undefined) return undefined;
@@ -30,7 +32,8 @@ export function databaseError(exception: unknown): ApiError | undefined {
 }
 
 function isUnavailable(code: string | undefined, error: Error): boolean {
-  if (error instanceof AggregateError) return error.errors.some((one) => NETWORK.has((one as { code: string }).code));
+  if ('errors' in error)
+    return (error as AggregateError).errors.some((one: { code?: string }) => NETWORK.has(one.code ?? ''));
   if (code === undefined) return NO_CONNECTION.test(error.message);
   return UNAVAILABLE.has(code) || NETWORK.has(code) || (code.length === 5 && UNAVAILABLE_CLASS.has(code.slice(0, 2)));
 }

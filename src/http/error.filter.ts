@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import {
   type ArgumentsHost,
   Catch,
@@ -40,7 +41,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   private log(exception: unknown, req: Request, res: Response): void {
     const cause = exception instanceof ApiError ? (exception.cause ?? exception) : exception;
-    const err = cause instanceof Error ? cause : new Error(String(cause));
+    const err = types.isNativeError(cause) ? cause : new Error(String(cause));
     this.logger.error({ requestId: requestIdOf(res), method: req.method, path: req.path, err });
   }
 }

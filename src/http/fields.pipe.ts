@@ -17,6 +17,7 @@ export class FieldsPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const inQuery = metadata.type === 'query';
     if (inQuery) checkQuery(value as Record<string, unknown>);
+    if (inQuery || metadata.type === 'body') checkNames(value, inQuery);
     try {
       return (await super.transform(value, metadata)) as unknown;
     } catch (error) {
@@ -40,15 +41,20 @@ function checkQuery(query: Record<string, unknown>): void {
   }
 }
 
+/** class-validator takes the names of `Object.prototype`, `hasOwnProperty` for one, for known fields. */
+function checkNames(value: unknown, inQuery: boolean): void {
+  const name = Object.keys(value as object).find((key) => key in Object.prototype);
+  if (name !== undefined) throw unknown(name, inQuery);
+}
+
 function fault(errors: ValidationError[], inQuery: boolean): ApiError {
   const { path, property, constraints } = first(errors, '');
-  if (constraints.whitelistValidation !== undefined) {
-    if (inQuery) return invalidQuery(`The query parameter "${path}" is not known here.`, path);
-    return new ApiError('unknown_field', `The field "${path}" is not known here.`, { param: path });
-  }
+  if (constraints['whitelistValidation'] !== undefined) return unknown(path, inQuery);
   // Decorators register from the last to the first, so the first one written, the type, stands last.
   const reason = Object.values(constraints).at(-1) ?? `${property} is not valid`;
-  const message = `${reason.replace(property, path).replace(/\.$/, '')}.`;
+  // An item that should be an object is said of its list: 'each value in nested property links must be …'.
+  const named = /^\d+$/.test(property) ? reason.replace(/^each value in nested property \S+/, path) : reason;
+  const message = `${named.replace(property, () => path).replace(/\.$/, '')}.`;
   return inQuery ? invalidQuery(message, path) : new ApiError('invalid_field', message, { param: path });
 }
 
@@ -65,6 +71,11 @@ function first(errors: ValidationError[], parent: string): Fault {
   const { property, constraints, children = [] } = error;
   const path = /^\d+$/.test(property) ? `${parent}[${property}]` : parent === '' ? property : `${parent}.${property}`;
   return constraints === undefined ? first(children, path) : { path, property, constraints };
+}
+
+function unknown(path: string, inQuery: boolean): ApiError {
+  if (inQuery) return invalidQuery(`The query parameter "${path}" is not known here.`, path);
+  return new ApiError('unknown_field', `The field "${path}" is not known here.`, { param: path });
 }
 
 function invalidQuery(message: string, param: string): ApiError {

@@ -1,3 +1,4 @@
+import { inspect, types } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Level, type Logger as Pino } from 'pino';
 
@@ -35,8 +36,8 @@ export class PinoLogger implements LoggerService {
     if (!this.pino.isLevelEnabled(level)) return;
     const texts = rest.filter((item) => typeof item === 'string');
     const details = { context: texts.pop(), stack: texts.pop() };
-    if (message instanceof Error) this.pino[level]({ ...details, err: message });
+    if (types.isNativeError(message)) this.pino[level]({ ...details, err: message });
     else if (typeof message === 'object') this.pino[level]({ ...details, ...message });
-    else this.pino[level](details, String(message));
+    else this.pino[level](details, typeof message === 'string' ? message : inspect(message));
   }
 }

@@ -51,6 +51,8 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    // What was sent in this turn of the event loop still goes out: an operator command ends right after it.
+    this.flush();
     this.closed = true;
     if (this.timer !== null) clearTimeout(this.timer);
     await this.client?.end().catch(() => undefined);
@@ -59,7 +61,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   private flush(): void {
     const notices = this.pending;
     this.pending = [];
-    if (this.client === null) return;
+    if (this.client === null || notices.length === 0) return;
     // unnest keeps it one statement; a payload is far below NOTIFY's 8,000 bytes.
     this.client
       .query(`SELECT pg_notify($1, p) FROM unnest($2::text[]) p`, [CHANNEL, notices.map((n) => JSON.stringify(n))])

@@ -8,6 +8,11 @@ import { PgChannel } from './pg-channel.js';
 import { bullConnection } from './redis.js';
 import { WorkSignal } from './work-signal.js';
 
+/** Notices between processes: every one of them needs it, the operator command too. */
+@Global()
+@Module({ providers: [PgChannel], exports: [PgChannel] })
+export class ChannelModule {}
+
 @Global()
 @Module({})
 export class SignalsModule {
@@ -17,8 +22,8 @@ export class SignalsModule {
       const signal = { provide: WorkSignal, useExisting: LocalSignal };
       return {
         module: SignalsModule,
-        providers: [PgChannel, LocalSignal, signal],
-        exports: [PgChannel, LocalSignal, WorkSignal],
+        providers: [LocalSignal, signal],
+        exports: [LocalSignal, WorkSignal],
       };
     }
     const imports = [
@@ -34,8 +39,8 @@ export class SignalsModule {
     return {
       module: SignalsModule,
       imports,
-      providers: [PgChannel, signal],
-      exports: [...imports, PgChannel, WorkSignal],
+      providers: [signal],
+      exports: [...imports, WorkSignal],
     };
   }
 }

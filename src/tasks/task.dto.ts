@@ -1,9 +1,10 @@
-import { Type } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
   IsIn,
+  IsInstance,
   IsInt,
   IsOptional,
   IsString,
@@ -16,7 +17,6 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { PageQuery } from '../http/pages.js';
-import { Trimmed } from '../http/validation.js';
 import type { Effort } from '../models/model-provider.js';
 import { TASK_STATUSES, type TaskStatus } from './task-status.js';
 
@@ -25,24 +25,25 @@ const MAX_CONTENT = 200_000;
 /** The field may be absent; null is not absent. */
 const Given = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
 
+// Registered from the last check to the first: the pipe answers the one that was registered last.
 const Content =
   (): PropertyDecorator =>
   (target, key): void => {
-    Given()(target, key);
-    IsString()(target, key);
-    MaxLength(MAX_CONTENT)(target, key);
     Matches(/\S/, { message: '$property must not be blank' })(target, key);
+    MaxLength(MAX_CONTENT)(target, key);
+    IsString()(target, key);
+    Given()(target, key);
   };
 
 const Attachments =
   (): PropertyDecorator =>
   (target, key): void => {
-    Given()(target, key);
-    IsArray()(target, key);
-    ArrayMinSize(1)(target, key);
-    ArrayMaxSize(20)(target, key);
-    ValidateNested({ each: true, message: 'each of $property must be an object {uploadId}' })(target, key);
     Type(() => AttachmentDto)(target, key);
+    ValidateNested({ each: true, message: 'each of $property must be an object {uploadId}' })(target, key);
+    ArrayMaxSize(20)(target, key);
+    ArrayMinSize(1)(target, key);
+    IsArray()(target, key);
+    Given()(target, key);
   };
 
 export class AttachmentDto {
@@ -87,7 +88,7 @@ export class CreateTaskDto {
   attachments?: AttachmentDto[];
 
   @Given()
-  @Trimmed()
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
   @IsString()
   @Matches(/\S/, { message: 'title must not be blank' })
   @MaxLength(200)
@@ -102,6 +103,7 @@ export class CreateTaskDto {
   effort?: Effort;
 
   @IsOptional()
+  @IsInstance(BudgetDto, { message: 'budget must be an object' })
   @ValidateNested({ message: 'budget must be an object' })
   @Type(() => BudgetDto)
   budget?: BudgetDto | null;

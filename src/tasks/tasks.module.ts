@@ -2,25 +2,25 @@
 import { Module } from '@nestjs/common';
 import { FilesModule } from '../files/files.module.js';
 import { ModelsModule } from '../models/models.module.js';
+import { CancellingModule } from './cancelling.module.js';
 import { InteractionExpiry } from './interaction-expiry.js';
 import { InteractionsService } from './interactions.service.js';
 import { MessageExposure } from './message-exposure.js';
 import { MessageReader } from './message-reader.js';
 import { MessageSender } from './message-sender.js';
 import { MessagesController } from './messages.controller.js';
-import { TaskCanceller } from './task-canceller.js';
 import { TaskFilesController } from './task-files.controller.js';
 import { TaskStarter } from './task-starter.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksService } from './tasks.service.js';
 
 const READS = [TasksService, MessageReader, MessageExposure];
-const WRITES = [TaskStarter, TaskCanceller, MessageSender, InteractionsService, InteractionExpiry];
+const WRITES = [TaskStarter, MessageSender, InteractionsService, InteractionExpiry];
 
 @Module({
-  imports: [FilesModule, ModelsModule],
+  imports: [CancellingModule, FilesModule, ModelsModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
   providers: [...READS, ...WRITES],
-  exports: [InteractionExpiry, TaskCanceller],
+  exports: [InteractionExpiry],
 })
 export class TasksModule {}

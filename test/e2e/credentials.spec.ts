@@ -1,5 +1,12 @@
+import { SCOPES } from '../../src/http/endpoint.js';
+import { newKey } from '../../src/auth/api-key.js';
+import { KeysService } from '../../src/auth/keys.service.js';
+import { Database } from '../../src/database/database.js';
+import { MembershipsService } from '../../src/workspaces/memberships.service.js';
+import { jest } from '@jest/globals';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { rawRequest } from '../harness/raw.js';
 
 describe('Credentials (reference §3)', () => {
   let service: TestApp;
@@ -25,20 +32,20 @@ describe('Credentials (reference §3)', () => {
     const { status, body } = await member.client.get('/v1/auth/context');
     expect(status).toBe(200);
     expect(body).toEqual({
-      user: { id: member.user.id, name: expect.any(String), email: member.user.email },
+      user: { id: member.user.id, name: expect.any(String) as string, email: member.user.email },
       workspace: {
         id: member.workspace.id,
-        name: expect.any(String),
+        name: expect.any(String) as string,
         slug: member.workspace.slug,
         role: 'member',
       },
-      scopes: expect.arrayContaining(['tasks:read', 'tasks:write']),
+      scopes: [...SCOPES],
       credentialType: 'personal_api_key',
       credential: {
         id: member.key.id,
         name: 'test',
         prefix: member.key.prefix,
-        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
         expiresAt: null,
       },
     });
@@ -69,5 +76,79 @@ describe('Credentials (reference §3)', () => {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     });
     expect(answer.status).toBe(405);
+  });
+  it('two Authorization headers are 401', async () => {
+    const header = `Authorization: Bearer ${member.key.secret}`;
+    const answer = await rawRequest(service.url, ['GET /v1/auth/context HTTP/1.1', header, header]);
+    expect(answer.status).toBe(401);
+    expect(answer.body).toContain('invalid_credential');
+  });
+  it('a mistyped key is refused without a look at the database', async () => {
+    const { read: auth } = service.app.get(Database);
+    const look = jest.spyOn(auth, 'query');
+    const { secret } = member.key;
+    const last = secret.endsWith('0') ? '1' : '0';
+    expect(await refused({ Authorization: `Bearer ${secret.slice(0, -1)}${last}` })).toBe('invalid_credential');
+    expect(look).not.toHaveBeenCalled();
+    await member.client.get('/v1/auth/context');
+    expect(look).toHaveBeenCalledTimes(1);
+    look.mockRestore();
+  });
+  it('an unknown key is 401', async () => {
+    expect(await refused({ Authorization: `Bearer ${newKey()}` })).toBe('invalid_credential');
+  });
+  it('a revoked key ends with the next request', async () => {
+    const { client, key } = await makeMember(service);
+    expect((await client.get('/v1/auth/context')).status).toBe(200);
+    await service.app.get(KeysService, { strict: false }).revoke(key.id);
+    expect(await refused({ Authorization: `Bearer ${key.secret}` })).toBe('invalid_credential');
+  });
+  it('an expired key is 401 expired_credential, by the clock of the database', async () => {
+    const { client, key } = await makeMember(service, { lifetimeSeconds: 3600 });
+    const { body } = await client.get<{ credential: { expiresAt: string } }>('/v1/auth/context');
+    expect(Date.parse(body.credential.expiresAt)).toBeGreaterThan(Date.now() + 3_500_000);
+    await service.db.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [key.id]);
+    expect(await refused({ Authorization: `Bearer ${key.secret}` })).toBe('expired_credential');
+  });
+  it('a removed member has no key any more, and adding it again revives none', async () => {
+    const { workspace, user, key } = await makeMember(service);
+    const members = service.app.get(MembershipsService);
+    await members.remove(workspace.id, user.id);
+    expect(await refused({ Authorization: `Bearer ${key.secret}` })).toBe('invalid_credential');
+    await members.add(workspace.id, user.id, 'owner');
+    expect(await refused({ Authorization: `Bearer ${key.secret}` })).toBe('invalid_credential');
+  });
+  it('what takes part in a removal is done in its transaction, and afterwards only when it was committed', async () => {
+    const { workspace, user } = await makeMember(service);
+    const members = service.app.get(MembershipsService);
+    const after = jest.fn();
+    const seen: unknown[] = [];
+    members.onRemoved(async (manager, ...who) => {
+      seen.push(who, await manager.query('SELECT 1 FROM memberships WHERE user_id = $1', [user.id]));
+      return after;
+    });
+    await members.remove(workspace.id, user.id);
+    expect(seen).toEqual([[workspace.id, user.id], []]);
+    expect(after).toHaveBeenCalledTimes(1);
+    await expect(members.remove(workspace.id, user.id)).rejects.toThrow('not a member');
+    expect(after).toHaveBeenCalledTimes(1);
+  });
+  it('the database holds neither key nor anything that reveals it', async () => {
+    const rows = await service.db.query<{ row: string }>('SELECT to_jsonb(k)::text AS row FROM api_keys k');
+    const { secret, prefix } = member.key;
+    expect(rows.some(({ row }) => row.includes(prefix))).toBe(true);
+    expect(rows.every(({ row }) => !row.includes(secret.slice(prefix.length)))).toBe(true);
+  });
+  it('two services in one process know only their own callers', async () => {
+    const other = await bootApp();
+    try {
+      const stranger = await makeMember(other);
+      expect((await stranger.client.get('/v1/auth/context')).status).toBe(200);
+      expect((await member.client.get('/v1/auth/context')).status).toBe(200);
+      expect(await refused({ Authorization: `Bearer ${stranger.key.secret}` })).toBe('invalid_credential');
+    } finally {
+      await other.close();
+    }
+    expect((await member.client.get('/v1/auth/context')).status).toBe(200);
   });
 });

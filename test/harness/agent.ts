@@ -61,7 +61,7 @@ export class AgentBench {
     const catalog = new ModelCatalog(env, registry);
     this.modelId = catalog.default().id;
     this.toolbox = new Toolbox(registry, this.settings);
-    const selector = Object.assign(new SandboxSelector(), { current: this.sandbox });
+    const selector = Object.create(SandboxSelector.prototype, { current: { value: this.sandbox } }) as SandboxSelector;
     const caller = new ModelCaller(catalog, this.settings);
     this.engine = new LoopEngine(catalog, caller, this.toolbox, selector, this.settings);
   }

@@ -6,13 +6,15 @@ import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { DataDir } from '../../config/data-dir.js';
 import { ApiError } from '../../http/api-error.js';
-import { declared, sniff, SNIFFED_BYTES, UNKNOWN_TYPE } from './media-type.js';
+import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
 
 export interface PutOptions {
   /** More is refused with `too_large`. Bytes. */
   maxBytes?: number;
   /** Used when the bytes do not tell; ignored when it has not the form `type/subtype`. */
   declaredType?: string | null;
+  /** The last resort for a type: its extension. */
+  name?: string;
 }
 
 export interface StoredBytes {
@@ -53,7 +55,8 @@ export class LocalStorage {
     try {
       await mkdir(this.incoming, { recursive: true, mode: 0o700 });
       const { head, ...written } = await write(temporary, content, options.maxBytes ?? Infinity);
-      const mediaType = (await sniff(head)) ?? declared(options.declaredType) ?? UNKNOWN_TYPE;
+      const mediaType =
+        (await sniff(head)) ?? declared(options.declaredType) ?? typeByName(options.name) ?? UNKNOWN_TYPE;
       await this.moveIntoPlace(temporary, this.pathOf(workspaceId, written.sha256));
       return { ...written, mediaType };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { declared, servedType, sniff } from './media-type.js';
+import { declared, servedType, sniff, typeByName } from './media-type.js';
 
 describe('media types', () => {
   test.each([
@@ -33,6 +33,16 @@ describe('media types', () => {
     [undefined, null],
   ])('the declared type %j counts as %j', (given, expected) => {
     expect(declared(given)).toBe(expected);
+  });
+
+  test.each([
+    ['report.md', 'text/markdown'],
+    ['CHANGES.PATCH', 'text/x-diff'],
+    ['a.constructor', null],
+    ['Makefile', null],
+    [undefined, null],
+  ])('the name %j says %j', (name, expected) => {
+    expect(typeByName(name)).toBe(expected);
   });
 
   test.each([

@@ -25,6 +25,31 @@ export function declared(type: string | null | undefined): string | null {
   return DECLARED.test(bare) ? bare : null;
 }
 
+// Text has no signature, so of what the agent publishes only the name tells.
+const BY_EXTENSION: Record<string, string> = {
+  css: 'text/css',
+  csv: 'text/csv',
+  diff: 'text/x-diff',
+  htm: 'text/html',
+  html: 'text/html',
+  js: 'text/javascript',
+  json: 'application/json',
+  log: 'text/plain',
+  md: 'text/markdown',
+  patch: 'text/x-diff',
+  svg: 'image/svg+xml',
+  txt: 'text/plain',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+};
+
+/** What the extension of a name stands for, or null: for files that nobody declared a type for. */
+export function typeByName(name: string | undefined): string | null {
+  const extension = /\.([a-z]+)$/.exec(name?.toLowerCase() ?? '')?.[1] ?? '';
+  return Object.hasOwn(BY_EXTENSION, extension) ? (BY_EXTENSION[extension] ?? null) : null;
+}
+
 /** What a browser may be told: never a type that it would run as a page of this origin (reference §7). */
 export function servedType(mediaType: string): string {
   const subtype = mediaType.split('/')[1] ?? '';

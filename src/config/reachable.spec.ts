@@ -1,0 +1,62 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { canWalk, reachableFolder } from './reachable.js';
+
+const STRANGER = 54_321;
+
+describe('what another user can reach', () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'millwright-reach-')));
+  const inner = join(base, 'inner');
+  const { uid, gid } = statSync(base);
+  const modes = (outer: number, own: number) => {
+    chmodSync(inner, own);
+    chmodSync(base, outer);
+  };
+
+  beforeAll(() => mkdirSync(inner));
+  afterAll(() => {
+    modes(0o700, 0o700);
+    rmSync(base, { recursive: true });
+  });
+
+  it('needs the search bit for that user on every folder', () => {
+    modes(0o711, 0o711);
+    expect(canWalk(inner, STRANGER, STRANGER)).toBe(true);
+    modes(0o711, 0o700);
+    expect(canWalk(inner, STRANGER, STRANGER)).toBe(false);
+    modes(0o700, 0o711);
+    expect(canWalk(inner, STRANGER, STRANGER)).toBe(false);
+    expect(canWalk(inner, 0, 0)).toBe(true);
+  });
+
+  it('counts the bits of the first class that fits, as the kernel does', () => {
+    modes(0o710, 0o711);
+    expect(canWalk(inner, STRANGER, gid)).toBe(true);
+    expect(canWalk(inner, STRANGER, STRANGER)).toBe(false);
+    modes(0o701, 0o711);
+    expect(canWalk(inner, STRANGER, gid)).toBe(false);
+    modes(0o711, 0o677);
+    if (uid !== 0) expect(canWalk(inner, uid, gid)).toBe(false);
+  });
+
+  it('follows a link to where it leads', () => {
+    modes(0o711, 0o700);
+    writeFileSync(join(inner, 'program'), '', { mode: 0o755 });
+    symlinkSync(join(inner, 'program'), join(base, 'link'));
+    expect(canWalk(join(base, 'link'), STRANGER, STRANGER)).toBe(false);
+    modes(0o711, 0o711);
+    expect(canWalk(join(base, 'link'), STRANGER, STRANGER)).toBe(true);
+  });
+
+  it('lies in DATA_DIR, else in a place of its own below /var/lib', () => {
+    modes(0o711, 0o700);
+    expect(reachableFolder(inner, null)).toBe(inner);
+    const outside = reachableFolder(inner, STRANGER);
+    expect(outside).toMatch(/^\/var\/lib\/millwright\/[0-9a-f]{16}$/);
+    expect(reachableFolder(inner, STRANGER)).toBe(outside);
+    expect(reachableFolder(base, STRANGER)).toBe(base);
+    modes(0o700, 0o700);
+    expect(reachableFolder(base, STRANGER)).not.toBe(outside);
+  });
+});

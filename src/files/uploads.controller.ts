@@ -1,0 +1,18 @@
+import { Controller, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { AuthContext } from '../auth/auth-context.js';
+import { Auth } from '../auth/auth.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
+import { uploadView } from './file.view.js';
+import { UploadsService } from './uploads.service.js';
+
+@Controller('v1/uploads')
+export class UploadsController {
+  constructor(private readonly uploads: UploadsService) {}
+
+  @Post()
+  @Endpoint({ policy: 'file_upload', scopes: ['files:write'], body: 'stream', location: '/v1/uploads/{upload.id}' })
+  async create(@Auth() auth: AuthContext, @Req() request: Request) {
+    return { upload: uploadView(await this.uploads.receive(auth, request)) };
+  }
+}

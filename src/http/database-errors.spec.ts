@@ -1,0 +1,40 @@
+import { QueryFailedError } from 'typeorm';
+import { databaseError } from './database-errors.js';
+
+const coded = (code: string) => Object.assign(new Error('internal words'), { code });
+
+describe('databaseError', () => {
+  it.each(['57P01', '57P03', '57014', '53300', '53100', '08006', '08P01', '40001', '40P01', '55P03', '25P03', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '23505'])(
+    '%s is 503 with Retry-After, bare and from TypeORM',
+    (code) => {
+      for (const error of [coded(code), new QueryFailedError('SELECT 1', [], coded(code))]) {
+        expect(databaseError(error)).toMatchObject({ status: 503, code: 'unavailable', headers: { 'Retry-After': '1' } });
+        expect(databaseError(error)?.message).not.toContain('internal');
+      }
+    },
+  ); // prettier-ignore
+  it.each([
+    'Connection terminated unexpectedly',
+    'Connection terminated due to connection timeout',
+    'timeout exceeded when trying to connect',
+    'Client has encountered a connection error and is not queryable',
+    'Cannot use a pool after calling end on the pool',
+  ])('"%s" is 503', (message) => {
+    expect(databaseError(new Error(message))?.status).toBe(503);
+  });
+  it('a host with two addresses that both refuse is 503', () => {
+    expect(databaseError(new AggregateError([coded('ECONNREFUSED')]))?.status).toBe(503);
+  });
+  it.each(['22P02', '22021', '22003'])('%s is the fault of a value: 400', (code) => {
+    expect(databaseError(coded(code))).toMatchObject({ status: 400, code: 'invalid_field' });
+  });
+  it('a reference to what has just gone is 404', () => {
+    expect(databaseError(coded('23503'))?.status).toBe(404);
+  });
+  it.each([coded('42P01'), coded('23514'), coded('EACCES'), coded('ENOENT'), new Error('x'), new AggregateError([]), 'x', null])(
+    'anything else is not its business: %s',
+    (error) => {
+      expect(databaseError(error)).toBeUndefined();
+    },
+  ); // prettier-ignore
+});

@@ -1,0 +1,43 @@
+import { canonicalPath, fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
+
+describe('readIdempotencyKey', () => {
+  it.each([
+    ['a', 'a'],
+    ['"a"', 'a'],
+    ['""a""', '"a"'],
+    ['"a', '"a'],
+    ['"', '"'],
+    ['!~', '!~'],
+    ['a'.repeat(255), 'a'.repeat(255)],
+  ])('%s is the key %s', (line, key) => {
+    expect(readIdempotencyKey([line], true)).toBe(key);
+  });
+  it.each([[['']], [['""']], [['a b']], [['é']], [['a\x7f']], [['a'.repeat(256)]], [['a', 'a']], [['a\nb']]])(
+    '%j is none',
+    (lines) => {
+      for (const required of [true, false]) {
+        expect(() => readIdempotencyKey(lines, required)).toThrow('Idempotency-Key header of 1 to 255');
+      }
+    },
+  );
+  it('absent: an error where it is needed', () => {
+    expect(() => readIdempotencyKey([], true)).toThrow('needs an Idempotency-Key');
+    expect(readIdempotencyKey([], false)).toBeUndefined();
+  });
+});
+
+describe('fingerprintOf', () => {
+  const same = (a: unknown, b: unknown) => fingerprintOf(a).equals(fingerprintOf(b));
+
+  it('does not see the order of keys, and sees everything else', () => {
+    expect(same({ a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 })).toBe(true);
+    for (const other of [{ a: '1' }, { a: [1] }, { a: null }, {}, { a: 1, b: null }, { A: 1 }, { a: 2 }, [1]]) {
+      expect(same({ a: 1 }, other)).toBe(false);
+    }
+    expect(same([1, 2], [2, 1])).toBe(false);
+  });
+});
+
+it('canonicalPath gives one spelling', () => {
+  expect(canonicalPath('/v1/tasks/0197ABCD/%6dessages')).toBe('/v1/tasks/0197abcd/messages');
+});

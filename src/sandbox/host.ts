@@ -1,0 +1,37 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SandboxError } from './sandbox.js';
+
+// Fixed, not the service's PATH: as root a folder of somebody else's must not decide what is started.
+const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+/** Path of a program of the host, null when it is not installed. */
+export function findProgram(name: string): string | null {
+  for (const folder of FOLDERS) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      continue;
+    }
+  }
+  return null;
+}
+
+/** As {@link findProgram}, for what cannot be done without. */
+export function needProgram(name: string, debianPackage: string): string {
+  const path = findProgram(name);
+  if (path !== null) return path;
+  throw new SandboxError(`The program ${name} is missing; install the package ${debianPackage}.`);
+}
+
+/** Text of a shell script beside this file: given as an argument, because an unprivileged uid may not reach the file. */
+export function script(name: 'launch' | 'init' | 'namespaces' | 'probe'): string {
+  // Without its remarks, which every process list would show.
+  return readFileSync(new URL(`./${name}.sh`, import.meta.url), 'utf8').replace(/^\s*#.*\n/gm, '');
+}
+
+export function isRoot(): boolean {
+  return process.geteuid?.() === 0;
+}

@@ -1,0 +1,92 @@
+// A filter of system calls as the kernel takes it (seccomp(2), classic BPF), so that no native package is needed.
+
+interface Architecture {
+  /** AUDIT_ARCH_* of linux/audit.h. */
+  audit: number;
+  clone: number;
+  ioctl: number;
+  denied: number[];
+}
+
+// Of one number on both, because they are newer than the tables were joined: io_uring 425–427, open_tree 428,
+// move_mount 429, fsopen 430, fsconfig 431, fsmount 432, fspick 433, pidfd_getfd 438, mount_setattr 442, quotactl_fd 443,
+// open_tree_attr 467.
+const NEW = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 467];
+const CLONE3 = 435;
+
+const ARCHITECTURES: Record<string, Architecture> = {
+  x64: {
+    audit: 0xc000_003e,
+    clone: 56,
+    ioctl: 16,
+    denied: [
+      ...[101, 103, 134, 153, 154, 155, 161, 163, 164, 165, 166, 167, 168, 169], // ptrace … mount family … reboot
+      ...[170, 171, 172, 173, 174, 175, 176, 179, 180, 212, 227, 246, 248, 249, 250], // host name, modules, kexec, keys
+      ...[256, 272, 279, 298, 300, 303, 304, 305, 308, 310, 311, 312, 313, 320, 321, 323], // unshare, perf, setns, bpf …
+      ...NEW,
+    ],
+  },
+  arm64: {
+    audit: 0xc000_00b7,
+    clone: 220,
+    ioctl: 29,
+    denied: [
+      ...[18, 39, 40, 41, 51, 58, 60, 89, 97, 104, 105, 106, 112, 116, 117, 142, 161, 162, 170],
+      ...[217, 218, 219, 224, 225, 238, 239, 241, 262, 264, 265, 266, 268, 270, 271, 272, 273, 280, 282, 294],
+      ...NEW,
+    ],
+  },
+};
+
+// linux/bpf_common.h: BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, …|BPF_JGE|…, …|BPF_JSET|…, BPF_RET|BPF_K.
+const [LOAD, JEQ, JGE, JSET, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
+// Offsets in struct seccomp_data; the low half of an argument comes first on both machines.
+const [NUMBER, ARCH, ARGUMENT_0, ARGUMENT_1] = [0, 4, 16, 24];
+const [ALLOW, KILL, ERRNO] = [0x7fff_0000, 0x8000_0000, 0x0005_0000];
+const [EPERM, ENOSYS] = [1, 38];
+// Also x32 calls, which are the same ones under other numbers.
+const X32 = 0x4000_0000;
+// Every CLONE_NEW* flag. clone3(2) hides its flags behind a pointer: it is absent, so libc falls back to clone(2).
+const NAMESPACES = 0x7e02_0000;
+// They type into a terminal of somebody else's.
+const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
+
+/** The filter for this machine, null where we have none. */
+export function seccompFilter(architecture: string = process.arch): Buffer | null {
+  const machine = ARCHITECTURES[architecture];
+  if (machine === undefined) return null;
+  const { audit, clone, ioctl, denied } = machine;
+  const refused = [op(RETURN, ERRNO + EPERM)];
+  return Buffer.concat([
+    op(LOAD, ARCH),
+    op(JEQ, audit, 1, 0),
+    op(RETURN, KILL),
+    op(LOAD, NUMBER),
+    ...unless(JGE, X32, refused),
+    ...unless(JEQ, CLONE3, [op(RETURN, ERRNO + ENOSYS)]),
+    ...denied.flatMap((number) => unless(JEQ, number, refused)),
+    ...unless(JEQ, clone, [op(LOAD, ARGUMENT_0), ...unless(JSET, NAMESPACES, refused), op(RETURN, ALLOW)]),
+    ...unless(JEQ, ioctl, [
+      op(LOAD, ARGUMENT_1),
+      ...unless(JEQ, TIOCSTI, refused),
+      ...unless(JEQ, TIOCLINUX, refused),
+      op(RETURN, ALLOW),
+    ]),
+    op(RETURN, ALLOW),
+  ]);
+}
+
+/** Runs `body` when the test holds, else jumps over it. */
+function unless(test: number, value: number, body: Buffer[]): Buffer[] {
+  return [op(test, value, 0, body.length), ...body];
+}
+
+/** struct sock_filter: code, jump if true, jump if false, operand. */
+function op(code: number, operand: number, ifTrue = 0, ifFalse = 0): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt16LE(code, 0);
+  bytes.writeUInt8(ifTrue, 2);
+  bytes.writeUInt8(ifFalse, 3);
+  bytes.writeUInt32LE(operand >>> 0, 4);
+  return bytes;
+}

@@ -1,0 +1,80 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { type Relay, relayTo } from '../harness/proxy.js';
+import { until } from '../harness/until.js';
+import { done, makeNotes, NotesModule } from './notes.module.js';
+
+describe('Errors (reference §10)', () => {
+  let db: TestDatabase;
+  let relay: Relay;
+  let service: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    db = await createDatabase();
+    relay = await relayTo(db.url);
+    service = await bootApp({ db: { ...db, url: relay.url }, imports: [NotesModule] });
+    await makeNotes(db);
+    member = await makeMember(service);
+  });
+  afterAll(async () => {
+    await service.close();
+    await relay.close();
+    await db.drop();
+  });
+
+  it.each(['error', 'text'])('what nobody foresaw (%s) is 500 and says nothing of its cause', async (how) => {
+    const { status, body, text } = await member.client.get<ErrorBody>(`/v1/notes/fail/${how}`);
+    expect(status).toBe(500);
+    expect(body.error).toMatchObject({ type: 'internal_error', code: 'internal_error', retryable: true, param: null });
+    expect(text).not.toMatch(/secret|stack|\.ts|node_modules/);
+  });
+  it('a failure in a write undoes it', async () => {
+    const { status, headers } = await member.client.post('/v1/notes', { text: 'broken' });
+    expect(status).toBe(500);
+    expect(headers.get('location')).toBeNull();
+    expect(await db.query(`SELECT 1 FROM notes WHERE text = 'broken'`)).toEqual([]);
+    expect(done.committed).not.toContain('broken');
+  });
+  it('two requests for the same unique thing: the second may come again', async () => {
+    await member.client.post('/v1/notes', { text: 'unique' });
+    const { status, body, text } = await member.client.post<ErrorBody>('/v1/notes', { text: 'unique' });
+    expect(status).toBe(503);
+    expect(body.error).toMatchObject({ code: 'unavailable', retryable: true });
+    expect(text).not.toMatch(/notes_text_key|duplicate/);
+  });
+  it('a database out of reach is 503 with Retry-After, never 401; when it is back, so is the service', async () => {
+    await relay.cut();
+    for (const answer of [
+      await member.client.get<ErrorBody>('/v1/auth/context'),
+      await member.client.post<ErrorBody>('/v1/notes', { text: 'while away' }),
+    ]) {
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(answer.headers.get('www-authenticate')).toBeNull();
+      expect(answer.body.error).toMatchObject({ type: 'internal_error', code: 'unavailable', retryable: true });
+      expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|postgres/i);
+    }
+    await relay.mend();
+    await until('the service answers', async () => (await member.client.get('/v1/auth/context')).status === 200);
+    expect((await member.client.post('/v1/notes', { text: 'back' })).status).toBe(201);
+  });
+  it('a connection that breaks in the middle of a write is 503, and the key is free', async () => {
+    const headers = { 'Idempotency-Key': 'cut' };
+    const answer = member.client.post<ErrorBody>('/v1/notes', { text: 'slow and cut' }, { headers });
+    await until('the write is under way', async () => {
+      const busy = await db.query(`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND datname = current_database()`);
+      return busy.length > 0;
+    }); // prettier-ignore
+    await relay.cut();
+    expect((await answer).status).toBe(503);
+    await relay.mend();
+    await until('the write is gone', async () => {
+      const open = await db.query(`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND datname = current_database()`);
+      return open.length === 0;
+    }); // prettier-ignore
+    expect((await member.client.post('/v1/notes', { text: 'slow and cut' }, { headers })).status).toBe(201);
+    expect(done.committed.filter((text) => text === 'slow and cut')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,182 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { ModelServer } from '../harness/model-server.js';
+import { call, createTask, finished, reaches, readMessages, script, type TaskBody } from '../harness/tasks.js';
+
+const OPTIONS = [
+  { id: 'up', label: 'Round up', description: 'Never too little.' },
+  { id: 'down', label: 'Round down' },
+];
+
+describe('Questions (reference §4)', () => {
+  let model: ModelServer;
+  let service: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    model = await ModelServer.start();
+    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    member = await makeMember(service);
+  });
+  afterAll(async () => {
+    await service.close();
+    await model.stop();
+  });
+
+  const asked = async (ask: Record<string, unknown>, ...then: Parameters<typeof script>) => {
+    const { id } = await createTask(member.client, { content: script(call('ask', ask), ...then, { text: 'Done.' }) });
+    const task = await reaches(member.client, id, 'awaiting_input');
+    if (task.pendingInteraction === null) throw new Error('A waiting task has a pending interaction.');
+    return { id, interaction: task.pendingInteraction };
+  };
+  const answer = <T>(id: string, body: unknown) => member.client.post<T>(`/v1/tasks/${id}/interaction`, body);
+  const refusal = async (id: string, body: unknown) => {
+    const { status, body: error } = await answer<ErrorBody>(id, body);
+    return [status, error.error.code, error.error.param];
+  };
+
+  it('an open question is shown as pendingInteraction and the run ends', async () => {
+    const { id, interaction } = await asked({ question: 'Why?' });
+    expect(interaction).toEqual({
+      id: expect.any(String),
+      type: 'question',
+      question: 'Why?',
+      options: null,
+      multiple: false,
+      allowText: true,
+      toolCall: null,
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+    });
+    const days = (Date.parse(interaction.expiresAt) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(6.9);
+    const runs = await service.db.query('SELECT status FROM runs WHERE task_id = $1', [id]);
+    expect(runs).toEqual([{ status: 'finished' }]);
+  });
+
+  it('answering continues the same task; the answer is the result of the ask call and no message is added', async () => {
+    const { id, interaction } = await asked({ question: 'Why?' });
+    const { status, body } = await answer<{ task: TaskBody }>(id, {
+      interactionId: interaction.id,
+      content: 'Because.',
+    });
+    expect(status).toBe(202);
+    expect(body.task).toMatchObject({ id, status: 'queued', pendingInteraction: null });
+    expect(await finished(member.client, id)).toMatchObject({
+      status: 'completed',
+      result: { text: 'Done.' },
+      messageCount: 3,
+    });
+    const messages = await readMessages(member.client, id);
+    expect(messages[1]?.parts).toEqual([
+      { type: 'tool_call', toolCallId: expect.any(String), name: 'ask', input: { question: 'Why?' } },
+      {
+        type: 'tool_result',
+        toolCallId: expect.any(String),
+        name: 'ask',
+        status: 'success',
+        output: { content: 'Because.', options: [], files: [] },
+      },
+    ]);
+  });
+
+  it('a choice is answered with optionIds', async () => {
+    const { id, interaction } = await asked({ question: 'Which way?', options: OPTIONS });
+    expect(interaction).toMatchObject({
+      type: 'choice',
+      options: [OPTIONS[0], { id: 'down', label: 'Round down', description: null }],
+      multiple: false,
+      allowText: false,
+    });
+    expect(await refusal(id, { interactionId: interaction.id })).toEqual([400, 'invalid_field', 'optionIds']);
+    expect(await refusal(id, { interactionId: interaction.id, content: 'x' })).toEqual([
+      400,
+      'invalid_field',
+      'content',
+    ]);
+    expect(await refusal(id, { interactionId: interaction.id, optionIds: ['left'] })).toEqual([
+      400,
+      'invalid_field',
+      'optionIds[0]',
+    ]);
+    expect(await refusal(id, { interactionId: interaction.id, optionIds: ['up', 'down'] })).toEqual([
+      400,
+      'invalid_field',
+      'optionIds',
+    ]);
+    expect(await refusal(id, { interactionId: interaction.id, optionIds: [] })).toEqual([
+      400,
+      'invalid_field',
+      'optionIds',
+    ]);
+    expect((await answer(id, { interactionId: interaction.id, optionIds: ['down'] })).status).toBe(202);
+    await finished(member.client, id);
+    const result = (await readMessages(member.client, id))[1]?.parts[1];
+    expect(result).toMatchObject({
+      status: 'success',
+      output: { content: null, options: [{ id: 'down', label: 'Round down' }], files: [] },
+    });
+  });
+
+  it('a question takes no optionIds and no fields of another type', async () => {
+    const { id, interaction } = await asked({ question: 'Why?' });
+    const interactionId = interaction.id;
+    expect(await refusal(id, { interactionId, optionIds: ['a'] })).toEqual([400, 'invalid_field', 'optionIds']);
+    expect(await refusal(id, { interactionId })).toEqual([400, 'invalid_field', 'content']);
+    expect(await refusal(id, { interactionId, decision: 'approve' })).toEqual([400, 'unknown_field', 'decision']);
+    expect(await refusal(id, { content: 'x' })).toEqual([400, 'invalid_field', 'interactionId']);
+  });
+
+  it('a wrong or answered interaction, or a task that waits for nothing, is 409 interaction_not_pending', async () => {
+    const { id, interaction } = await asked({ question: 'Why?' });
+    const stale = [409, 'interaction_not_pending', null];
+    expect(await refusal(id, { interactionId: crypto.randomUUID(), content: 'x' })).toEqual(stale);
+    expect(await refusal(id, { interactionId: 'nonsense', content: 'x' })).toEqual(stale);
+    expect((await answer(id, { interactionId: interaction.id, content: 'x' })).status).toBe(202);
+    expect(await refusal(id, { interactionId: interaction.id, content: 'y' })).toEqual(stale);
+    await finished(member.client, id);
+    expect(await refusal(id, { interactionId: interaction.id, content: 'z' })).toEqual(stale);
+  });
+
+  it('of two answers at once one is accepted', async () => {
+    const { id, interaction } = await asked({ question: 'Why?' });
+    const body = { interactionId: interaction.id, content: 'x' };
+    const statuses = (await Promise.all([answer(id, body), answer(id, body), answer(id, body)])).map(
+      ({ status }) => status,
+    );
+    expect(statuses.sort()).toEqual([202, 409, 409]);
+    await finished(member.client, id);
+  });
+
+  it('questions of one step are asked one at a time, and the other calls are carried out first', async () => {
+    const calls = [
+      { name: 'ask', arguments: { question: 'First?' } },
+      { name: 'bash', arguments: { command: 'echo done' } },
+      { name: 'ask', arguments: { question: 'Second?' } },
+    ];
+    const { id } = await createTask(member.client, { content: script({ calls }, { text: 'Done.' }) });
+    for (const question of ['First?', 'Second?']) {
+      const task = await reaches(member.client, id, 'awaiting_input');
+      expect(task.pendingInteraction?.question).toBe(question);
+      await answer(id, { interactionId: task.pendingInteraction?.id, content: `Answer to ${question}` });
+    }
+    await finished(member.client, id);
+    const results = (await readMessages(member.client, id))[1]?.parts.filter(({ type }) => type === 'tool_result');
+    expect(results?.map((part) => part['status'])).toEqual(['success', 'success', 'success']);
+  });
+
+  it('an expired question gives the agent a tool error and the task goes on', async () => {
+    const { id, interaction } = await asked({ question: 'Anyone?' });
+    await service.db.query(`UPDATE interactions SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      interaction.id,
+    ]);
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
+    const result = (await readMessages(member.client, id))[1]?.parts[1];
+    expect(result).toMatchObject({ status: 'error', error: expect.stringMatching(/^no answer by \d{4}-\d\d-\d\dT/) });
+    expect(await refusal(id, { interactionId: interaction.id, content: 'late' })).toEqual([
+      409,
+      'interaction_not_pending',
+      null,
+    ]);
+  });
+});

@@ -1,0 +1,166 @@
+// A foreign module: a resource that exists only here, to drive the pipeline through every kind of route.
+import { Body, Controller, Delete, Get, HttpCode, Module, Param, Post, Query, Req } from '@nestjs/common';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsIn, IsObject, IsOptional, IsString, MaxLength, MinLength, ValidateNested } from 'class-validator'; // prettier-ignore
+import type { Request } from 'express';
+import { v7 as uuidv7 } from 'uuid';
+import { Auth } from '../../src/auth/auth.decorator.js';
+import { AuthContext } from '../../src/auth/auth-context.js';
+import { ApiError, notFound } from '../../src/http/api-error.js';
+import { Endpoint } from '../../src/http/endpoint.js';
+import { PageQuery, Pages } from '../../src/http/pages.js';
+import { Tx } from '../../src/http/tx.js';
+import { UnitOfWork } from '../../src/http/unit-of-work.js';
+import type { TestDatabase } from '../harness/database.js';
+
+export const NOTES = 'CREATE TABLE notes (id uuid PRIMARY KEY, workspace_id uuid NOT NULL, text text NOT NULL UNIQUE)';
+
+class LinkBody {
+  @IsString()
+  @MinLength(3)
+  url: string;
+}
+
+class StyleBody {
+  @IsIn(['plain', 'bold'])
+  weight: string;
+}
+
+export class NoteBody {
+  @IsString()
+  @MaxLength(200)
+  text: string;
+
+  @IsArray()
+  @ArrayMaxSize(3)
+  @ValidateNested({ each: true })
+  @Type(() => LinkBody)
+  @IsOptional()
+  links?: LinkBody[];
+
+  @IsObject()
+  @ValidateNested()
+  @Type(() => StyleBody)
+  @IsOptional()
+  style?: StyleBody | null;
+}
+
+class NoteQuery extends PageQuery {
+  @IsString()
+  @IsOptional()
+  contains?: string;
+}
+
+interface Note {
+  id: string;
+  text: string;
+}
+
+/** What the handlers did beside the database. */
+export const done = { committed: [] as string[], handled: 0 };
+
+@Controller('v1/notes')
+export class NotesController {
+  constructor(private readonly pages: Pages) {}
+
+  @Post()
+  @Endpoint({
+    policy: 'task_execution',
+    scopes: ['tasks:write'],
+    idempotency: 'required',
+    location: '/v1/notes/{note.id}',
+  })
+  async create(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteBody) {
+    done.handled++;
+    if (body.text === 'unknown') throw notFound('project', 'projectId');
+    const [note] = await tx.query<Note>('INSERT INTO notes VALUES ($1, $2, $3) RETURNING id, text', [
+      uuidv7(),
+      auth.workspaceId,
+      body.text,
+    ]);
+    if (body.text.startsWith('slow')) await tx.query(`SELECT pg_sleep(${body.text === 'slower' ? 2.6 : 0.3})`);
+    if (body.text === 'broken') throw new Error('a secret of the inside');
+    tx.afterCommit(() => done.committed.push(body.text));
+    return { note };
+  }
+
+  @Post('optional')
+  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'], idempotency: 'optional' })
+  createAgain(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteBody) {
+    return this.create(auth, tx, body);
+  }
+
+  @Post('upload')
+  @Endpoint({ policy: 'file_upload', scopes: ['files:write'], body: 'stream', location: '/v1/files/{size}' })
+  async upload(@Req() req: Request) {
+    let size = 0;
+    for await (const chunk of req as AsyncIterable<Buffer>) size += chunk.length;
+    return { size };
+  }
+
+  @Post(':id/touch')
+  @HttpCode(200)
+  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'] })
+  async touch(@Tx() tx: UnitOfWork, @Param('id') id: string) {
+    const rows = await tx.query<Note>(`UPDATE notes SET text = text || '!' WHERE id::text = $1 RETURNING id, text`, [
+      id,
+    ]);
+    return { rows };
+  }
+
+  @Delete(':id')
+  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'] })
+  async remove(@Tx() tx: UnitOfWork, @Param('id') id: string) {
+    await tx.query('DELETE FROM notes WHERE id::text = $1', [id]);
+    return { deleted: true, id };
+  }
+
+  @Get()
+  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
+  list(@Auth() auth: AuthContext, @Query() query: NoteQuery) {
+    const { workspaceId, userId } = auth;
+    const filters = { contains: query.contains };
+    const page = this.pages.open(query, { route: 'GET /v1/notes', workspaceId, userId, filters });
+    const begin = Number(page.after?.[0] ?? 0);
+    const all = Array.from({ length: page.limit + 1 }, (_, i) => begin + i + 1).filter((n) => n <= 5);
+    const { rows, nextCursor } = page.cut(all, (n) => [String(n)]);
+    return { notes: rows, nextCursor };
+  }
+
+  @Get('any')
+  @Endpoint({ policy: 'metadata_read', scopes: 'any' })
+  any() {
+    return {};
+  }
+
+  @Get('both')
+  @Endpoint({ policy: 'metadata_read', scopes: ['tasks:read', 'files:read'] })
+  both() {
+    return {};
+  }
+
+  @Get('fail/:how')
+  @Endpoint({ policy: 'metadata_read', scopes: ['tasks:read'] })
+  fail(@Param('how') how: string) {
+    if (how === 'error') throw new Error('a secret of the inside');
+    if (how === 'text') throw 'a secret of the inside' as unknown as Error;
+    throw new ApiError('unavailable', 'Later.', { cause: new Error('a secret of the inside') });
+  }
+}
+
+@Controller('open')
+export class OpenController {
+  @Get()
+  @Endpoint({ policy: null, scopes: 'public' })
+  open() {
+    return { open: true };
+  }
+}
+
+@Module({ controllers: [NotesController, OpenController] })
+export class NotesModule {}
+
+export async function makeNotes(db: TestDatabase): Promise<void> {
+  await db.query(NOTES);
+  Object.assign(done, { committed: [], handled: 0 });
+}

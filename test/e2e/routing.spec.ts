@@ -1,0 +1,123 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import { Endpoint } from '../../src/http/endpoint.js';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { rawRequest } from '../harness/raw.js';
+import { createDatabase } from '../harness/database.js';
+import { makeNotes, NotesModule } from './notes.module.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('Routes, request ids and headers (reference §1)', () => {
+  let service: TestApp;
+  let member: Member;
+  let anonymous: Client;
+
+  beforeAll(async () => {
+    service = await bootApp({ imports: [NotesModule] });
+    await makeNotes(service.db);
+    member = await makeMember(service);
+    anonymous = new Client(service.url);
+  });
+  afterAll(() => service.close());
+
+  it.each(['/', '/v1', '/v1/', '/v2', '/v2/notes', '/v1/notes/', '/V1/notes', '/v1//notes', '//v1/notes', '/v1/%6eotes', '/v1/notes/a/b/c', '/v1/auth/context/', '/*', '/v1/%', '/v1/notes/%/touch', '/v1/notes/%c0%af/touch', '/%00', '/v1/notes/../x'])(
+    'there is nothing at %s: 404 for everybody',
+    async (path) => {
+      for (const credential of [`Authorization: Bearer ${member.key.secret}`, 'Accept: */*']) {
+        const answer = await rawRequest(service.url, [`POST ${path} HTTP/1.1`, credential, 'Content-Length: 0']);
+        expect(answer.status).toBe(404);
+        expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'not_found', code: 'not_found' } });
+      }
+    },
+  ); // prettier-ignore
+  it.each([
+    ['PUT', '/v1/notes', 'GET, HEAD, POST'],
+    ['OPTIONS', '/v1/notes', 'GET, HEAD, POST'],
+    ['PATCH', '/v1/notes/abc', 'DELETE'],
+    ['GET', '/v1/notes/abc/touch', 'POST'],
+    ['TRACE', '/v1/auth/context', 'GET, HEAD'],
+    ['OPTIONS', '/open', 'GET, HEAD'],
+  ])('%s %s is 405 and names what the path takes: %s', async (method, path, allow) => {
+    const answer = await rawRequest(service.url, [`${method} ${path} HTTP/1.1`]);
+    expect(answer.status).toBe(405);
+    expect(answer.headers).toContain(`Allow: ${allow}\r\n`);
+    expect(answer.body).toContain('method_not_allowed');
+  });
+  it('OPTIONS of an unknown path is 404', async () => {
+    expect((await anonymous.request('OPTIONS', '/v1/nothing')).status).toBe(404);
+  });
+  it('HEAD is served as GET, without the body', async () => {
+    const answer = await member.client.request('HEAD', '/v1/auth/context');
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe('');
+    expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(100);
+    expect((await anonymous.request('HEAD', '/v1/auth/context')).status).toBe(401);
+  });
+  it('a public route asks for no credential and does not look at one', async () => {
+    expect((await anonymous.get('/open')).status).toBe(200);
+    expect((await anonymous.get('/open', { headers: { Authorization: 'Bearer x' } })).status).toBe(200);
+  });
+
+  it('every response carries a request id of ours, in errors also in the body', async () => {
+    const seen = new Set<string | null>();
+    for (const path of ['/v1/auth/context', '/v1/nothing', '/open', '/v1/%']) {
+      const answer = await anonymous.get<Partial<ErrorBody>>(path, { headers: { 'X-Request-Id': 'mine' } });
+      const id = answer.headers.get('x-request-id');
+      expect(id).toMatch(UUID);
+      if (answer.body.error !== undefined) expect(answer.body.error.requestId).toBe(id);
+      seen.add(id);
+    }
+    expect(seen.size).toBe(4);
+  });
+  it('responses under /v1 are not stored, and say nothing about the program', async () => {
+    for (const path of ['/v1/auth/context', '/v1/nothing', '/v1/notes?x=1']) {
+      const { headers } = await member.client.get(path);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-powered-by')).toBeNull();
+      expect(headers.get('etag')).toBeNull();
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+      expect(headers.get('content-type')).toMatch(/^application\/json/);
+    }
+  });
+  it('an error has exactly the documented keys', async () => {
+    const { body } = await anonymous.get<ErrorBody>('/v1/auth/context');
+    expect(Object.keys(body)).toEqual(['error']);
+    expect(Object.keys(body.error).sort()).toEqual(['code', 'message', 'param', 'requestId', 'retryable', 'type']);
+  });
+
+  describe('at boot', () => {
+    const boot = async (controller: new () => object) => {
+      @Module({ controllers: [controller] })
+      class ForeignModule {}
+      const db = await createDatabase();
+      try {
+        await (await bootApp({ db, imports: [ForeignModule] })).close();
+      } finally {
+        await db.drop();
+      }
+    };
+
+    it('a route without @Endpoint stops the boot; the message says where and what to type', async () => {
+      @Controller('v1/bare')
+      class BareController {
+        @Get()
+        list() {
+          return {};
+        }
+      }
+      await expect(boot(BareController)).rejects.toThrow(/BareController\.list has no @Endpoint.*@Endpoint\(\{/s);
+    });
+    it('an Idempotency-Key on a route that only reads stops the boot', async () => {
+      @Controller('v1/odd')
+      class OddController {
+        @Get()
+        @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'], idempotency: 'required' })
+        list() {
+          return {};
+        }
+      }
+      await expect(boot(OddController)).rejects.toThrow(/OddController\.list: an Idempotency-Key needs/);
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { readdir, readlink } from 'node:fs/promises';
+import { DataSource } from 'typeorm';
+import { v7 as uuid } from 'uuid';
+import type { AuthContext } from '../../src/auth/auth-context.js';
+import { DataDir } from '../../src/config/data-dir.js';
+import type { FileRow } from '../../src/files/file.row.js';
+import { FilesService } from '../../src/files/files.service.js';
+import { UnitOfWork } from '../../src/http/unit-of-work.js';
+import type { TestApp } from './app.js';
+import type { Member } from './client.js';
+
+export interface Upload {
+  id: string;
+  name: string;
+  mediaType: string;
+  size: number;
+  expiresAt: string;
+}
+
+interface UploadOptions {
+  name?: string;
+  type?: string;
+}
+
+/** Uploads bytes as a member; fails unless that is answered with 201. */
+export async function upload(
+  service: TestApp,
+  member: Member,
+  bytes: string | Uint8Array<ArrayBuffer>,
+  { name = 'a.txt', type = 'text/plain' }: UploadOptions = {},
+): Promise<Upload> {
+  const form = new FormData();
+  form.append('file', new Blob([bytes], { type }), name);
+  const answer = await postForm(service, member, form);
+  if (answer.status !== 201) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as { upload: Upload }).upload;
+}
+
+export function postForm(service: TestApp, member: Member, body: FormData | string, type?: string): Promise<Response> {
+  const headers = {
+    Authorization: `Bearer ${member.key.secret}`,
+    ...(type === undefined ? {} : { 'Content-Type': type }),
+  };
+  return fetch(`${service.url}/v1/uploads`, { method: 'POST', headers, body });
+}
+
+/** A task as a bare row, for what hangs on it. */
+export async function makeTask({ db }: TestApp, { workspace, user }: Member): Promise<string> {
+  const id = uuid();
+  const sql = `INSERT INTO tasks (id, workspace_id, created_by, title, status, model) VALUES ($1, $2, $3, 'T', 'completed', 'm')`;
+  await db.query(sql, [id, workspace.id, user.id]);
+  return id;
+}
+
+/** Attaches uploads to a task, as the routes that take attachments do; `meanwhile` runs before the commit. */
+export function attach(
+  { app }: TestApp,
+  { workspace, user }: Member,
+  taskId: string,
+  uploadIds: string[],
+  meanwhile?: () => Promise<void>,
+): Promise<FileRow[]> {
+  const auth = { workspaceId: workspace.id, userId: user.id, user: { name: 'Somebody' } } as AuthContext;
+  return app.get(DataSource).transaction(async (manager) => {
+    const tx = new UnitOfWork(manager);
+    const files = await app.get(FilesService, { strict: false }).claimUploads(tx, auth, taskId, uploadIds);
+    await meanwhile?.();
+    return files;
+  });
+}
+
+/** The names of all files that lie in the service's storage. */
+export async function storedFiles({ app }: TestApp): Promise<string[]> {
+  const found = await readdir(`${app.get(DataDir).path}/files`, { recursive: true, withFileTypes: true }).catch(
+    () => [],
+  );
+  return found.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+/** How many files of the service's storage this process holds open. */
+export async function openFiles({ app }: TestApp): Promise<number> {
+  const root = `${app.get(DataDir).path}/files`;
+  const fds = await readdir('/proc/self/fd');
+  const links = await Promise.all(fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return links.filter((link) => link.startsWith(root)).length;
+}
