@@ -52,5 +52,6 @@ async function bringIn(session: SandboxSession, file: InputFile): Promise<void> 
   } catch (error) {
     if (!(error instanceof SandboxFileError)) throw error;
     if (error.code === 'not_found') await session.writeFile(file.path, await file.open());
+    else if (error.code !== 'not_a_file') throw error;
   }
 }

@@ -1,17 +1,27 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { Logger } from '@nestjs/common';
+import { z } from 'zod';
 import { AgentBench, user } from '../../test/harness/agent.js';
 import { type Script, steps, userText } from '../../test/harness/model-server.js';
 import { until } from '../../test/harness/until.js';
+import { Plugin } from '../plugins/plugin.js';
 import type { AgentEvent } from './agent-engine.js';
+import { AgentTool, type ToolOutcome } from './agent-tool.js';
 
 let bench: AgentBench;
 async function start(script?: Script): Promise<AgentBench> {
   bench = await AgentBench.start(script);
   return bench;
 }
+beforeAll(() => {
+  Logger.overrideLogger(false);
+});
+afterAll(() => {
+  Logger.overrideLogger(['log', 'warn', 'error', 'fatal']);
+});
 afterEach(() => bench.close());
 
 const bash = (command: string, id?: string) => ({
@@ -21,6 +31,19 @@ const bash = (command: string, id?: string) => ({
 });
 const kinds = (events: AgentEvent[]) => events.map((event) => event.type);
 const results = (events: AgentEvent[]) => events.flatMap((event) => (event.type === 'tool' ? [event.result] : []));
+
+@Plugin(AgentTool, 'deaf')
+class DeafTool extends AgentTool {
+  readonly name = 'deaf';
+  readonly description = 'Never answers.';
+  readonly parameters = z.strictObject({});
+  readonly repeatable = true;
+  called = false;
+  execute(): Promise<ToolOutcome> {
+    this.called = true;
+    return new Promise(() => undefined);
+  }
+}
 
 describe('the loop', () => {
   it('calls the model, carries out its tools and ends with its last text', async () => {
@@ -143,6 +166,17 @@ describe('the loop', () => {
     expect(readFileSync(join(bench.sandbox.folder, 'attachments/a.txt'), 'utf8')).toBe('mine\n');
   });
 
+  it.each([
+    ['attachments', 'success'],
+    ['../outside', 'error'],
+  ])('with an input file at %s the tool ends as %s', async (path, status) => {
+    await start(steps({ calls: [bash('true')] }, { text: 'Ok.' }));
+    mkdirSync(join(bench.sandbox.folder, 'attachments'));
+    const files = [{ path, open: () => Promise.resolve(Readable.from([])) }];
+    const { events } = await bench.run(bench.input('Go', { files }));
+    expect(results(events)[0]?.status).toBe(status);
+  });
+
   it('hands over a published file with its result', async () => {
     await start(
       steps({ calls: [{ name: 'publish', arguments: { path: 'r.txt', name: 'Report.txt' } }] }, { text: 'Ok.' }),
@@ -184,6 +218,17 @@ describe('stopping', () => {
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
     expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it('stops at once while a tool hangs that does not listen', async () => {
+    const tool = new DeafTool();
+    bench = await AgentBench.start(steps({ calls: [{ name: 'deaf', arguments: {} }] }), [tool]);
+    const controller = new AbortController();
+    const running = bench.run(bench.input('Go', { signal: controller.signal }));
+    await until('the tool', () => tool.called);
+    const reason = new Error('cancelled');
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
   });
 
   it('does not begin when it is stopped already', async () => {

@@ -1,6 +1,12 @@
 import { Logger } from '@nestjs/common';
-import { AgentBench } from '../../test/harness/agent.js';
+import { AgentBench, registryOf } from '../../test/harness/agent.js';
 import { type Answer, byMarkers, steps } from '../../test/harness/model-server.js';
+import { readEnv } from '../config/env.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { type ModelInfo, type ModelPart, ModelProvider } from '../models/model-provider.js';
+import { Plugin } from '../plugins/plugin.js';
+import { EngineSettings } from './engine-settings.js';
+import { ModelCaller } from './model-caller.js';
 
 let bench: AgentBench;
 beforeAll(() => {
@@ -183,4 +189,57 @@ it('reads a script from the text of a message', async () => {
   expect(outcome).toEqual(good);
   expect(events.length).toBe(3);
   expect(tries()).toBe(5);
+});
+
+describe('a provider of a stranger', () => {
+  @Plugin(ModelProvider, 'strange')
+  class StrangeProvider extends ModelProvider {
+    tries = 0;
+    constructor(private readonly say: () => AsyncIterable<ModelPart>) {
+      super();
+    }
+    list(): ModelInfo[] {
+      const shape = { description: '', efforts: [], defaultEffort: null, input: [], contextWindow: null };
+      return [{ ...shape, id: 'strange', name: 'Strange', status: 'available' }];
+    }
+    stream(): AsyncIterable<ModelPart> {
+      this.tries++;
+      return this.say();
+    }
+  }
+  const settings = Object.assign(new EngineSettings(), { backoffMs: 1, idleMs: 50, attempts: 2 });
+  const callWith = async (provider: StrangeProvider, signal = new AbortController().signal) => {
+    // So that the afterEach of this file has something to close.
+    bench = await AgentBench.start();
+    const catalog = new ModelCatalog(readEnv({}), registryOf([provider]));
+    const request = { modelId: 'strange', effort: null, system: '', messages: [], tools: [], signal };
+    return new ModelCaller(catalog, settings).call(request, (id) => id);
+  };
+
+  it('is given up when it is silent and deaf', async () => {
+    const provider = new StrangeProvider(async function* () {
+      yield { type: 'text', text: 'So' };
+      await new Promise(() => undefined);
+    });
+    await expect(callWith(provider)).rejects.toMatchObject({ message: 'The model was silent for 0.05 seconds.' });
+    expect(provider.tries).toBe(2);
+  });
+
+  it('is not believed when its answer has no end', async () => {
+    const provider = new StrangeProvider(async function* () {
+      yield await Promise.resolve({ type: 'text' as const, text: 'So' });
+    });
+    await expect(callWith(provider)).rejects.toMatchObject({ message: expect.stringMatching(/broke off/) as unknown });
+  });
+
+  it('does not end the process with a defect, nor tell it to the client', async () => {
+    const provider = new StrangeProvider(() => {
+      throw new TypeError('secret of the house');
+    });
+    await expect(callWith(provider)).rejects.toMatchObject({
+      message: 'The model could not be called.',
+      retryable: false,
+    });
+    expect(provider.tries).toBe(1);
+  });
 });

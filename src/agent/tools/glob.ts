@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Plugin } from '../../plugins/plugin.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
+import { globToRegex } from './glob-regex.js';
 import { ripgrep } from './ripgrep.js';
 import { noNul, shellPath, shellQuote, toolText } from './tool-text.js';
 
@@ -19,9 +20,11 @@ export class GlobTool extends AgentTool<typeof parameters> {
   readonly repeatable = true;
 
   async execute({ pattern, path }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
-    // rg matches a pattern from where it stands: it goes into the folder, and the shell puts the folder back before.
-    const search = `rg --files --hidden --sort path --glob ${shellQuote(pattern)} --glob '!.git/'`;
-    const { lines } = await ripgrep(await context.sandbox(), `cd -- ${shellPath(path)} && ${search}`, FILES + 1);
+    // Not `rg --glob`: a pattern that matches a folder brings back what .gitignore excludes, node_modules and all.
+    const list = 'rg --files --hidden --no-require-git --sort path --glob "!.git/"';
+    const filter = `rg --no-line-number --color never -e ${shellQuote(globToRegex(pattern))} -`;
+    const script = `if cd -- ${shellPath(path)}; then ${list} | ${filter}; else (exit 2); fi`;
+    const { lines } = await ripgrep(await context.sandbox(), script, FILES + 1);
     if (lines.length === 0) return success(`No file matches ${pattern} below ${path}.`);
     const more = lines.length > FILES ? [`[Only the first ${FILES} are shown: use a narrower pattern.]`] : [];
     const prefix = path === '.' ? '' : `${path.replace(/\/+$/, '')}/`;

@@ -43,13 +43,19 @@ export class GrepTool extends AgentTool<typeof parameters> {
 
 function commandFor({ pattern, path, glob, ignoreCase, literal, filesOnly, context }: Input): string {
   return [
-    "rg --hidden --sort path --color never --no-heading --with-filename --line-number --glob '!.git/'",
+    "rg --hidden --no-require-git --sort path --color never --no-heading --with-filename --line-number --glob '!.git/'",
     '--max-columns 500 --max-columns-preview',
-    ...(glob === undefined ? [] : ['--glob', shellQuote(glob)]),
+    ...(glob === undefined ? [] : [onlyFiles(glob)]),
     ...(ignoreCase ? ['--ignore-case'] : []),
     ...(literal ? ['--fixed-strings'] : []),
     ...(filesOnly ? ['--files-with-matches'] : []),
     ...(context > 0 ? [`--context ${context}`] : []),
     `-e ${shellQuote(pattern)} -- ${shellPath(path)}`,
   ].join(' ');
+}
+
+/** A file type of our own heeds .gitignore, `--glob` overrides it; but a type knows names only, not folders. */
+function onlyFiles(glob: string): string {
+  if (glob.includes('/')) return `--glob ${shellQuote(glob)}`;
+  return `--type-add ${shellQuote(`wanted:${glob}`)} --type wanted`;
 }

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AgentBench } from '../../../test/harness/agent.js';
 import type { JsonValue } from '../../models/conversation.js';
 import type { SandboxSession } from '../../sandbox/sandbox.js';
 import type { ToolOutcome } from '../agent-tool.js';
+import { globToRegex } from './glob-regex.js';
 
 let bench: AgentBench;
 let session: SandboxSession;
@@ -61,6 +62,12 @@ describe('bash', () => {
     expect(result).toMatchObject({ exitCode: 0, truncated: true });
     expect(JSON.stringify(result).length).toBeLessThan(256 * 1024);
     expect((result as { stderr: string }).stderr).toMatch(/^1\n2\n[\s\S]*left out[\s\S]*\n100000\n$/);
+  });
+
+  it('keeps its shape when every character takes six bytes', async () => {
+    const result = await output('bash', { command: 'f() { head -c 60000 /dev/zero | tr "\\0" "\\001"; }; f; f >&2' });
+    expect(result).toMatchObject({ exitCode: 0, truncated: true });
+    expect(JSON.stringify(result).length).toBeLessThan(256 * 1024);
   });
 
   it('gives nothing on that a database refuses', async () => {
@@ -178,6 +185,7 @@ describe('glob and grep', () => {
     expect(await output('glob', { pattern: 'src/*.ts' })).toBe('src/a.ts');
     expect(await output('glob', { pattern: '*.py' })).toMatch(/No file matches/);
     expect(await error('glob', { pattern: '*', path: 'none' })).toMatch(/search failed/);
+    expect(await error('glob', { pattern: '*.{ts' })).toMatch(/not closed/);
   });
 
   it('grep finds lines, quotes what it is given, and says when there is nothing', async () => {
@@ -193,6 +201,26 @@ describe('glob and grep', () => {
     expect(await output('grep', { pattern: 'odd', path: '-odd name.ts' })).toBe('-odd name.ts:1:const odd = 4;');
     expect(await output('grep', { pattern: 'nowhere; touch pwned' })).toMatch(/^Nothing matches/);
     expect(await error('grep', { pattern: '(' })).toMatch(/search failed[\s\S]*unclosed group/);
+  });
+
+  it('both heed .gitignore where there is no repository', async () => {
+    rmSync(join(bench.sandbox.folder, '.git'), { recursive: true });
+    put('.gitignore', 'src/deep/\n');
+    expect(await output('glob', { pattern: 'src/**' })).toBe('src/a.ts');
+    expect(await output('grep', { pattern: 'const', path: 'src', glob: '*.{ts,tsx}' })).toBe('src/a.ts:1:const a = 1;');
+  });
+
+  it.each([
+    ['*.ts', ['a.ts', 'x/y/a.ts'], ['a.tsx', 'ts']],
+    ['src/**/*.ts', ['src/a.ts', 'src/x/y/a.ts'], ['a.ts', 'x/src/a.ts', 'src/a.js']],
+    ['src/**', ['src/a', 'src/x/a'], ['srca', 'x/src/a']],
+    ['**/test_*.py', ['test_a.py', 'x/test_b.py'], ['x/atest_b.py', 'test_a/b.py']],
+    ['*.{ts,js}', ['a.ts', 'x/a.js'], ['a.css']],
+    ['a?[0-9][!x].md', ['ab1y.md'], ['ab1x.md', 'a/1y.md', 'abcy.md']],
+    ['./a+(b).txt', ['a+(b).txt'], ['aab.txt', 'a.txt']],
+  ])('glob %s matches paths as people expect', (pattern, yes, no) => {
+    const regex = new RegExp(globToRegex(pattern), 'u');
+    expect([...yes, ...no].filter((path) => regex.test(path))).toEqual(yes);
   });
 
   it('both are bounded', async () => {
