@@ -1,7 +1,12 @@
 import { Module } from '@nestjs/common';
 import { AiSdkProvider } from './ai-sdk-provider.js';
 import { ModelCatalog } from './model-catalog.js';
+import { ModelsController } from './models.controller.js';
 import { RunbookProvider } from './runbook-provider.js';
 
-@Module({ providers: [ModelCatalog, AiSdkProvider, RunbookProvider], exports: [ModelCatalog] })
+@Module({
+  controllers: [ModelsController],
+  providers: [ModelCatalog, AiSdkProvider, RunbookProvider],
+  exports: [ModelCatalog],
+})
 export class ModelsModule {}
