@@ -9,7 +9,11 @@ import { configureHttp } from './http/configure-http.js';
 try {
   // Imported late: a wrong environment stops the boot while the module is composed, with a message instead of a stack.
   const { AppModule } = await import('./app.module.js');
-  const app = await NestFactory.create<NestExpressApplication>(AppModule, { bodyParser: false, abortOnError: false });
+  const app = await NestFactory.create<NestExpressApplication>(AppModule, {
+    bodyParser: false,
+    abortOnError: false,
+    bufferLogs: true,
+  });
   const env = app.get(Env);
   configureHttp(app, env);
   app.enableShutdownHooks();

@@ -84,8 +84,8 @@ describe('Credentials (reference §3)', () => {
     expect(answer.body).toContain('invalid_credential');
   });
   it('a mistyped key is refused without a look at the database', async () => {
-    const { read } = service.app.get(Database);
-    const look = jest.spyOn(read, 'query');
+    const { read: auth } = service.app.get(Database);
+    const look = jest.spyOn(auth, 'query');
     const { secret } = member.key;
     const last = secret.endsWith('0') ? '1' : '0';
     expect(await refused({ Authorization: `Bearer ${secret.slice(0, -1)}${last}` })).toBe('invalid_credential');
