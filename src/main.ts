@@ -16,7 +16,7 @@ try {
   });
   const env = app.get(Env);
   configureHttp(app, env);
-  app.enableShutdownHooks();
+  app.enableShutdownHooks([], { useProcessExit: true });
   await app.listen(env.variables.PORT, env.variables.HOST);
   new Logger('Millwright').log(`Ready at ${await app.getUrl()}`);
 } catch (error) {

@@ -7,7 +7,7 @@ import { ADD_DURATION, closeOpenCalls } from '../tasks/task-sql.js';
  * `run`, so a fenced write touches nothing at all.
  */
 const fence = (set: string): string => `
-task AS (SELECT id, last_seq, turn FROM tasks WHERE id = $1 FOR UPDATE),
+task AS (SELECT id, last_seq, turn, created_by FROM tasks WHERE id = $1 FOR UPDATE),
 run AS (
   UPDATE runs r SET ${set} FROM task
   WHERE r.id = $2 AND r.task_id = task.id AND r.epoch = $3 AND r.status = 'running'
@@ -44,8 +44,8 @@ message AS (
   UPDATE messages m SET status = CASE WHEN $9::boolean THEN 'complete' ELSE m.status END, parts = m.parts || $10::jsonb
   FROM run WHERE m.id = $4 AND ($9::boolean OR $10::jsonb <> '[]')),
 published AS (
-  INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn)
-  SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn
+  INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
+  SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
   FROM task, run, jsonb_to_recordset($11::jsonb) AS ${FILES})
 UPDATE tasks t SET updated_at = now() FROM run WHERE t.id = $1 RETURNING t.id`;
 

@@ -4,6 +4,7 @@ import type { AgentEvent, AgentFeedback, AgentOutcome } from '../agent/agent-eng
 import type { PublishedFile } from '../agent/agent-tool.js';
 import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
+import { cleanName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { COMPLETED, FAILED, LOCK_TASK, QUESTION, STEP, TOOL } from './record-sql.js';
@@ -78,7 +79,8 @@ export class RunRecorder {
   }
 
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
-  private async store(run: ClaimedRun, { id, name, content }: PublishedFile) {
+  private async store(run: ClaimedRun, { id, name: given, content }: PublishedFile) {
+    const name = cleanName(given);
     const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name });
     return { id, name, mediaType, size, sha256 };
   }

@@ -1,4 +1,5 @@
 // The answer with a file's bytes: whole, a part, or nothing when the client has them (reference §7, RFC 9110).
+import type { OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -11,14 +12,30 @@ import { servedType } from './storage/media-type.js';
 /** Answers a GET or HEAD. Throws `range_not_satisfiable`, or the storage's error, before anything is sent. */
 export async function sendContent(req: Request, res: Response, file: FileRow, storage: LocalStorage): Promise<void> {
   const etag = `"${file.sha256}"`;
-  const validators = { ETag: etag, 'Cache-Control': 'private, no-cache' };
   if (matches(req.headers['if-none-match'], etag)) {
-    res.writeHead(304, validators).end();
+    res.writeHead(304, validators(etag)).end();
     return;
   }
   const range = wantedRange(req, etag, file.size);
-  const headers = {
-    ...validators,
+  const head = [range === null ? 200 : 206, { ...validators(etag), ...describe(file, range) }] as const;
+  if (req.method === 'HEAD') {
+    res.writeHead(...head).end();
+    return;
+  }
+  const { stream } = await storage.open(file.workspaceId, file.sha256, range ?? undefined);
+  res.writeHead(...head);
+  // Closes the file whatever happens, and the connection when reading fails: half a file must not look whole.
+  await pipeline(stream, res).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') new Logger('files').error(`${file.id}: ${error.message}`);
+  });
+}
+
+function validators(etag: string): OutgoingHttpHeaders {
+  return { ETag: etag, 'Cache-Control': 'private, no-cache' };
+}
+
+function describe(file: FileRow, range: ByteRange | null): OutgoingHttpHeaders {
+  return {
     'Content-Type': servedType(file.mediaType),
     'Content-Length': range === null ? file.size : range.end - range.start + 1,
     'Accept-Ranges': 'bytes',
@@ -27,17 +44,6 @@ export async function sendContent(req: Request, res: Response, file: FileRow, st
     'X-Content-Type-Options': 'nosniff',
     ...(range === null ? {} : { 'Content-Range': `bytes ${range.start}-${range.end}/${file.size}` }),
   };
-  const status = range === null ? 200 : 206;
-  if (req.method === 'HEAD') {
-    res.writeHead(status, headers).end();
-    return;
-  }
-  const { stream } = await storage.open(file.workspaceId, file.sha256, range ?? undefined);
-  res.writeHead(status, headers);
-  // Closes the file whatever happens, and the connection when reading fails: half a file must not look whole.
-  await pipeline(stream, res).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') new Logger('files').error(`${file.id}: ${error.message}`);
-  });
 }
 
 /** The range of a `Range` header, null for the whole. More than one range, or none that can be read: the whole. */

@@ -20,6 +20,12 @@ const MAX_HEAD = 64 * 1024;
 // The parser reports this type also for a part that declares none.
 const DECLARES_TEXT = /\r\ncontent-type:[ \t]*text\/plain/i;
 
+const TOO_MUCH = [
+  ['filesLimit', 'The form has more than one file.'],
+  ['fieldsLimit', 'The form has a part that is no file.'],
+  ['partsLimit', 'The form has more than one part.'],
+] as const;
+
 /**
  * Reads a form of exactly one part, a file named `file`, and gives it to `store` as it arrives. Resolves with what `store`
  * made of it. A form that is anything else is `invalid_body`, something that is no form `unsupported_media_type`; `store`'s
@@ -31,29 +37,21 @@ export async function readFilePart<T>(
   patience = PATIENCE,
 ): Promise<T> {
   const parser = parserFor(request);
+  if (request.destroyed) throw broken();
   const head = new Head();
   let stored: Promise<T> | undefined;
   const read = new Promise<void>((resolve, reject) => {
     const arrival = new Arrival(request, patience, reject);
-    const refuse = (what: string) => () => arrival.fail(refused(what));
     head.on('error', () => arrival.fail(broken()));
     parser.on('error', () => arrival.fail(broken()));
-    parser.on('filesLimit', refuse('The form has more than one file.'));
-    parser.on('fieldsLimit', refuse('The form has a part that is no file.'));
-    parser.on('partsLimit', refuse('The form has more than one part.'));
+    for (const [event, what] of TOO_MUCH) parser.on(event, () => arrival.fail(refused(what)));
     parser.on('finish', () => (arrival.stop(), resolve()));
-    parser.on('file', (field: string | undefined, stream, info: Partial<busboy.FileInfo>) => {
+    parser.on('file', (field: string | undefined, stream, info) => {
       // An error before the first read has no listener yet and would end the process; reading throws it again.
       stream.on('error', () => undefined);
-      if (field !== 'file') return refuse('The form has a file under another name.')();
-      // The types promise a file name that a part need not have.
-      const { filename: name = null, mimeType = null } = info;
-      const declaredType = mimeType !== 'text/plain' || DECLARES_TEXT.test(head.text) ? mimeType : null;
-      const content = Readable.from(
-        endingWith(stream, () => read),
-        { objectMode: false },
-      );
-      stored = store({ name, declaredType, content });
+      if (field !== 'file') return arrival.fail(refused('The form has a file under another name.'));
+      const whole = endingWith(stream, () => read);
+      stored = store({ ...described(info, head), content: Readable.from(whole, { objectMode: false }) });
       stored.catch((error: Error) => arrival.fail(error));
     });
   });
@@ -69,6 +67,12 @@ export async function readFilePart<T>(
     await stored?.catch(() => undefined);
     throw error;
   }
+}
+
+// The types promise a file name that a part need not have.
+function described({ filename, mimeType }: Partial<busboy.FileInfo>, head: Head) {
+  const isDeclared = mimeType !== 'text/plain' || DECLARES_TEXT.test(head.text);
+  return { name: filename ?? null, declaredType: isDeclared ? (mimeType ?? null) : null };
 }
 
 function parserFor(request: IncomingMessage): busboy.Busboy {

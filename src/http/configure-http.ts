@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { ConfigurationError, type Env } from '../config/env.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from './logger.js';
-import { nothingHere } from './not-found.js';
+import { noSuchPath, nothingHere } from './not-found.js';
 import { requestIdOf } from './request.js';
 
 /** The program and the test harness both call it, before `listen` or `init`. The app is created with `bodyParser: false`. */
@@ -23,12 +23,18 @@ export function configureHttp(app: INestApplication, env: Env): void {
   Object.assign(express.router, { strict: true, caseSensitive: true });
   app.use(stampResponse);
   if (logger.pino.isLevelEnabled('debug')) app.use(accessLog(logger));
+  if (!env.servesApi) app.use(onlyHealth);
   const explorer = app.get(EndpointExplorer, { strict: false });
   app.use((req: Request, _res: Response, next: NextFunction) => {
     // Express would answer OPTIONS itself.
     next(req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined);
   });
   limit(app.getHttpServer() as Server);
+}
+
+/** A worker has all routes, because its modules bring them, and serves none but these. */
+function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
+  next(/^\/(health\/|metrics$)/.test(req.path) ? undefined : noSuchPath());
 }
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {

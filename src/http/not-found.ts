@@ -5,9 +5,13 @@ import type { EndpointExplorer } from './endpoint-explorer.js';
 /** The answer to a request that no route takes: 405 with `Allow` for a path that exists, else 404. */
 export function nothingHere(explorer: EndpointExplorer, req: Request): ApiError {
   const methods = explorer.methodsOf(req.path);
-  if (methods.length === 0) return new ApiError('not_found', 'There is nothing at this path.');
+  if (methods.length === 0) return noSuchPath();
   const allow = methods.join(', ');
   return new ApiError('method_not_allowed', `This path does not take ${req.method}; it takes ${allow}.`, {
     headers: { Allow: allow },
   });
+}
+
+export function noSuchPath(): ApiError {
+  return new ApiError('not_found', 'There is nothing at this path.');
 }

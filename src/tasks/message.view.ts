@@ -1,4 +1,5 @@
 import type { Transparency } from '../config/config-file.js';
+import { downloadUrl } from '../files/file.view.js';
 import type { StoredPart } from '../models/conversation.js';
 import type { InvocationRow, MessageRow } from './message.row.js';
 
@@ -61,5 +62,5 @@ function toolViews({ toolCallId, name, input, state, output, error }: Invocation
 
 function fileView(part: Extract<StoredPart, { type: 'file' }>, origin: string): PartView {
   const { fileId: id, name, mediaType } = part;
-  return { type: 'file', id, name, mediaType, downloadUrl: `${origin}/v1/files/${id}/content` };
+  return { type: 'file', id, name, mediaType, downloadUrl: downloadUrl(id, origin) };
 }

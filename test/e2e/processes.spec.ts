@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client } from '../harness/client.js';
+import { ModelServer } from '../harness/model-server.js';
+import { processesWith } from '../harness/processes.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { call, createTask, finished, reaches, readMessages, runTask, script, texts } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const run = promisify(execFile);
+
+describe('The service as a process on the embedded default (reference §16)', () => {
+  const folder = temporaryFolder();
+  const LEASE = 3;
+  let model: ModelServer;
+  let env: Record<string, string>;
+  let secret: string;
+
+  const cli = async (...words: string[]) => {
+    const { stdout } = await run(process.execPath, [CLI, ...words, '--json'], {
+      env: { PATH: process.env['PATH'], ...env },
+    });
+    return JSON.parse(stdout) as { key: { secret: string } };
+  };
+
+  beforeAll(async () => {
+    model = await ModelServer.start();
+    env = { DATA_DIR: folder.path, LEASE_SECONDS: String(LEASE), OPENAI_COMPATIBLE_URL: model.url };
+    secret = (
+      await cli('key', 'create', '--workspace', 'default', '--user', 'owner@localhost').catch(async () => {
+        await cli('workspace', 'create', '--name', 'Default', '--slug', 'mine');
+        await cli('user', 'create', '--email', 'me@example.test', '--name', 'Me');
+        await cli('member', 'add', '--workspace', 'mine', '--user', 'me@example.test', '--role', 'owner');
+        return cli('key', 'create', '--workspace', 'mine', '--user', 'me@example.test');
+      })
+    ).key.secret;
+  }, 60_000);
+  afterAll(async () => {
+    await model.stop();
+    folder.remove();
+  });
+
+  it('killed with kill -9 in mid-run it starts again: nothing acknowledged is lost and the task goes on', async () => {
+    const mark = `sleep 97${process.pid}`;
+    const first = await ServiceProcess.start(env);
+    const client = new Client(first.url, secret);
+    const done = await runTask(client, script({ text: 'Before.' }));
+    const commands = ['echo once >> kept.txt', mark, 'cat kept.txt'].map((command) => call('bash', { command }));
+    const { id } = await createTask(client, { content: script(...commands, { text: 'After all.' }) });
+    await until('the second command to run', () => processesWith(mark).length > 0);
+    const waiting = await createTask(client, {
+      content: script(call('ask', { question: 'Still there?' }), { text: 'Yes.' }),
+    });
+    const asked = await reaches(client, waiting.id, 'awaiting_input');
+    await first.end('SIGKILL');
+    await until('its processes to be gone', () => processesWith(mark).length === 0);
+
+    const second = await ServiceProcess.start(env);
+    const again = new Client(second.url, secret);
+    expect(await reaches(again, done.id, 'completed')).toEqual(done);
+    expect(await finished(again, id)).toMatchObject({ status: 'completed', result: { text: 'After all.' } });
+    const results = (await readMessages(again, id)).flatMap(({ parts }) =>
+      parts.filter(({ type }) => type === 'tool_result'),
+    );
+    expect(results.map((part) => part['status'])).toEqual(['success', 'error', 'success']);
+    expect(results[1]?.['error']).toMatch(/may have run partly/);
+    expect(results[2]?.['output']).toMatchObject({ stdout: 'once\n' });
+    // The question was a row, not a promise.
+    const still = await reaches(again, waiting.id, 'awaiting_input');
+    expect(still.pendingInteraction).toEqual(asked.pendingInteraction);
+    await again.post(`/v1/tasks/${waiting.id}/interaction`, {
+      interactionId: still.pendingInteraction?.id,
+      content: 'Hello',
+    });
+    expect(await finished(again, waiting.id)).toMatchObject({ result: { text: 'Yes.' } });
+    expect(await second.end()).toBe(0);
+  }, 90_000);
+
+  it('a second service on the same DATA_DIR says so and stops; the operator command joins the first', async () => {
+    const first = await ServiceProcess.start(env);
+    const second = await ServiceProcess.spawn(env);
+    await until('the second one to end', () => second.ended);
+    expect(second.child.exitCode).toBe(1);
+    expect(second.log).toContain(folder.path);
+    expect(second.log).toMatch(new RegExp(`\\b${first.child.pid}\\b`));
+    expect(
+      await run(process.execPath, [CLI, 'workspace', 'list', '--json'], { env: { PATH: process.env['PATH'], ...env } }),
+    ).toMatchObject({
+      stdout: expect.stringContaining('"workspaces"'),
+    });
+    expect(await first.end()).toBe(0);
+    expect(processesWith(folder.path)).toEqual([]);
+  }, 60_000);
+
+  it('told to stop, it hands running work back without counting a recovery, and another process goes on', async () => {
+    const first = await ServiceProcess.start(env);
+    const mark = `sleep 96${process.pid}`;
+    const { id } = await createTask(new Client(first.url, secret), {
+      content: script(call('bash', { command: mark }), { text: 'Went on.' }),
+    });
+    await until('the command to run', () => processesWith(mark).length > 0);
+    const asked = Date.now();
+    expect(await first.end('SIGTERM')).toBe(0);
+    expect(Date.now() - asked).toBeLessThan(10_000);
+    expect(processesWith(mark)).toEqual([]);
+    const second = await ServiceProcess.start(env);
+    const client = new Client(second.url, secret);
+    expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Went on.' } });
+    expect(texts(await readMessages(client, id))).toEqual(['Went on.']);
+    await second.end();
+  }, 60_000);
+
+  it('a wrong value stops the boot with its name and the accepted form', async () => {
+    const service = await ServiceProcess.spawn({ ...env, PORT: 'abc', LEASE_SECONDS: '0' });
+    await until('it to end', () => service.ended);
+    expect(service.child.exitCode).toBe(1);
+    expect(service.log).toMatch(/PORT: .*whole number/);
+    expect(service.log).toMatch(/LEASE_SECONDS: /);
+  });
+
+  it('a worker serves only its health', async () => {
+    const worker = await ServiceProcess.start({ ...env, ROLE: 'worker' });
+    const status = async (path: string) => (await fetch(worker.url + path)).status;
+    expect(await status('/health/live')).toBe(200);
+    expect(await status('/v1/auth/context')).toBe(404);
+    await worker.end();
+  });
+});

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+  return address.port;
+}
+
+/** A temporary folder outside of the repository. */
+export function temporaryFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'millwright-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** The built service as a process of its own, started as an operator would start it. */
+export class ServiceProcess {
+  private output = '';
+  private constructor(
+    readonly child: ChildProcess,
+    readonly url: string,
+  ) {
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (this.output += String(chunk)));
+  }
+
+  /** Starts it and returns at once; see {@link ready}. */
+  static async spawn(env: Record<string, string>): Promise<ServiceProcess> {
+    if (!existsSync(MAIN))
+      throw new Error('dist/main.js is missing: run these tests through `npm test`, which builds.');
+    const port = env['PORT'] ?? String(await freePort());
+    const child = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new ServiceProcess(child, `http://127.0.0.1:${port}`);
+  }
+
+  static async start(env: Record<string, string>): Promise<ServiceProcess> {
+    const service = await ServiceProcess.spawn(env);
+    await service.ready();
+    return service;
+  }
+
+  get log(): string {
+    return this.output;
+  }
+
+  get ended(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Resident memory, MiB. */
+  get residentMiB(): number {
+    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+  }
+
+  async ready(): Promise<void> {
+    const answers = async () => {
+      if (this.ended) throw new Error(`The service ended instead of starting:\n${this.output}`);
+      return (await fetch(`${this.url}/health/ready`).catch(() => null))?.ok;
+    };
+    await until('the service to be ready', answers, { within: 30_000 });
+  }
+
+  /** Ends it with a signal and resolves with its exit code, null when the signal killed it. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (!this.ended) {
+      const exited = new Promise((resolve) => this.child.once('exit', resolve));
+      this.child.kill(signal);
+      await exited;
+    }
+    return this.child.exitCode;
+  }
+}
