@@ -1,15 +1,19 @@
 import { inspect, types } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Level, type Logger as Pino } from 'pino';
+import { type DestinationStream, type Level, type Logger as Pino, pino } from 'pino';
 
 /** What Nest and the service log, as JSON lines on standard output, from LOG_LEVEL on. */
 export class PinoLogger implements LoggerService {
   readonly pino: Pino;
 
-  /** @param level of LOG_LEVEL; `silent` for none. */
-  constructor(level = 'info') {
+  /**
+   * @param level of LOG_LEVEL; `silent` for none.
+   * @param destination standard output when not given.
+   */
+  constructor(level = 'info', destination?: DestinationStream) {
     // No pid and host: whoever collects the lines of a process knows them.
-    this.pino = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorView } };
+    this.pino = destination === undefined ? pino(options) : pino(options, destination);
   }
 
   log(message: unknown, ...rest: unknown[]): void {
@@ -40,4 +44,12 @@ export class PinoLogger implements LoggerService {
     else if (typeof message === 'object') this.pino[level]({ ...details, ...message });
     else this.pino[level](details, typeof message === 'string' ? message : inspect(message));
   }
+}
+
+/** Of an error what helps to find it. Errors of the database also carry the values of the statement: those are clients' data. */
+function errorView(error: unknown): object {
+  if (!types.isNativeError(error)) return { message: String(error) };
+  const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
+  const cause = error.cause === undefined ? undefined : errorView(error.cause);
+  return { type: error.name, message: error.message, code, constraint, table, stack: error.stack, cause };
 }

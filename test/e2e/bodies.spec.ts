@@ -148,6 +148,11 @@ describe('Bodies (reference §1)', () => {
         agent.destroy();
       },
     );
+    it('a client that reads only when it has sent everything is not reset either', async () => {
+      const head = ['POST /v1/notes HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 30000000'];
+      const answer = await rawRequest(service.url, head, 'a'.repeat(30_000_000));
+      expect(answer.status).toBe(401);
+    });
     it('a client that asks first is told to go on only when it may', async () => {
       const ask = (headers: Record<string, string>) =>
         new Promise<{ status: number; continued: boolean }>((resolve, reject) => {

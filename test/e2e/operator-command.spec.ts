@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { SCOPES } from '../../src/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client } from '../harness/client.js';
+import { createDatabase } from '../harness/database.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
@@ -108,17 +109,19 @@ describe('The operator command (reference §16)', () => {
 
 describe('The first boot', () => {
   it('makes a workspace and its owner once, and no key', async () => {
-    const service = await bootApp();
+    const db = await createDatabase();
     try {
-      const again = await bootApp({ db: service.db });
-      await again.close();
-      const rows = await service.db.query(
+      // Two at once, then one more: processes of one installation start together.
+      const both = await Promise.all([bootApp({ db }), bootApp({ db })]);
+      await Promise.all(both.map((service) => service.close()));
+      await (await bootApp({ db })).close();
+      const rows = await db.query(
         `SELECT w.slug, u.email, m.role, (SELECT count(*)::int FROM api_keys) AS keys
          FROM memberships m JOIN workspaces w ON w.id = m.workspace_id JOIN users u ON u.id = m.user_id`,
       );
       expect(rows).toEqual([{ slug: 'default', email: 'owner@localhost', role: 'owner', keys: 0 }]);
     } finally {
-      await service.close();
+      await db.drop();
     }
   });
 });
