@@ -8,6 +8,7 @@ export class Printer {
   lastComplete = null;
   #printed = new Set();
   #progress = '';
+  #lastResult = '';
   #lastOutput = performance.now();
 
   constructor(out) {
@@ -79,10 +80,16 @@ export class Printer {
   #text(role, text) {
     this.line('');
     this.line(this.#style('1', role === 'user' ? 'You' : 'Agent'));
-    if (role !== 'user') return this.block(text);
+    if (role !== 'user') return this.block(this.#withoutRepeats(text));
     const lines = text.trimEnd().split('\n');
     this.block(lines.slice(0, USER_LINES).join('\n'), { mark: '  | ' });
     if (lines.length > USER_LINES) this.line(`  | … ${lines.length - USER_LINES} more lines`);
+  }
+
+  /** The runbook model quotes each result in its next message; here it was printed a moment ago. */
+  #withoutRepeats(text) {
+    const fence = /\n*(`{3,})text\n([^]*?)\n\1/g;
+    return text.replace(fence, (all, _, quoted) => (this.#lastResult.includes(quoted.trimEnd()) ? '' : all));
   }
 
   #call(part) {
@@ -101,6 +108,7 @@ export class Printer {
     const output = part.output;
     if (typeof output?.exitCode === 'number') {
       const said = [output.stdout, output.stderr].filter((text) => text?.trim()).join('\n');
+      this.#lastResult = said;
       if (said) this.block(said, { mark, limit: RESULT_LINES });
       if (output.exitCode !== 0) this.line(`${mark}${this.#style('33', `exit code ${output.exitCode}`)}`);
       return;

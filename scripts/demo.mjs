@@ -82,16 +82,17 @@ async function demo(service, printer, { dataDir, outDir, ask }) {
   );
   printer.line(`Uploaded ${upload.name}, ${upload.size} bytes: examples/split-bill, a repository with a failing test.`);
   const input = model.id === 'runbook' ? 'fix-failing-test.md' : 'fix-failing-test.problem.md';
+  const limitSeconds = model.id === 'runbook' ? 180 : 1500;
   const { task } = await client.post('/v1/tasks', randomUUID(), {
     content: readFileSync(join(EXAMPLES, input), 'utf8'),
     attachments: [{ uploadId: upload.id }],
     model: model.id,
-    budget: { maxSteps: 80, maxDurationSeconds: model.id === 'runbook' ? 240 : 1500 },
+    budget: { maxSteps: 80, maxDurationSeconds: limitSeconds },
   });
   printer.line(`Started ${task.id} from examples/${input}, with the model ${model.id}.`);
 
   printer.heading('The conversation');
-  const finished = await follow(client, printer, task.id, { ask });
+  const finished = await follow(client, printer, task.id, { ask, limitSeconds });
   await download(client, printer, finished, outDir);
   if (finished.status !== 'completed') {
     throw new Error(`the task ended as ${finished.status}: ${finished.statusReason?.message ?? 'no reason given'}`);
@@ -125,7 +126,7 @@ async function makeKey(service, printer) {
 }
 
 /** Prints what happens until the task is final, and answers what it asks. Resolves with the task. */
-async function follow(client, printer, taskId, { ask }) {
+async function follow(client, printer, taskId, { ask, limitSeconds }) {
   const started = performance.now();
   for (;;) {
     // The task first: what it had said when it was final is then in the messages that are read after it.
@@ -136,7 +137,9 @@ async function follow(client, printer, taskId, { ask }) {
       printer.line(`The task is ${task.status}: ${task.usage.steps} steps, ${task.usage.toolCalls} tool calls.`);
       return task;
     }
-    if (performance.now() - started > 30 * 60_000) throw new Error('the task was not finished after 30 minutes');
+    // The budget ends a task in time, waiting for a person excluded; this is for a service that does not keep to it.
+    const limit = limitSeconds + 120;
+    if (performance.now() - started > limit * 1000) throw new Error(`the task was not finished after ${limit} s`);
     if (task.pendingInteraction !== null) {
       const body = await answer(printer, task.pendingInteraction, ask);
       await client.post(`/v1/tasks/${taskId}/interaction`, randomUUID(), body);
