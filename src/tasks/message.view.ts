@@ -30,7 +30,8 @@ function partViews(part: StoredPart, invocations: InvocationRow[], context: Mess
     case 'text':
       return transparency.text ? [{ type: 'text', text: part.text }] : [];
     case 'reasoning':
-      return transparency.reasoning ? [{ type: 'reasoning', text: part.text }] : [];
+      // One without text is stored for its seal, which only its provider can read.
+      return transparency.reasoning && part.text !== '' ? [{ type: 'reasoning', text: part.text }] : [];
     case 'tool': {
       const invocation = invocations.find(({ toolCallId }) => toolCallId === part.toolCallId);
       return transparency.tool_activity && invocation !== undefined ? toolViews(invocation) : [];

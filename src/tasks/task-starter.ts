@@ -11,11 +11,13 @@ import { userParts } from './message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
 import { TASK_COLUMNS, type TaskRow } from './task.row.js';
 
-// Task, message and run in one statement: the run is there exactly when the task is.
+// Task, message and run in one statement: the run is there exactly when the task is. The membership is held until the
+// commit, so that its removal cancels this task too.
 const CREATE = `
-WITH task AS (
+WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $2 AND user_id = $3 FOR KEY SHARE),
+task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq)
-  VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1)
+  SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1 FROM member
   RETURNING ${TASK_COLUMNS}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
@@ -52,7 +54,7 @@ export class TaskStarter {
       JSON.stringify(parts),
       runId,
     ]);
-    if (row === undefined) throw new Error('The task was not inserted.');
+    if (row === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
     tx.afterCommit(() => this.signal.ring(runId));
     return { ...row, createdByName: auth.user.name, interaction: null };
   }
