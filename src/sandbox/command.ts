@@ -141,7 +141,7 @@ export class Command {
     let text = '';
     life.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
-      const pid = /pid"?:? *(\d+)\s/.exec(text)?.[1];
+      const pid = /pid"?:? *(\d+)\D/.exec(text)?.[1];
       if (pid === undefined || this.first !== undefined) return;
       this.first = Number(pid);
       if (this.killed !== undefined) this.killNow(child);
