@@ -162,7 +162,7 @@ describe('Questions (reference §4)', () => {
     }
     await finished(member.client, id);
     const results = (await readMessages(member.client, id))[1]?.parts.filter(({ type }) => type === 'tool_result');
-    expect(results?.map((part) => part['status'])).toEqual(['success', 'success', 'success']);
+    expect(results?.map((part) => part.status)).toEqual(['success', 'success', 'success']);
   });
 
   it('an expired question gives the agent a tool error and the task goes on', async () => {

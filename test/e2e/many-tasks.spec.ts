@@ -61,7 +61,7 @@ describe('Many tasks at once', () => {
       });
       const messages = await readMessages(client, id);
       const told = messages.map(({ parts }) =>
-        parts.map((part) => String(part['text'] ?? `${part.type} ${part['name']} ${part['status'] ?? ''}`.trim())),
+        parts.map(({ text, type, name, status }) => text ?? [type, name, status].filter(Boolean).join(' ')),
       );
       const steps = TOOLS.map(({ name }, step) => [
         `Step ${step}.`,

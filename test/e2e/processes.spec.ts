@@ -64,9 +64,9 @@ describe('The service as a process on the embedded default (reference §16)', ()
     const results = (await readMessages(again, id)).flatMap(({ parts }) =>
       parts.filter(({ type }) => type === 'tool_result'),
     );
-    expect(results.map((part) => part['status'])).toEqual(['success', 'error', 'success']);
-    expect(results[1]?.['error']).toMatch(/may have run partly/);
-    expect(results[2]?.['output']).toMatchObject({ stdout: 'once\n' });
+    expect(results.map((part) => part.status)).toEqual(['success', 'error', 'success']);
+    expect(results[1]?.error).toMatch(/may have run partly/);
+    expect(results[2]?.output).toMatchObject({ stdout: 'once\n' });
     // The question was a row, not a promise.
     const still = await reaches(again, waiting.id, 'awaiting_input');
     expect(still.pendingInteraction).toEqual(asked.pendingInteraction);

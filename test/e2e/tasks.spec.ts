@@ -121,10 +121,10 @@ describe('Tasks (reference §4)', () => {
     });
     expect(step?.parts.map(({ type }) => type)).toEqual(['text', ...calls.flatMap(() => ['tool_call', 'tool_result'])]);
     const results = step?.parts.filter(({ type }) => type === 'tool_result') ?? [];
-    expect(results.map((part) => (part['output'] as { stdout: string }).stdout)).toEqual(['one\n', 'two\n', 'three\n']);
+    expect(results.map((part) => (part.output as { stdout: string }).stdout)).toEqual(['one\n', 'two\n', 'three\n']);
     for (const [index, part] of (step?.parts ?? []).entries()) {
       if (part.type !== 'tool_result') continue;
-      expect(step?.parts[index - 1]).toMatchObject({ type: 'tool_call', toolCallId: part['toolCallId'], name: 'bash' });
+      expect(step?.parts[index - 1]).toMatchObject({ type: 'tool_call', toolCallId: part.toolCallId, name: 'bash' });
     }
   });
 

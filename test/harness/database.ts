@@ -18,7 +18,8 @@ export async function createDatabase(): Promise<TestDatabase> {
   pool.on('error', () => undefined);
   return {
     url: url.href,
-    query: async (sql, parameters) => (await pool.query(sql, parameters)).rows,
+    query: async <T extends pg.QueryResultRow>(sql: string, parameters?: unknown[]) =>
+      (await pool.query<T>(sql, parameters)).rows,
     drop: async () => {
       await pool.end();
       await once(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

@@ -31,7 +31,17 @@ export interface MessageBody {
   role: string;
   status: string;
   createdBy: { id: string; name: string } | null;
-  parts: ({ type: string } & Record<string, unknown>)[];
+  parts: PartBody[];
+}
+
+export interface PartBody {
+  type: string;
+  text?: string;
+  toolCallId?: string;
+  name?: string;
+  status?: string;
+  output?: unknown;
+  error?: string;
 }
 
 /** Content whose text tells the scripted model server what to answer, step by step (see `byMarkers`). */
@@ -86,6 +96,6 @@ export async function readMessages(client: Client, id: string, query = ''): Prom
 /** Everything the assistant wrote as text, oldest first. */
 export function texts(messages: MessageBody[]): string[] {
   return messages.flatMap(({ role, parts }) =>
-    role === 'assistant' ? parts.flatMap((part) => (part.type === 'text' ? [String(part['text'])] : [])) : [],
+    role === 'assistant' ? parts.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])) : [],
   );
 }
