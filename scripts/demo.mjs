@@ -138,7 +138,7 @@ async function follow(client, printer, taskId, { ask, limitSeconds }) {
       return task;
     }
     // The budget ends a task in time, waiting for a person excluded; this is for a service that does not keep to it.
-    const limit = limitSeconds + 120;
+    const limit = limitSeconds + 60;
     if (performance.now() - started > limit * 1000) throw new Error(`the task was not finished after ${limit} s`);
     if (task.pendingInteraction !== null) {
       const body = await answer(printer, task.pendingInteraction, ask);
