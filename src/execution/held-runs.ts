@@ -50,19 +50,18 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
     let finish = (): void => undefined;
     const done = new Promise<void>((resolve) => (finish = resolve));
     if (this.runs.size === 0) this.confirmedAt = performance.now();
-    this.runs.set(run.runId, { run, controller, done, finish });
+    this.runs.set(keyOf(run), { run, controller, done, finish });
     return controller;
   }
 
-  remove({ runId }: ClaimedRun): void {
-    this.runs.get(runId)?.finish();
-    this.runs.delete(runId);
+  remove(run: ClaimedRun): void {
+    this.runs.get(keyOf(run))?.finish();
+    this.runs.delete(keyOf(run));
   }
 
   /** Someone else has the run now: cancelled, deleted, or taken over. */
   lost(runId: string): void {
-    const held = this.runs.get(runId);
-    if (held !== undefined) held.controller.abort(new FencedError(held.run));
+    for (const held of this.runs.values()) if (held.run.runId === runId) abort(held);
   }
 
   /** Aborts everything with this reason and resolves when all of it has ended. */
@@ -79,10 +78,10 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
     this.beating = true;
     const asked = performance.now();
     try {
-      const before = [...this.runs.values()].map(({ run }) => run);
-      const kept = await this.claims.renew(before);
+      const before = [...this.runs.values()];
+      const kept = await this.claims.renew(before.map(({ run }) => run));
       this.confirmedAt = asked;
-      for (const { runId } of before) if (!kept.has(runId)) this.lost(runId);
+      for (const held of before) if (kept.get(held.run.runId) !== held.run.epoch) abort(held);
     } catch (error) {
       this.logger.warn(`Leases were not renewed: ${String(error)}`);
     } finally {
@@ -93,6 +92,15 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
   private fenceOffWhenSilent(): void {
     if (performance.now() - this.confirmedAt < (this.leaseMs * 2) / 3) return;
     this.logger.warn('The database has not confirmed the leases in time: all runs of this process are stopped.');
-    for (const runId of this.runs.keys()) this.lost(runId);
+    for (const held of this.runs.values()) abort(held);
   }
+}
+
+/** With its epoch: a process may take over a run that it lost itself, before it has let go of it. */
+function keyOf({ runId, epoch }: ClaimedRun): string {
+  return `${runId}@${epoch}`;
+}
+
+function abort({ run, controller }: HeldRun): void {
+  controller.abort(new FencedError(run));
 }

@@ -40,7 +40,7 @@ const RENEW = `
 UPDATE runs r SET lease_until = clock_timestamp() + make_interval(secs => $3)
 FROM unnest($1::uuid[], $2::int[]) AS held(id, epoch)
 WHERE r.id = held.id AND r.epoch = held.epoch AND r.status = 'running'
-RETURNING r.id`;
+RETURNING r.id, r.epoch`;
 
 const HAND_BACK = `
 WITH task AS (SELECT id FROM tasks WHERE id = $1 FOR UPDATE),
@@ -96,11 +96,15 @@ export class RunClaims {
     return row === undefined ? null : { runId, ...row };
   }
 
-  /** Renews the leases of all held runs in one statement; returns the ids of those that are still held. */
-  async renew(runs: ClaimedRun[]): Promise<Set<string>> {
+  /** Renews the leases of all held runs in one statement; returns those that are still held: id → epoch. */
+  async renew(runs: ClaimedRun[]): Promise<Map<string, number>> {
     const values = [runs.map((run) => run.runId), runs.map((run) => run.epoch), this.leaseSeconds];
-    const { rows } = await this.database.work.query<{ id: string }>({ name: 'renew', text: RENEW, values });
-    return new Set(rows.map((row) => row.id));
+    const { rows } = await this.database.work.query<{ id: string; epoch: number }>({
+      name: 'renew',
+      text: RENEW,
+      values,
+    });
+    return new Map(rows.map(({ id, epoch }) => [id, epoch]));
   }
 
   async handBack(run: ClaimedRun): Promise<void> {

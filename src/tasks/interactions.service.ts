@@ -8,7 +8,7 @@ import type { StoredPart } from '../models/conversation.js';
 import { WorkSignal } from '../signals/work-signal.js';
 import { answerOf, type PendingInteraction } from './answer.js';
 import { SETTLE_ASK } from './interaction-sql.js';
-import { fileParts } from './message-parts.js';
+import { checkAttachments, fileParts } from './message-parts.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { AnswerDto } from './task.dto.js';
 import type { TaskRow } from './task.row.js';
@@ -38,6 +38,7 @@ export class InteractionsService {
   ) {}
 
   async answer(auth: AuthContext, tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<TaskRow> {
+    checkAttachments(auth, input);
     const task = await lockTask(auth, tx, taskId);
     const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [task.id]);
     if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {

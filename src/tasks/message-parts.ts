@@ -6,15 +6,24 @@ import type { StoredPart } from '../models/conversation.js';
 import type { AttachmentDto } from './task.dto.js';
 
 interface UserInput {
-  content?: string;
-  attachments?: AttachmentDto[];
+  content?: string | undefined;
+  attachments?: AttachmentDto[] | undefined;
 }
 
-/** Content and attachments without both being absent. Throws 400. */
-export function checkNotEmpty({ content, attachments }: UserInput): void {
+/**
+ * What the fields together must be, and the scope that they need: checked before anything is looked up (reference §1).
+ * Throws 400 when there is neither content nor attachment, 403 without `files:write` for attachments.
+ */
+export function checkInput(auth: AuthContext, { content, attachments }: UserInput): void {
   if (content === undefined && attachments === undefined) {
     throw new ApiError('invalid_field', 'content or attachments is needed.', { param: 'content' });
   }
+  checkAttachments(auth, { attachments });
+}
+
+/** 403 when attachments are sent without `files:write`. */
+export function checkAttachments(auth: AuthContext, { attachments }: Pick<UserInput, 'attachments'>): void {
+  if (attachments !== undefined) auth.require('files:write');
 }
 
 /** The parts of a person's message; its uploads become files of the task in the same transaction. */
@@ -25,12 +34,11 @@ export async function userParts(
   taskId: string,
   input: UserInput,
 ): Promise<StoredPart[]> {
-  checkNotEmpty(input);
   const text: StoredPart[] = input.content === undefined ? [] : [{ type: 'text', text: input.content }];
   return [...text, ...(await fileParts(auth, tx, files, taskId, input))];
 }
 
-/** Attachments as file parts; needs `files:write`. */
+/** Attachments as file parts. */
 export async function fileParts(
   auth: AuthContext,
   tx: UnitOfWork,
@@ -39,7 +47,6 @@ export async function fileParts(
   { attachments }: UserInput,
 ): Promise<Extract<StoredPart, { type: 'file' }>[]> {
   if (attachments === undefined) return [];
-  auth.require('files:write');
   const ids = attachments.map(({ uploadId }) => uploadId);
   const rows = await files.claimUploads(tx, auth, taskId, ids);
   return rows.map(({ id, name, mediaType, path }) => ({

@@ -7,7 +7,7 @@ import type { StoredPart } from '../models/conversation.js';
 import { WorkSignal } from '../signals/work-signal.js';
 import { InteractionsService } from './interactions.service.js';
 import type { MessageRow } from './message.row.js';
-import { userParts } from './message-parts.js';
+import { checkInput, userParts } from './message-parts.js';
 import { type LockedTask, lockTask, readTask } from './task-lock.js';
 import type { SendMessageDto } from './task.dto.js';
 import type { TaskRow } from './task.row.js';
@@ -49,6 +49,7 @@ export class MessageSender {
     taskId: string,
     input: SendMessageDto,
   ): Promise<{ message: MessageRow; task: TaskRow }> {
+    checkInput(auth, input);
     const task = await lockTask(auth, tx, taskId);
     const parts = await userParts(auth, tx, this.files, task.id, input);
     const kind = await this.consequence(tx, task, parts);

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../http/unit-of-work.js';
 import type { Effort, ModelInfo } from '../models/model-provider.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { WorkSignal } from '../signals/work-signal.js';
-import { userParts } from './message-parts.js';
+import { checkInput, userParts } from './message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
 import { TASK_COLUMNS, type TaskRow } from './task.row.js';
 
@@ -36,6 +36,7 @@ export class TaskStarter {
   ) {}
 
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateTaskDto): Promise<TaskRow> {
+    checkInput(auth, input);
     const model = this.model(input.model);
     const effort = effortOf(model, input.effort);
     const taskId = uuid();

@@ -1,0 +1,91 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { ModelServer, type Answer } from '../harness/model-server.js';
+import { createTask, finished, reaches, readMessages, readTask, texts } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+describe('Recovery (reference §5)', () => {
+  let model: ModelServer;
+  let service: TestApp;
+  let member: Member;
+  /** Lets the model answer the requests that it holds back. */
+  let answerNow: (answer: Answer) => void;
+
+  beforeAll(async () => {
+    model = await ModelServer.start(() => new Promise((resolve) => (answerNow = resolve)));
+    // A lease that does not run out by itself while a test looks.
+    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600' } });
+    member = await makeMember(service);
+  });
+  afterAll(async () => {
+    await service.close();
+    await model.stop();
+  });
+
+  const startHeld = async (content: string) => {
+    const before = model.requests.length;
+    const { id } = await createTask(member.client, { content });
+    await until('the model to be asked', () => model.requests.length > before);
+    return id;
+  };
+  const expire = (id: string) =>
+    service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
+  const run = async (id: string) => {
+    const [row] = await service.db.query<{ epoch: number; status: string; recovery_count: number }>(
+      'SELECT epoch, status, recovery_count FROM runs WHERE task_id = $1',
+      [id],
+    );
+    if (row === undefined) throw new Error('The task has no run.');
+    return row;
+  };
+
+  it('a worker that has lost its run writes nothing more, however late it answers', async () => {
+    const id = await startHeld('Fence me.');
+    const release = answerNow;
+    // As if another process had taken it over.
+    await service.db.query('UPDATE runs SET epoch = epoch + 1 WHERE task_id = $1', [id]);
+    const fenced = model.requests.length;
+    release({ text: 'From the grave.' });
+    await until('the late answer to be over', () => model.openRequests === 0);
+    await expire(id);
+    await until('the run to be taken over', () => model.requests.length > fenced);
+    expect(await readTask(member.client, id)).toMatchObject({ status: 'running', messageCount: 1 });
+    answerNow({ text: 'From the living.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 1 } });
+    expect(texts(await readMessages(member.client, id))).toEqual(['From the living.']);
+  });
+
+  it('lost more than five times without a finished step between, a run fails as worker_lost', async () => {
+    const id = await startHeld('Poison.');
+    for (let lost = 1; lost <= 5; lost++) {
+      const asked = model.requests.length;
+      await expire(id);
+      await until(`takeover ${lost}`, () => model.requests.length > asked);
+      expect(await run(id)).toMatchObject({ status: 'running', recovery_count: lost });
+    }
+    await expire(id);
+    const task = await reaches(member.client, id, 'failed');
+    expect(task.statusReason).toEqual({ code: 'worker_lost', message: expect.any(String), retryable: true });
+    expect(await run(id)).toMatchObject({ status: 'finished' });
+  }, 60_000);
+
+  it('a recovered task is queued with statusReason recovered until another worker claims it', async () => {
+    const id = await startHeld('Recover me.');
+    const reasons = new Set<string>();
+    // A trigger sees what is too short-lived to be polled.
+    await service.db.query(`
+      CREATE TABLE seen (status text, code text);
+      CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO seen VALUES (NEW.status, NEW.status_reason->>'code'); RETURN NEW; END $$;
+      CREATE TRIGGER see AFTER UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION see()`);
+    const asked = model.requests.length;
+    await expire(id);
+    await until('the takeover', () => model.requests.length > asked);
+    for (const row of await service.db.query<{ status: string; code: string | null }>('SELECT * FROM seen')) {
+      reasons.add(`${row.status} ${row.code}`);
+    }
+    expect([...reasons]).toEqual(['queued recovered', 'running null']);
+    answerNow({ text: 'Recovered.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', statusReason: null });
+  });
+});
