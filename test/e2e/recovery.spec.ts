@@ -1,3 +1,4 @@
+import { RunExecutor } from '../../src/execution/run-executor.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer, type Answer } from '../harness/model-server.js';
@@ -53,6 +54,17 @@ describe('Recovery (reference §5)', () => {
     answerNow({ text: 'From the living.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 1 } });
     expect(texts(await readMessages(member.client, id))).toEqual(['From the living.']);
+  });
+
+  it('a signal that is doubled while the run is held starts nothing', async () => {
+    const id = await startHeld('Once.');
+    const release = answerNow;
+    const [row] = await service.db.query<{ id: string }>('SELECT id FROM runs WHERE task_id = $1', [id]);
+    const executor = service.app.get(RunExecutor, { strict: false });
+    await Promise.all([1, 2, 3].map(() => executor.execute(row?.id ?? '')));
+    expect(await run(id)).toMatchObject({ status: 'running', epoch: 1 });
+    release({ text: 'Once.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 2 });
   });
 
   it('lost more than five times without a finished step between, a run fails as worker_lost', async () => {
