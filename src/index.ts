@@ -1,0 +1,22 @@
+// The public surface for extension authors; the program itself imports from the files.
+export { AgentEngine } from './agent/agent-engine.js';
+export type * from './agent/agent-engine.js';
+export { AgentTool, success } from './agent/agent-tool.js';
+export type * from './agent/agent-tool.js';
+export type { AuthContext, Role } from './auth/auth-context.js';
+export { Auth } from './auth/auth.decorator.js';
+export { composeApp } from './compose.js';
+export { Env, readEnv } from './config/env.js';
+export { Database } from './database/database.js';
+export { ApiError, notFound } from './http/api-error.js';
+export { configureHttp } from './http/configure-http.js';
+export { Endpoint, type EndpointContract, type Scope } from './http/endpoint.js';
+export { PageQuery, Pages } from './http/pages.js';
+export { Tx } from './http/tx.js';
+export type { UnitOfWork } from './http/unit-of-work.js';
+export type * from './models/conversation.js';
+export { ModelError, ModelProvider } from './models/model-provider.js';
+export type * from './models/model-provider.js';
+export { Plugin, PluginRegistry } from './plugins/plugin.js';
+export { Sandbox, SandboxError, SandboxFileError, SandboxSession } from './sandbox/sandbox.js';
+export type * from './sandbox/sandbox.js';

@@ -1,0 +1,33 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { runTask } from '../harness/tasks.js';
+import { ForeignModule } from './foreign-module.js';
+
+describe('A foreign module', () => {
+  let service: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    service = await bootApp({ imports: [ForeignModule] });
+    member = await makeMember(service);
+  });
+  afterAll(() => service.close());
+
+  it('brings a model and a tool: both are used by a task', async () => {
+    const task = await runTask(member.client, 'four words of text', { model: 'counter' });
+    const result = JSON.stringify({ status: 'success', output: { words: 4 } });
+    expect(task).toMatchObject({
+      status: 'completed',
+      result: { text: `Counted: ${result}` },
+      usage: { toolCalls: 2 },
+    });
+  });
+
+  it('brings routes, and the pipeline comes for free', async () => {
+    expect((await member.client.get('/v1/notes')).body).toEqual({ workspace: member.workspace.slug });
+    expect((await new Client(service.url).get('/v1/notes')).status).toBe(401);
+    expect((await member.client.post('/v1/notes', { text: 'x' })).body).toMatchObject({ note: { text: 'x' } });
+    const answer = await member.client.post<ErrorBody>('/v1/notes', { text: 'x', more: 1 });
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'unknown_field']);
+  });
+});
