@@ -1,6 +1,8 @@
 // ES modules need `node --experimental-vm-modules` (scripts/test.mjs sets it). globalSetup is plain .mjs that imports
 // `dist/`, because Jest loads a TypeScript one as CommonJS; so `npm test` builds first.
 const common = {
+  // Not the checkout as a whole: Jest would walk through a data folder in it.
+  roots: ['<rootDir>/src', '<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 
 /**
- * The one transaction of a writing request (house: "a short straight line that ends in one transaction"). Handlers use
+ * The one transaction of a writing request: a short straight line that ends in a commit. Handlers use
  * only this for the database: a second connection taken while it is open deadlocks a pool of ten under forty requests.
  */
 export class UnitOfWork {

@@ -1,4 +1,4 @@
-// How work is announced: Bull with REDIS_URL, else a direct call and PostgreSQL's NOTIFY (house §4).
+// How work is announced: Bull with REDIS_URL, else a direct call and PostgreSQL's NOTIFY.
 import { BullModule } from '@nestjs/bull';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Env } from '../config/env.js';
