@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { Env } from './env.js';
+import { ConfigurationError, Env } from './env.js';
 import { removeReachable } from './reachable.js';
 
 /**
@@ -19,7 +19,7 @@ export class DataDir {
     const given = env.variables.DATA_DIR;
     this.temporary = given === undefined && env.test;
     const named = this.temporary ? mkdtempSync(join(tmpdir(), 'millwright-')) : resolve(given ?? '.data');
-    const made = mkdirSync(named, { recursive: true, mode: 0o700 }) !== undefined;
+    const made = makeFolder(named);
     // Without links: the sandbox compares paths with what the kernel says.
     this.path = realpathSync(named);
     // The users that root starts the database and the sandbox as pass through it, but cannot list it. What lies in it
@@ -32,5 +32,14 @@ export class DataDir {
     if (!this.temporary) return;
     rmSync(this.path, { recursive: true, force: true });
     removeReachable(this.path);
+  }
+}
+
+/** Whether it was not there before. */
+function makeFolder(path: string): boolean {
+  try {
+    return mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+  } catch (error) {
+    throw new ConfigurationError(`DATA_DIR: a folder that can be made is expected (${(error as Error).message}).`);
   }
 }
