@@ -1,0 +1,55 @@
+import { type Bucket, type Decision, decide } from './gcra.js';
+
+const MAX_BUCKETS = 100_000;
+
+/** Microseconds that only go forward: setting the clock of the machine refills nothing. */
+const uptime = () => Math.round(performance.now() * 1000);
+
+/**
+ * The buckets of one process: all there is without Redis, and what counts on while Redis is away. At most `max` of them:
+ * they stand in the order of their last use, those that are full again are forgotten, and in need the one unused for longest.
+ */
+export class MemoryBuckets {
+  private readonly fullAt = new Map<string, number>();
+
+  constructor(
+    private readonly max = MAX_BUCKETS,
+    private readonly clock: () => number = uptime,
+  ) {}
+
+  get size(): number {
+    return this.fullAt.size;
+  }
+
+  /** Decides and takes in one step: nothing else runs meanwhile. */
+  take(owner: string, buckets: readonly Bucket[]): Decision {
+    const now = this.clock();
+    const before = buckets.map(({ name }) => this.fullAt.get(`${owner} ${name}`) ?? 0);
+    const decision = decide(buckets, before, now);
+    // Also what was refused: it takes nothing, but ends a backlog that a larger limit has left behind.
+    this.store(owner, buckets, decision, now);
+    return decision;
+  }
+
+  /** Takes over what Redis decided, so that the limits go on from there when it is lost. */
+  adopt(owner: string, buckets: readonly Bucket[], decision: Decision): void {
+    this.store(owner, buckets, decision, this.clock());
+  }
+
+  private store(owner: string, buckets: readonly Bucket[], { backlogs }: Decision, now: number): void {
+    for (const [i, { name }] of buckets.entries()) {
+      const key = `${owner} ${name}`;
+      this.fullAt.delete(key);
+      this.fullAt.set(key, now + (backlogs[i] ?? 0));
+    }
+    this.forget(now, buckets.length + 1);
+  }
+
+  /** Looks at one more than was added, so the map shrinks to what is in use, without ever being walked through. */
+  private forget(now: number, count: number): void {
+    for (const [key, fullAt] of this.fullAt) {
+      if (this.fullAt.size <= this.max && (count-- <= 0 || fullAt > now)) return;
+      this.fullAt.delete(key);
+    }
+  }
+}
