@@ -31,9 +31,15 @@ export class MemoryBuckets {
     return decision;
   }
 
-  /** Takes over what Redis decided, so that the limits go on from there when it is lost. */
-  adopt(owner: string, buckets: readonly Bucket[], decision: Decision): void {
-    this.store(owner, buckets, decision, this.clock());
+  /**
+   * Takes over what Redis decided, so that the limits go on from there when it is lost. What was taken here while it was
+   * away stays: a Redis that comes and goes must not give more each time.
+   */
+  adopt(owner: string, buckets: readonly Bucket[], { allowed, backlogs }: Decision): void {
+    const now = this.clock();
+    const own = buckets.map(({ name }) => (this.fullAt.get(`${owner} ${name}`) ?? 0) - now);
+    const larger = backlogs.map((backlog, i) => Math.max(backlog, own[i] ?? 0));
+    this.store(owner, buckets, { allowed, backlogs: larger }, now);
   }
 
   private store(owner: string, buckets: readonly Bucket[], { backlogs }: Decision, now: number): void {

@@ -28,7 +28,10 @@ export class RedisBuckets {
   private timer: NodeJS.Timeout | undefined;
   private unanswered = 0;
 
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly patienceMs = PATIENCE_MS,
+  ) {
     this.redis = new Redis(url, {
       lazyConnect: true,
       enableOfflineQueue: false,
@@ -78,7 +81,7 @@ export class RedisBuckets {
     const keys = buckets.map(({ name }) => `millwright:limit:{${owner}}:${name}`);
     const words = buckets.flatMap(({ interval, burst }) => [interval, burst]);
     const answer = this.redis.decide(keys.length, ...keys, ...words);
-    const [allowed, now = 0, ...backlogs] = await within(answer, PATIENCE_MS);
+    const [allowed, now = 0, ...backlogs] = await within(answer, this.patienceMs);
     return { allowed: allowed === 1, now, backlogs };
   }
 
