@@ -5,6 +5,8 @@ import type { Rate } from '../config/rate-limits.js';
 
 export interface Bucket extends Rate {
   name: string;
+  /** Which of an owner's buckets it is. Under another rate, after a change of plan for instance, it is another one. */
+  key: string;
   /** Microseconds in which one request is given back. */
   interval: number;
   /** Microseconds in which all of them are: the capacity in time. */
@@ -20,7 +22,8 @@ export interface Decision {
 /** The interval is rounded up, so that never more than the promised rate gets in. */
 export function bucketOf(name: string, { capacity, windowSeconds }: Rate): Bucket {
   const interval = Math.ceil((windowSeconds * 1_000_000) / capacity);
-  return { name, capacity, windowSeconds, interval, burst: capacity * interval };
+  const key = `${name}:${capacity}/${windowSeconds}`;
+  return { name, key, capacity, windowSeconds, interval, burst: capacity * interval };
 }
 
 /**
@@ -29,7 +32,7 @@ export function bucketOf(name: string, { capacity, windowSeconds }: Rate): Bucke
  * @param fullAt for each bucket when it will be full, 0 for one that was never used; microseconds of the same clock as `now`.
  */
 export function decide(buckets: readonly Bucket[], fullAt: readonly number[], now: number): Decision {
-  // More than the whole burst can only come from a clock that was set back, or from a limit that was other then.
+  // More than the whole burst can only come from a clock that was set back.
   const backlogs = buckets.map(({ burst }, i) => Math.min(Math.max((fullAt[i] ?? 0) - now, 0), burst));
   const allowed = buckets.every(({ interval, burst }, i) => (backlogs[i] ?? 0) + interval <= burst);
   if (!allowed) return { allowed, backlogs };

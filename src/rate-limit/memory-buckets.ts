@@ -24,9 +24,9 @@ export class MemoryBuckets {
   /** Decides and takes in one step: nothing else runs meanwhile. */
   take(owner: string, buckets: readonly Bucket[]): Decision {
     const now = this.clock();
-    const before = buckets.map(({ name }) => this.fullAt.get(`${owner} ${name}`) ?? 0);
+    const before = buckets.map(({ key }) => this.fullAt.get(`${owner} ${key}`) ?? 0);
     const decision = decide(buckets, before, now);
-    // Also what was refused: it takes nothing, but ends a backlog that a larger limit has left behind.
+    // Also when it was refused: that takes nothing, and keeps the bucket among those in use.
     this.store(owner, buckets, decision, now);
     return decision;
   }
@@ -37,14 +37,14 @@ export class MemoryBuckets {
    */
   adopt(owner: string, buckets: readonly Bucket[], { allowed, backlogs }: Decision): void {
     const now = this.clock();
-    const own = buckets.map(({ name }) => (this.fullAt.get(`${owner} ${name}`) ?? 0) - now);
+    const own = buckets.map(({ key }) => (this.fullAt.get(`${owner} ${key}`) ?? 0) - now);
     const larger = backlogs.map((backlog, i) => Math.max(backlog, own[i] ?? 0));
     this.store(owner, buckets, { allowed, backlogs: larger }, now);
   }
 
   private store(owner: string, buckets: readonly Bucket[], { backlogs }: Decision, now: number): void {
-    for (const [i, { name }] of buckets.entries()) {
-      const key = `${owner} ${name}`;
+    for (const [i, bucket] of buckets.entries()) {
+      const key = `${owner} ${bucket.key}`;
       this.fullAt.delete(key);
       this.fullAt.set(key, now + (backlogs[i] ?? 0));
     }

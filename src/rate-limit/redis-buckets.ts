@@ -78,7 +78,7 @@ export class RedisBuckets {
 
   private async ask(owner: string, buckets: readonly Bucket[]): Promise<Decision & { now: number }> {
     // One hash tag: in a cluster both buckets lie on the same node.
-    const keys = buckets.map(({ name }) => `millwright:limit:{${owner}}:${name}`);
+    const keys = buckets.map(({ key }) => `millwright:limit:{${owner}}:${key}`);
     const words = buckets.flatMap(({ interval, burst }) => [interval, burst]);
     const answer = this.redis.decide(keys.length, ...keys, ...words);
     const [allowed, now = 0, ...backlogs] = await within(answer, this.patienceMs);
