@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { mergedRates, type RateLimits, rateLimitsSchema } from './rate-limits.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
-const usd = z.number().nonnegative();
 
 const model = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/, 'letters, digits and . _ : - are expected, at most 100'),
@@ -17,7 +16,6 @@ const model = z.strictObject({
   input: z.array(z.enum(['text', 'image', 'file'])).default(['text']),
   efforts: z.array(effort).default([]),
   defaultEffort: effort.nullable().default(null),
-  prices: z.strictObject({ input: usd, cachedInput: usd.optional(), output: usd }).optional(),
 });
 
 const TRANSPARENCY_DEFAULT = {

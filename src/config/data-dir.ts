@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
@@ -18,8 +18,10 @@ export class DataDir {
   constructor(env: Env) {
     const given = env.variables.DATA_DIR;
     this.temporary = given === undefined && env.test;
-    this.path = this.temporary ? mkdtempSync(join(tmpdir(), 'millwright-')) : resolve(given ?? '.data');
-    const made = mkdirSync(this.path, { recursive: true, mode: 0o700 }) !== undefined;
+    const named = this.temporary ? mkdtempSync(join(tmpdir(), 'millwright-')) : resolve(given ?? '.data');
+    const made = mkdirSync(named, { recursive: true, mode: 0o700 }) !== undefined;
+    // Without links: the sandbox compares paths with what the kernel says.
+    this.path = realpathSync(named);
     // The users that root starts the database and the sandbox as pass through it, but cannot list it. What lies in it
     // is closed itself (0700, 0600). The mode of a folder that was given is its owner's business.
     if ((made || this.temporary) && process.getuid?.() === 0) chmodSync(this.path, 0o711);
