@@ -9,10 +9,15 @@ import { ErrorFilter } from './http/error.filter.js';
 import { FieldsPipe } from './http/fields.pipe.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { UnitOfWorkInterceptor } from './idempotency/unit-of-work.interceptor.js';
+import { CountedBearerGuard } from './rate-limit/counted-bearer.guard.js';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 
 export const PIPELINE: Provider[] = [
-  // 401: key, membership, user and workspace in one look at the database.
-  { provide: APP_GUARD, useClass: BearerGuard },
+  // 401: key, membership, user and workspace in one look at the database. 429: too many failures from one address.
+  { provide: APP_GUARD, useClass: CountedBearerGuard },
+  // 429: one request is taken from both buckets of the key, or from none; from here on every answer says what is left.
+  { provide: APP_GUARD, useClass: RateLimitGuard },
   // 403: the route's scopes, then the role.
   { provide: APP_GUARD, useClass: ScopeGuard },
   // 400, 413, 415: only now is the body read, as strict JSON.
@@ -25,5 +30,5 @@ export const PIPELINE: Provider[] = [
   { provide: APP_FILTER, useClass: ErrorFilter },
 ];
 
-@Module({ imports: [AuthModule, IdempotencyModule], providers: PIPELINE })
+@Module({ imports: [AuthModule, RateLimitModule, IdempotencyModule], providers: [BearerGuard, ...PIPELINE] })
 export class PipelineModule {}

@@ -1,3 +1,4 @@
+import type { Plan } from '../config/rate-limits.js';
 import { ApiError } from '../http/api-error.js';
 import type { Scope } from '../http/endpoint.js';
 
@@ -6,7 +7,7 @@ export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 /** Who asks, in which workspace, with what: the first argument of every handler and service (reference §3). */
 export class AuthContext {
   readonly user: { id: string; name: string; email: string | null };
-  readonly workspace: { id: string; name: string; slug: string };
+  readonly workspace: { id: string; name: string; slug: string; plan: Plan };
   readonly role: Role;
   readonly scopes: readonly Scope[];
   readonly credentialType: 'personal_api_key' | 'service';

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { Plan } from '../config/rate-limits.js';
 import { Secrets } from '../config/secrets.js';
 import { Database } from '../database/database.js';
 import { ApiError } from '../http/api-error.js';
@@ -24,13 +25,14 @@ interface KeyRow {
   workspace_id: string;
   workspace_name: string;
   slug: string;
+  plan: Plan;
 }
 
 // One look through unique indexes for key, membership, user and workspace; not cached, so that an end works at once.
 const LOOK_UP = `
 SELECT k.id, k.name, k.prefix, k.digest, k.scopes, k.created_at, k.expires_at,
        k.revoked_at IS NOT NULL AS revoked, coalesce(k.expires_at <= now(), false) AS expired, m.role,
-       u.id AS user_id, u.name AS user_name, u.email, w.id AS workspace_id, w.name AS workspace_name, w.slug
+       u.id AS user_id, u.name AS user_name, u.email, w.id AS workspace_id, w.name AS workspace_name, w.slug, w.plan
 FROM api_keys k
 JOIN memberships m USING (workspace_id, user_id)
 JOIN users u ON u.id = k.user_id
@@ -73,7 +75,7 @@ function invalidCredential(): ApiError {
 function contextOf(row: KeyRow): AuthContext {
   return new AuthContext({
     user: { id: row.user_id, name: row.user_name, email: row.email },
-    workspace: { id: row.workspace_id, name: row.workspace_name, slug: row.slug },
+    workspace: { id: row.workspace_id, name: row.workspace_name, slug: row.slug, plan: row.plan },
     role: row.role,
     scopes: row.scopes,
     credentialType: 'personal_api_key',

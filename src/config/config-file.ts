@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mergedRates, type RateLimits, rateLimitsSchema } from './rate-limits.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
 
@@ -62,6 +63,7 @@ export const configFileSchema = z.strictObject({
     .refine((all) => new Set(all.map((m) => m.id)).size === all.length, 'every model needs an id of its own')
     .refine((all) => all.filter((m) => m.default).length <= 1, 'at most one model can be the default')
     .optional(),
+  rateLimits: rateLimitsSchema.optional(),
   transparency: transparency.optional(),
   sandbox: sandbox.optional(),
 });
@@ -86,4 +88,9 @@ export function sandboxLimitsOf(file: ConfigFile) {
     outputBytes: 10 * 1024 ** 2,
   };
   return Object.assign(defaults, given);
+}
+
+/** Rate limits (reference §9): the given ones replace the defaults key by key. */
+export function rateLimitsOf(file: ConfigFile): RateLimits {
+  return mergedRates(file.rateLimits);
 }

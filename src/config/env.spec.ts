@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { transparencyOf, sandboxLimitsOf } from './config-file.js';
+import { rateLimitsOf, sandboxLimitsOf, transparencyOf } from './config-file.js';
 import { ConfigurationError, ENV_NAMES, readEnv } from './env.js';
 
 const SECRET = 'a secret that is long enough: 32+ bytes';
@@ -55,6 +55,7 @@ describe('the environment', () => {
     ['WORKER_CONCURRENCY', '0', 'a whole number from 1 to 1000'],
     ['SANDBOX', 'docker', 'one of auto, bubblewrap, namespaces, none'],
     ['LEASE_SECONDS', '1', 'a whole number from 2 to 3600'],
+    ['AUTH_FAILURES_PER_MINUTE', '0', 'a whole number from 1 to 1000000'],
     ['MAX_UPLOAD_BYTES', '-1', `a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`],
     ['INTERACTION_TTL_SECONDS', 'a week', 'a whole number from 1 to 316224000'],
     ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
@@ -102,6 +103,28 @@ describe('CONFIG_FILE', () => {
     expect(sandboxLimitsOf(env.file)).toMatchObject({ wallClockSeconds: 5, processes: 256 });
   });
 
+  it('replaces rate limits down to a single number', () => {
+    const free = { global: { capacity: 240 }, policies: { file_upload: { windowSeconds: 120 } } };
+    const { file } = readEnv(configured({ rateLimits: { free } }));
+    const defaults = rateLimitsOf({});
+    expect(defaults.paid.policies.task_execution).toEqual({ capacity: 120, windowSeconds: 60 });
+    expect(rateLimitsOf(file)).toEqual({
+      free: {
+        global: { capacity: 240, windowSeconds: 60 },
+        policies: { ...defaults.free.policies, file_upload: { capacity: 20, windowSeconds: 120 } },
+      },
+      paid: defaults.paid,
+    });
+  });
+
+  it('takes a paid bucket that is as large as the free one', () => {
+    const rateLimits = {
+      free: { global: { capacity: 1200 } },
+      paid: { policies: { metadata_read: { capacity: 60 } } },
+    };
+    expect(() => readEnv(configured({ rateLimits }))).not.toThrow();
+  });
+
   it('is refused when it is absent or no JSON', () => {
     expect(refusal({ CONFIG_FILE: join(folder, 'absent.json') })).toMatch(/^CONFIG_FILE: .*absent\.json/);
     expect(refusal(configured('{'))).toMatch(/^CONFIG_FILE: /);
@@ -122,6 +145,32 @@ describe('CONFIG_FILE', () => {
       /at most one model can be the default/,
     ],
     ['an unknown kind of part', { transparency: { thoughts: true } }, /transparency: .*thoughts/],
+    [
+      'a paid bucket that is smaller than the default of a free one',
+      { rateLimits: { paid: { policies: { resource_write: { capacity: 29 } } } } },
+      /rateLimits\.paid\.policies\.resource_write: at least what a free workspace has/,
+    ],
+    [
+      'a free bucket that is larger than the default of a paid one',
+      { rateLimits: { free: { global: { capacity: 1201 } } } },
+      /rateLimits\.paid\.global: at least what a free workspace has/,
+    ],
+    [
+      'a paid bucket that refills more slowly',
+      { rateLimits: { paid: { global: { windowSeconds: 601 } } } },
+      /rateLimits\.paid\.global: at least/,
+    ],
+    [
+      'an unknown policy',
+      { rateLimits: { free: { policies: { uploads: {} } } } },
+      /rateLimits\.free\.policies: .*uploads/,
+    ],
+    ['an unknown plan', { rateLimits: { gold: {} } }, /rateLimits: .*gold/],
+    [
+      'a capacity of nothing',
+      { rateLimits: { paid: { global: { capacity: 0 } } } },
+      /rateLimits\.paid\.global\.capacity/,
+    ],
     ['a limit of nothing', { sandbox: { processes: 0 } }, /sandbox\.processes/],
   ])('is refused with %s', (_what, content, message) => {
     const said = refusal(configured(content));

@@ -37,6 +37,7 @@ const schema = z.object({
   SANDBOX: z.preprocess(empty, oneOf(['auto', 'bubblewrap', 'namespaces', 'none']).default('auto')),
   LEASE_SECONDS: integer(2, 3600, 12),
   TRUST_PROXY: optional(z.string()),
+  AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000, 300),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER, 100 * 1024 * 1024),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),

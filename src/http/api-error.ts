@@ -24,6 +24,7 @@ const CODES = {
   idempotency_in_progress: [409, 'conflict'],
   interaction_not_pending: [409, 'conflict'],
   task_not_cancellable: [409, 'conflict'],
+  rate_limit_exceeded: [429, 'rate_limited'],
   internal_error: [500, 'internal_error'],
   unavailable: [503, 'internal_error'],
 } as const satisfies Record<string, readonly [number, string]>;
@@ -60,7 +61,7 @@ export class ApiError extends Error {
 
   /** Whether the same request may succeed later without change. */
   get retryable(): boolean {
-    return this.status >= 500 || this.code === 'idempotency_in_progress';
+    return this.status >= 500 || this.status === 429 || this.code === 'idempotency_in_progress';
   }
 
   /** The body of the answer (reference §10). */

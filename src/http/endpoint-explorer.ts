@@ -90,6 +90,9 @@ function describe(controller: object, key: string, handler: Handler, path: strin
 }
 
 function contradiction(contract: EndpointContract, body: string, takes: Set<RouteParamtypes>): string | undefined {
+  if ((contract.policy === null) !== (contract.scopes === 'public')) {
+    return `a public route has policy: null, and every other one names its rate-limit policy; change one of the two.`;
+  }
   if (contract.idempotency !== undefined && (body !== 'json' || !writes(contract))) {
     return `an Idempotency-Key needs a JSON body and a scope that ends in ':write'; drop 'idempotency' from its @Endpoint.`;
   }

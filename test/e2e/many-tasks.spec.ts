@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { bootApp } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
+import { ROOMY } from '../harness/limits.js';
 import { ModelServer, stepOf } from '../harness/model-server.js';
 import { createTask, finished, readMessages } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -39,7 +40,8 @@ describe('Many tasks at once', () => {
       const call = TOOLS[step];
       return call === undefined ? { text: 'Done.' } : { text: `Step ${step}.`, calls: [call] };
     });
-    const service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, WORKER_CONCURRENCY: String(AT_ONCE) } });
+    const env = { OPENAI_COMPATIBLE_URL: model.url, WORKER_CONCURRENCY: String(AT_ONCE) };
+    const service = await bootApp({ env, config: ROOMY });
     const { client } = await makeMember(service);
     const before = { descriptors: descriptors(), children: children() };
     const ids: string[] = [];

@@ -108,6 +108,17 @@ describe('Routes, request ids and headers (reference §1)', () => {
       }
       await expect(boot(BareController)).rejects.toThrow(/BareController\.list has no @Endpoint.*@Endpoint\(\{/s);
     });
+    it('a route with a credential and without a rate-limit policy stops the boot', async () => {
+      @Controller('v1/free')
+      class UnlimitedController {
+        @Get()
+        @Endpoint({ policy: null, scopes: ['tasks:read'] })
+        list() {
+          return {};
+        }
+      }
+      await expect(boot(UnlimitedController)).rejects.toThrow(/UnlimitedController\.list: .*rate-limit policy/);
+    });
     it('an Idempotency-Key on a route that only reads stops the boot', async () => {
       @Controller('v1/odd')
       class OddController {

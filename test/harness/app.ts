@@ -1,8 +1,10 @@
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import { Logger, type ModuleMetadata } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { z } from 'zod';
 import { composeApp } from '../../src/compose.js';
-import { readEnv } from '../../src/config/env.js';
+import { configFileSchema } from '../../src/config/config-file.js';
+import { Env, readEnv } from '../../src/config/env.js';
 import { configureHttp } from '../../src/http/configure-http.js';
 import { createDatabase, type TestDatabase } from './database.js';
 
@@ -20,6 +22,8 @@ export interface TestApp {
 export interface BootOptions {
   /** Environment variables over the test defaults. */
   env?: Record<string, string>;
+  /** Parts of CONFIG_FILE, over those of the file that `env` names. */
+  config?: z.input<typeof configFileSchema>;
   /** Further modules, for example a foreign one under test. */
   imports?: NonNullable<ModuleMetadata['imports']>;
   /** Overrides providers before the module is compiled. */
@@ -31,7 +35,7 @@ export interface BootOptions {
 /** Boots the whole service on a free port, on a database of its own, as `main.ts` would. */
 export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   const db = options.db ?? (await createDatabase());
-  const env = readEnv({
+  const { variables, file, modelKeys } = readEnv({
     NODE_ENV: 'test',
     PATH: process.env['PATH'],
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'fatal',
@@ -39,6 +43,7 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
     SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
     ...options.env,
   });
+  const env = new Env(variables, { ...file, ...configFileSchema.parse(options.config ?? {}) }, modelKeys);
   const { imports = [] } = composeApp(env);
   const builder = Test.createTestingModule({ imports: [...imports, ...(options.imports ?? [])] });
   const module = await (options.override?.(builder) ?? builder).compile();

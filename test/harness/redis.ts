@@ -50,7 +50,7 @@ export class RedisServer {
 
   /** One command on a connection of its own. */
   async command(name: string, ...words: string[]): Promise<unknown> {
-    const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null });
+    const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null, disconnectTimeout: 20 });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -58,6 +58,15 @@ export class RedisServer {
     } finally {
       client.disconnect();
     }
+  }
+
+  /** Keeps its connections and answers nothing, until {@link thaw}. */
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
   }
 
   async kill(): Promise<void> {

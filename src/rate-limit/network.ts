@@ -1,0 +1,15 @@
+import { isIP } from 'node:net';
+
+/**
+ * Whom an address stands for: itself, or the /64 of an IPv6 address, in which one host has as many as it likes. All that is
+ * no address (a proxy may forward anything) is one.
+ */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const version = isIP(plain);
+  if (version !== 6) return version === 4 ? plain : 'unknown';
+  const [before = [], after = []] = plain.split('::').map((half) => half.split(':').filter(Boolean));
+  const zeros = new Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
+  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
+}
