@@ -9,7 +9,8 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-export async function relayTo(target: string): Promise<Relay> {
+/** @param delayMs how much later than the database sends them its answers arrive: a COMMIT is done before its sender knows. */
+export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -23,7 +24,9 @@ export async function relayTo(target: string): Promise<Relay> {
         upstream.destroy();
       });
     }
-    client.pipe(upstream).pipe(client);
+    client.pipe(upstream);
+    if (delayMs === 0) upstream.pipe(client);
+    else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));
   });
   const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   const cut = () =>
