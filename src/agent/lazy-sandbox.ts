@@ -5,6 +5,7 @@ import type { AgentInput, InputFile } from './agent-engine.js';
 /** The sandbox of one run, opened when a tool first wants it: many turns need none. */
 export class LazySandbox {
   private opening: Promise<SandboxSession> | undefined;
+  private readonly late: InputFile[] = [];
 
   constructor(
     private readonly sandbox: () => Sandbox,
@@ -12,9 +13,16 @@ export class LazySandbox {
   ) {}
 
   /** Rejects with {@link SandboxError} when there is none to be had. */
-  get(): Promise<SandboxSession> {
+  async get(): Promise<SandboxSession> {
     this.opening ??= this.open();
-    return this.opening;
+    const session = await this.opening;
+    await layIn(session, this.late.splice(0));
+    return session;
+  }
+
+  /** Further files: they are there when the sandbox is next wanted. */
+  add(files: InputFile[]): void {
+    this.late.push(...files);
   }
 
   /** Closes what was opened. Never throws: the run's outcome matters more. */
@@ -32,15 +40,21 @@ export class LazySandbox {
     const { taskId, signal, files } = this.input;
     const session = await this.sandbox().open({ taskId, signal });
     try {
-      for (const file of files) await bringIn(session, file);
+      await layIn(session, files);
       return session;
     } catch (error) {
       await session.close();
-      if (error instanceof SandboxFileError) {
-        throw new SandboxError(`An input file cannot be laid into the workdir: ${error.message}`, { cause: error });
-      }
       throw error;
     }
+  }
+}
+
+async function layIn(session: SandboxSession, files: InputFile[]): Promise<void> {
+  try {
+    for (const file of files) await bringIn(session, file);
+  } catch (error) {
+    if (!(error instanceof SandboxFileError)) throw error;
+    throw new SandboxError(`An input file cannot be laid into the workdir: ${error.message}`, { cause: error });
   }
 }
 
