@@ -68,6 +68,8 @@ export type AgentEvent =
 export interface AgentFeedback {
   /** Messages to read before the next model call. */
   steer: ConversationMessage[];
+  /** What is attached to them: must lie in the workdir before the next tool runs. */
+  files: InputFile[];
 }
 
 /** How a run ends. */

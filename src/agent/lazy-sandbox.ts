@@ -5,6 +5,7 @@ import type { AgentInput, InputFile } from './agent-engine.js';
 /** The sandbox of one run, opened when a tool first wants it: many turns need none. */
 export class LazySandbox {
   private opening: Promise<SandboxSession> | undefined;
+  private readonly late: InputFile[] = [];
 
   constructor(
     private readonly sandbox: () => Sandbox,
@@ -12,13 +13,20 @@ export class LazySandbox {
   ) {}
 
   /** Rejects with {@link SandboxError} when there is none to be had. */
-  get(): Promise<SandboxSession> {
+  async get(): Promise<SandboxSession> {
     // One that failed may work the next time.
     this.opening ??= this.open().catch((error: unknown) => {
       this.opening = undefined;
       throw error;
     });
-    return this.opening;
+    const session = await this.opening;
+    await layIn(session, this.late.splice(0), this.input.signal);
+    return session;
+  }
+
+  /** Further files: they are there when the sandbox is next wanted. */
+  add(files: InputFile[]): void {
+    this.late.push(...files);
   }
 
   /** Closes what was opened. Never throws: the run's outcome matters more. */
@@ -36,14 +44,23 @@ export class LazySandbox {
     const { taskId, signal, files } = this.input;
     const session = await this.sandbox().open({ taskId, signal });
     try {
-      for (const file of files) await bringIn(session, file);
+      await layIn(session, files, signal);
       return session;
     } catch (error) {
       await session.close();
-      signal.throwIfAborted();
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new SandboxError(`An input file cannot be laid into the workdir: ${reason}`, { cause: error });
+      throw error;
     }
+  }
+}
+
+/** Whatever goes wrong here is the service's matter: its words may name places of the host. */
+async function layIn(session: SandboxSession, files: InputFile[], signal: AbortSignal): Promise<void> {
+  try {
+    for (const file of files) await bringIn(session, file);
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SandboxError(`An input file cannot be laid into the workdir: ${reason}`, { cause: error });
   }
 }
 

@@ -180,8 +180,9 @@ export class Turn {
   private *tell(event: AgentEvent): Generator<AgentEvent, boolean, AgentFeedback> {
     const feedback = (yield event) as AgentFeedback | undefined;
     this.input.signal.throwIfAborted();
-    const steer = feedback?.steer ?? [];
+    const { steer, files } = feedback ?? { steer: [], files: [] };
     this.conversation.push(...steer);
+    this.deps.sandbox.add(files);
     return steer.length > 0;
   }
 

@@ -61,6 +61,18 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
     this.runs.delete(keyOf(run));
   }
 
+  /**
+   * Ends what this process still does for the task of a run that it has just claimed, and resolves when that is over: two
+   * agents in one workdir would see each other's half-done work. What is left of an earlier run is fenced off already.
+   */
+  async clear({ taskId, runId, epoch }: ClaimedRun): Promise<void> {
+    const earlier = [...this.runs.values()].filter(
+      ({ run }) => run.taskId === taskId && !(run.runId === runId && run.epoch === epoch),
+    );
+    earlier.forEach(abort);
+    await Promise.all(earlier.map(({ done }) => done));
+  }
+
   /** Someone else has the run now: cancelled, deleted, or taken over. */
   lost(runId: string): void {
     for (const held of this.runs.values()) if (held.run.runId === runId) abort(held);

@@ -17,6 +17,22 @@ const FINISHED = `status = 'finished', lease_until = NULL, finished_at = now()`;
 const CALLS = `c(idx int, "toolCallId" text, name text, input jsonb)`;
 const FILES = `f(id uuid, name text, "mediaType" text, size bigint, sha256 text)`;
 
+/**
+ * Two CTEs that hand the waiting messages of mode `steer` over: read from then on, in the same write. `after`: how many
+ * places of the model's reading the write takes itself. A message that is committed while the write waits for the task's
+ * lock is not in its snapshot: the next write, or the end of the turn, finds it.
+ */
+const steer = (after: 0 | 1): string => `
+steer AS (
+  UPDATE messages m SET status = 'complete', turn = task.turn, read_seq = task.last_seq + ${after} + w.n
+  FROM task, run, (
+    SELECT id, row_number() OVER (ORDER BY seq)::int AS n FROM messages
+    WHERE task_id = $1 AND status = 'queued' AND mode = 'steer') w
+  WHERE m.id = w.id
+  RETURNING m.id, m.parts, m.read_seq),
+handed AS (
+  SELECT count(*)::int AS n, json_agg(json_build_object('id', id, 'parts', parts) ORDER BY read_seq) AS messages FROM steer)`;
+
 /** $4 message id, $5 status, $6 parts, $7 calls, $8 input, $9 output, $10 cached, $11 reasoning tokens, $12 number of calls. */
 export const STEP = `
 WITH ${fence('recovery_count = 0')},
@@ -26,13 +42,14 @@ message AS (
   RETURNING id),
 calls AS (
   INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, state)
-  SELECT message.id, c.idx, c."toolCallId", c.name, c.input, 'running' FROM message, jsonb_to_recordset($7::jsonb) AS ${CALLS})
-UPDATE tasks t SET last_seq = t.last_seq + 1, message_count = t.message_count + 1, updated_at = now(),
+  SELECT message.id, c.idx, c."toolCallId", c.name, c.input, 'running' FROM message, jsonb_to_recordset($7::jsonb) AS ${CALLS}),
+${steer(1)}
+UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, message_count = t.message_count + 1, updated_at = now(),
   steps = t.steps + 1, turn_steps = t.turn_steps + 1, tool_calls = t.tool_calls + $12,
   input_tokens = t.input_tokens + $8, output_tokens = t.output_tokens + $9,
   cached_input_tokens = t.cached_input_tokens + $10, reasoning_tokens = t.reasoning_tokens + $11,
   turn_tokens = t.turn_tokens + $8::bigint + $9::bigint
-FROM run WHERE t.id = $1 RETURNING t.id`;
+FROM run, handed WHERE t.id = $1 RETURNING handed.messages AS steer`;
 
 /** $4 message id, $5 call id, $6 state, $7 output, $8 error, $9 last, $10 further parts, $11 files. */
 export const TOOL = `
@@ -46,19 +63,26 @@ message AS (
 published AS (
   INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
   SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
-  FROM task, run, jsonb_to_recordset($11::jsonb) AS ${FILES})
-UPDATE tasks t SET updated_at = now() FROM run WHERE t.id = $1 RETURNING t.id`;
+  FROM task, run, jsonb_to_recordset($11::jsonb) AS ${FILES}),
+${steer(0)}
+UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n
+FROM run, handed WHERE t.id = $1 RETURNING handed.messages AS steer`;
 
 /** Takes the task's lock, so that the next statement sees every message that was sent before it. $1 task id. */
 export const LOCK_TASK = `SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE`;
 
-/** $4 text of the answer. A message that waits starts the next turn in the same breath. $5 id of that run. */
+/**
+ * $4 text of the answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too late
+ * for the last write lets this turn go on instead. $5 id of that run.
+ */
 export const COMPLETED = `
 WITH ${fence(FINISHED)},
 next AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT $5, task.id, run.workspace_id, 'turn', 'queued' FROM task, run
-  WHERE EXISTS (SELECT 1 FROM messages WHERE task_id = task.id AND status = 'queued')
+  SELECT $5, task.id, run.workspace_id, CASE WHEN waiting.steer THEN 'continuation' ELSE 'turn' END, 'queued'
+  FROM task, run, (
+    SELECT bool_or(mode = 'steer') AS steer FROM messages WHERE task_id = $1 AND status = 'queued') waiting
+  WHERE waiting.steer IS NOT NULL
   RETURNING id)
 UPDATE tasks t SET updated_at = now(), ${ADD_DURATION},
   status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,

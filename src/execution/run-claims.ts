@@ -10,7 +10,8 @@ import type { ClaimedRun } from './claimed-run.js';
 const MAX_RECOVERIES = 5;
 
 // The task's row is the mutex. `run` re-checks its condition on the newest version of the row, so of two claims one wins.
-// A first claim of a turn reads the waiting message (after a cancel or a failure: all of them).
+// A first claim of a turn reads the waiting message (after a cancel or a failure: all of them), an interrupting one before
+// those that have waited longer. Every claim reads what is to steer the turn.
 const CLAIM = `
 WITH task AS (
   SELECT t.id, t.turn, t.last_seq, t.read_all FROM tasks t
@@ -20,12 +21,15 @@ run AS (
     lease_until = clock_timestamp() + make_interval(secs => $2)
   FROM task WHERE r.id = $1 AND r.task_id = task.id AND r.status = 'queued'
   RETURNING r.workspace_id, r.epoch, r.kind = 'turn' AND r.epoch = 1 AS fresh),
-read AS (
-  UPDATE messages m SET status = 'complete', turn = task.turn + 1, read_seq = task.last_seq + w.n
+chosen AS (
+  SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
   FROM task, run, (
-    SELECT id, row_number() OVER (ORDER BY seq)::int AS n FROM messages
+    SELECT id, seq, mode, row_number() OVER (ORDER BY mode = 'interrupt' DESC, seq) AS place FROM messages
     WHERE task_id = (SELECT id FROM task) AND status = 'queued') w
-  WHERE m.id = w.id AND run.fresh AND (task.read_all OR w.n = 1)
+  WHERE w.mode = 'steer' OR run.fresh AND (task.read_all OR w.place = 1)),
+read AS (
+  UPDATE messages m SET status = 'complete', turn = task.turn + run.fresh::int, read_seq = task.last_seq + chosen.n
+  FROM task, run, chosen WHERE m.id = chosen.id
   RETURNING m.id)
 UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(), started_at = coalesce(t.started_at, now()),
   last_seq = t.last_seq + (SELECT count(*) FROM read),

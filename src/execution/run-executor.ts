@@ -79,6 +79,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
     if (this.stopping) controller.abort(new HandedBackError('This worker stops.'));
     let next: string | null = null;
     try {
+      await this.held.clear(run);
       next = await this.driver.drive(run, controller.signal);
     } catch (error) {
       await this.ended(run, controller.signal.aborted ? controller.signal.reason : error);

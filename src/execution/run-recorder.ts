@@ -1,19 +1,22 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
-import type { AgentEvent, AgentFeedback, AgentOutcome } from '../agent/agent-engine.js';
+import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../agent/agent-engine.js';
 import type { PublishedFile } from '../agent/agent-tool.js';
 import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { cleanName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
-import type { ToolResult } from '../models/conversation.js';
+import type { StoredPart, ToolResult } from '../models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { COMPLETED, FAILED, LOCK_TASK, QUESTION, STEP, TOOL } from './record-sql.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
 
-const NOTHING: AgentFeedback = { steer: [] };
+/** What a write answers: the messages that it has handed over. */
+interface Written {
+  steer: { id: string; parts: StoredPart[] }[] | null;
+}
 
 /**
  * The only writer of what an agent does. Each method resolves when its write is committed, and throws
@@ -30,9 +33,14 @@ export class RunRecorder {
   ) {}
 
   async record(run: ClaimedRun, event: AgentEvent): Promise<AgentFeedback> {
-    if (event.type === 'step') await this.step(run, event);
-    else await this.tool(run, event);
-    return NOTHING;
+    const { steer } = event.type === 'step' ? await this.step(run, event) : await this.tool(run, event);
+    const messages = steer ?? [];
+    return {
+      steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
+      files: messages.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'file' ? [this.input(run, part)] : [])),
+      ),
+    };
   }
 
   /** Ends the run. Resolves with the id of the run that goes on with a waiting message, or null. */
@@ -51,7 +59,7 @@ export class RunRecorder {
     }
   }
 
-  private step(run: ClaimedRun, { messageId, parts, calls, usage }: Event<'step'>): Promise<unknown> {
+  private step(run: ClaimedRun, { messageId, parts, calls, usage }: Event<'step'>): Promise<Written> {
     return this.fenced(run, 'step', STEP, [
       messageId,
       calls.length === 0 ? 'complete' : 'in_progress',
@@ -65,10 +73,10 @@ export class RunRecorder {
     ]);
   }
 
-  private async tool(run: ClaimedRun, event: Event<'tool'>): Promise<void> {
+  private async tool(run: ClaimedRun, event: Event<'tool'>): Promise<Written> {
     const { messageId, toolCallId, last, parts } = event;
     const { result, files } = await this.stored(run, event);
-    await this.fenced(run, 'tool', TOOL, [
+    return this.fenced(run, 'tool', TOOL, [
       messageId,
       toolCallId,
       result.status,
@@ -78,6 +86,15 @@ export class RunRecorder {
       JSON.stringify(parts),
       JSON.stringify(files),
     ]);
+  }
+
+  private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
+    const text = 'SELECT sha256 FROM files WHERE id = $1';
+    const open = async () => {
+      const { rows } = await this.database.work.query<{ sha256: string }>(text, [fileId]);
+      return (await this.storage.open(run.workspaceId, rows[0]?.sha256 ?? '')).stream;
+    };
+    return { path, open };
   }
 
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
@@ -135,9 +152,11 @@ export class RunRecorder {
     ]);
   }
 
-  private async fenced(run: ClaimedRun, name: string, text: string, values: unknown[]): Promise<void> {
+  private async fenced(run: ClaimedRun, name: string, text: string, values: unknown[]): Promise<Written> {
     const query = { name, text, values: [run.taskId, run.runId, run.epoch, ...values] };
-    const { rowCount } = await this.database.work.query(query);
-    if (rowCount !== 1) throw new FencedError(run);
+    const { rows } = await this.database.work.query<Written>(query);
+    const [row] = rows;
+    if (row === undefined) throw new FencedError(run);
+    return row;
   }
 }

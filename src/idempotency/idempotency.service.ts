@@ -1,26 +1,8 @@
 // Record and effect of a keyed request live in one transaction, so they exist together or not at all (reference §8).
 import { Injectable } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
-import { ApiError } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
-
-export interface KeyedRequest {
-  workspaceId: string;
-  userId: string;
-  method: string;
-  /** Concrete, canonical. */
-  path: string;
-  key: string;
-  fingerprint: Buffer;
-}
-
-/** An answer as stored and sent: a replay is byte for byte. */
-export interface Answer {
-  status: number;
-  body: string;
-  location: string | null;
-  replayed: boolean;
-}
+import { type Answer, identity, inProgress, type KeyedRequest, replayOf } from './keyed-request.js';
 
 // A record that ran out by the database's clock counts as absent, purged or not.
 const CLAIM = `
@@ -33,6 +15,15 @@ WHERE k.expires_at <= now()
 RETURNING true`;
 
 const IDENTITY = 'workspace_id = $1 AND user_id = $2 AND method = $3 AND path = $4 AND key = $5';
+
+// The expression of the index `idempotency_keys_object`. A locked row is being claimed anew, after its time, by a request that
+// waits for the deleter's lock on the task: waiting for it in turn would be a deadlock, and nobody can replay it.
+const FORGET = `
+DELETE FROM idempotency_keys WHERE ctid IN (
+  SELECT ctid FROM idempotency_keys WHERE coalesce(location, path) = ANY($1) AND method = 'POST' FOR UPDATE SKIP LOCKED)`;
+const CREATED = `
+SELECT ctid::text AS place, body FROM idempotency_keys
+WHERE coalesce(location, path) = $1 AND method = 'POST' AND path = '/v1/tasks' FOR UPDATE`;
 
 @Injectable()
 export class IdempotencyService {
@@ -53,6 +44,21 @@ export class IdempotencyService {
     return answer;
   }
 
+  /**
+   * For whoever deletes a task, in the same transaction and under the task's lock: stored answers that hold its messages go,
+   * and the one of its creation loses the title, which is the beginning of what was written. It is still replayed.
+   */
+  async forgetTask(tx: UnitOfWork, taskId: string): Promise<void> {
+    const path = `/v1/tasks/${taskId}`;
+    await tx.query(FORGET, [[`${path}/messages`, `${path}/interaction`]]);
+    const created = await tx.query<{ place: string; body: string }>(CREATED, [path]);
+    for (const { place, body } of created) {
+      const answer = JSON.parse(body) as { task: { title: string } };
+      answer.task.title = '';
+      await tx.query(`UPDATE idempotency_keys SET body = $2 WHERE ctid = $1::tid`, [place, JSON.stringify(answer)]);
+    }
+  }
+
   private async claim(tx: UnitOfWork, request: KeyedRequest): Promise<boolean> {
     try {
       return (await tx.query(CLAIM, [...identity(request), request.fingerprint])).length > 0;
@@ -68,19 +74,6 @@ export class IdempotencyService {
       identity(request),
     );
     if (found === undefined) throw inProgress();
-    if (!found.fingerprint.equals(request.fingerprint)) {
-      throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another body; take a new key.');
-    }
-    return { status: found.status, body: found.body, location: found.location, replayed: true };
+    return replayOf(found, found.fingerprint, request);
   }
-}
-
-function identity({ workspaceId, userId, method, path, key }: KeyedRequest): string[] {
-  return [workspaceId, userId, method, path, key];
-}
-
-function inProgress(): ApiError {
-  return new ApiError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
-    headers: { 'Retry-After': '1' },
-  });
 }

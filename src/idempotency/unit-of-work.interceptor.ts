@@ -11,7 +11,9 @@ import { headerValues } from '../http/request.js';
 import { setUnitOfWork } from '../http/tx.js';
 import { UnitOfWork } from '../http/unit-of-work.js';
 import { canonicalPath, fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
-import { type Answer, IdempotencyService, type KeyedRequest } from './idempotency.service.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { InFlight } from './in-flight.js';
+import type { Answer, KeyedRequest } from './keyed-request.js';
 
 /**
  * Opens the one transaction of a writing request, claims its Idempotency-Key in it, commits, and only then lets the answer
@@ -25,6 +27,7 @@ export class UnitOfWorkInterceptor implements NestInterceptor {
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly endpoints: EndpointExplorer,
     private readonly idempotency: IdempotencyService,
+    private readonly inFlight: InFlight,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -39,17 +42,25 @@ export class UnitOfWorkInterceptor implements NestInterceptor {
   private async write(contract: EndpointContract, req: Request, res: Response, next: CallHandler): Promise<string> {
     const keyed = keyedRequest(contract, req);
     const perform = () => handle(contract, res, next);
-    const { tx, answer } = await this.dataSource.transaction(async (manager) => {
-      const tx = new UnitOfWork(manager);
-      setUnitOfWork(req, tx);
-      const answer = await (keyed === undefined ? perform() : this.idempotency.once(tx, keyed, perform));
-      return { tx, answer };
-    });
-    this.afterCommit(tx);
+    const answer =
+      keyed === undefined
+        ? await this.commit(req, perform)
+        : await this.inFlight.once(keyed, () => this.commit(req, (tx) => this.idempotency.once(tx, keyed, perform)));
     if (answer.replayed) res.setHeader('Idempotent-Replayed', 'true');
     if (answer.location !== null) res.setHeader('Location', answer.location);
     res.type('application/json');
     return answer.body;
+  }
+
+  /** One transaction around `work`; resolves after its commit. */
+  private async commit(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
+    const { tx, answer } = await this.dataSource.transaction(async (manager) => {
+      const tx = new UnitOfWork(manager);
+      setUnitOfWork(req, tx);
+      return { tx, answer: await work(tx) };
+    });
+    this.afterCommit(tx);
+    return answer;
   }
 
   private afterCommit(tx: UnitOfWork): void {

@@ -4,6 +4,7 @@ import type { AuthContext } from '../auth/auth-context.js';
 import { FilesService } from '../files/files.service.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import type { StoredPart } from '../models/conversation.js';
+import { PgChannel } from '../signals/pg-channel.js';
 import { WorkSignal } from '../signals/work-signal.js';
 import { InteractionsService } from './interactions.service.js';
 import type { MessageRow } from './message.row.js';
@@ -11,15 +12,16 @@ import { checkInput, userParts } from './message-parts.js';
 import { type LockedTask, lockTask, readTask } from './task-lock.js';
 import type { SendMessageDto } from './task.dto.js';
 import type { TaskRow } from './task.row.js';
+import { INTERRUPT } from './task-sql.js';
 import { from, isFinal } from './task-status.js';
 
-// $5: read at once (it answers a question); $6: kind of the run that it starts, or null; $7: that run's id.
+// $5: read at once (it answers a question); $6: kind of the run that it starts, or null; $7: that run's id; $8: mode.
 const SEND = `
 WITH task AS (SELECT id, workspace_id, last_seq, turn FROM tasks WHERE id = $1),
 message AS (
-  INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, created_by, parts)
+  INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, created_by, parts, mode)
   SELECT $2, task.id, task.last_seq + 1, CASE WHEN $5 THEN task.last_seq + 1 END, CASE WHEN $5 THEN task.turn END,
-    'user', CASE WHEN $5 THEN 'complete' ELSE 'queued' END, $3, $4::jsonb FROM task
+    'user', CASE WHEN $5 THEN 'complete' ELSE 'queued' END, $3, $4::jsonb, $8 FROM task
   RETURNING id, seq, role, status, created_by AS "createdById", parts, created_at AS "createdAt"),
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
@@ -40,6 +42,7 @@ export class MessageSender {
     private readonly interactions: InteractionsService,
     private readonly files: FilesService,
     private readonly signal: WorkSignal,
+    private readonly channel: PgChannel,
   ) {}
 
   /** Accepts a message whatever the status (reference §5); it is durable when this transaction is. */
@@ -52,9 +55,11 @@ export class MessageSender {
     checkInput(auth, input);
     const task = await lockTask(auth, tx, taskId);
     const parts = await userParts(auth, tx, this.files, task.id, input);
-    const kind = await this.consequence(tx, task, parts);
+    // Without a running turn there is nothing to steer or interrupt: all three wait their turn.
+    const mode = task.status === 'running' ? (input.mode ?? 'queue') : 'queue';
+    const kind = mode === 'interrupt' ? await this.interrupt(tx, task) : await this.consequence(tx, task, parts);
     const runId = uuid();
-    const values = [task.id, uuid(), auth.userId, JSON.stringify(parts), kind === 'continuation', kind, runId];
+    const values = [task.id, uuid(), auth.userId, JSON.stringify(parts), kind === 'continuation', kind, runId, mode];
     const [message] = await tx.query<Omit<MessageRow, 'createdByName' | 'invocations'>>(SEND, values);
     if (message === undefined) throw new Error('The message was not inserted.');
     if (kind !== null) tx.afterCommit(() => this.signal.ring(runId));
@@ -62,6 +67,14 @@ export class MessageSender {
       message: { ...message, createdByName: auth.user.name, invocations: null },
       task: await readTask(tx, task.id),
     };
+  }
+
+  /** Stops the running turn as it stands; the next one begins with the message. */
+  private async interrupt(tx: UnitOfWork, task: LockedTask): Promise<'turn'> {
+    for (const { runId } of await tx.query<{ runId: string }>(INTERRUPT, [task.id])) {
+      tx.afterCommit(() => this.channel.send({ stop: runId }));
+    }
+    return 'turn';
   }
 
   /** The run that a message starts: a new turn, the waiting one going on, or none while work is under way. */

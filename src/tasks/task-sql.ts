@@ -18,3 +18,14 @@ export const addDuration = (end: string): string => {
 };
 
 export const ADD_DURATION = addDuration('clock_timestamp()');
+
+/**
+ * Ends the running run of a task ($1) as it stands, for a message that interrupts it. The caller holds the task's lock and
+ * starts the next turn in the same transaction. Status and epoch move together: what the worker still writes touches nothing.
+ */
+export const INTERRUPT = `
+WITH run AS (
+  UPDATE runs SET status = 'finished', epoch = epoch + 1, lease_until = NULL, finished_at = now()
+  WHERE task_id = $1 AND status = 'running' RETURNING id, claimed_at),
+${closeOpenCalls('SELECT $1::uuid', 'Interrupted by a message before this call had a result; it may have run partly.')}
+UPDATE tasks t SET ${ADD_DURATION} FROM run WHERE t.id = $1 RETURNING run.id AS "runId"`;

@@ -128,8 +128,8 @@ export class SendMessageDto {
   attachments?: AttachmentDto[];
 
   @Given()
-  @IsIn(['queue'], { message: 'mode must be queue' })
-  mode?: 'queue';
+  @IsIn(['queue', 'steer', 'interrupt'])
+  mode?: 'queue' | 'steer' | 'interrupt';
 }
 
 export class AnswerDto {

@@ -144,7 +144,7 @@ describe('Messages (reference §5 and §6)', () => {
   it.each<[unknown, string, string | null]>([
     [{}, 'invalid_field', 'content'],
     [{ content: '' }, 'invalid_field', 'content'],
-    [{ content: 'x', mode: 'steer' }, 'invalid_field', 'mode'],
+    [{ content: 'x', mode: 'shout' }, 'invalid_field', 'mode'],
     [{ content: 'x', role: 'assistant' }, 'unknown_field', 'role'],
     [{ content: 'x', attachments: [{ uploadId: 'none' }] }, 'invalid_upload', 'attachments[0].uploadId'],
   ])('the body %j is 400 and adds no message', async (body, code, param) => {

@@ -102,7 +102,7 @@ export class AgentBench {
     const running = this.engine.run(input);
     let steer: ConversationMessage[] = [];
     for (;;) {
-      const next = await running.next({ steer });
+      const next = await running.next({ steer, files: [] });
       if (next.done === true) return { outcome: next.value, events };
       events.push(next.value);
       record(input.messages, next.value);

@@ -11,7 +11,8 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-export async function relayTo(target: string): Promise<Relay> {
+/** @param delayMs how much later than the database sends them its answers arrive: a COMMIT is done before its sender knows. */
+export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const silent: (() => void)[] = [];
@@ -26,10 +27,12 @@ export async function relayTo(target: string): Promise<Relay> {
         upstream.destroy();
       });
     }
-    client.pipe(upstream).pipe(client);
+    client.pipe(upstream);
+    if (delayMs === 0) upstream.pipe(client);
+    else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));
     silent.push(() => {
       client.unpipe(upstream);
-      upstream.unpipe(client);
+      upstream.unpipe(client).removeAllListeners('data');
       client.resume();
       upstream.resume();
     });

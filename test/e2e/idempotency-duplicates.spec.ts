@@ -1,0 +1,139 @@
+import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
+import { KeyPurge, PURGE_LOCK } from '../../src/idempotency/key-purge.js';
+import { UnitOfWork } from '../../src/http/unit-of-work.js';
+import { DataSource } from 'typeorm';
+import pg from 'pg';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { type Answer, Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { createTask, type TaskBody } from '../harness/tasks.js';
+import { makeNotes, NotesModule } from './notes.module.js';
+
+/** The issue names 200 keys: MILLWRIGHT_LONG=1. */
+const KEYS = process.env['MILLWRIGHT_LONG'] === '1' ? 200 : 40;
+const TIMES = 50;
+
+type Reply = Answer<ErrorBody & { task: TaskBody }>;
+
+describe('Duplicates (reference §8)', () => {
+  let service: TestApp;
+  let twin: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    // No worker: what is counted is what the requests did.
+    service = await bootApp({ env: { ROLE: 'api' }, imports: [NotesModule] });
+    twin = await bootApp({ env: { ROLE: 'api' }, imports: [NotesModule], db: service.db });
+    await makeNotes(service.db);
+    member = await makeMember(service);
+  });
+  afterAll(async () => {
+    await twin.close();
+    await service.close();
+  });
+
+  const post = (key: string, json: unknown, url = service.url, path = '/v1/notes') =>
+    new Client(url, member.key.secret).post<Reply['body']>(path, json, { headers: { 'Idempotency-Key': key } });
+  const records = async (where: string, parameters: unknown[] = []) =>
+    (
+      await service.db.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM idempotency_keys WHERE ${where}`,
+        parameters,
+      )
+    )[0]?.n;
+
+  it(`${TIMES} at once for each of ${KEYS} keys, on two processes: one effect each, the rest replays or 409`, async () => {
+    const counts = { first: 0, replayed: 0, refused: 0 };
+    for (let n = 0; n < KEYS; n++) {
+      const title = `duplicate ${n}`;
+      const answers = await Promise.all(
+        Array.from({ length: TIMES }, (_, i) =>
+          post(title.replace(' ', '-'), { title, content: 'x' }, [service, twin][i % 2]?.url, '/v1/tasks'),
+        ),
+      );
+      const made = answers.filter(
+        ({ status, headers }) => status === 201 && headers.get('idempotent-replayed') === null,
+      );
+      expect(made).toHaveLength(1);
+      const first = made[0] as Reply;
+      for (const answer of answers) {
+        if (answer === first) counts.first++;
+        else if (answer.status === 409) {
+          expect(answer.body.error).toMatchObject({ code: 'idempotency_in_progress', retryable: true });
+          expect(answer.headers.get('retry-after')).toBe('1');
+          counts.refused++;
+        } else {
+          const { status, text, headers } = answer;
+          expect([status, text, headers.get('location')]).toEqual([201, first.text, first.headers.get('location')]);
+          counts.replayed++;
+        }
+      }
+    }
+    const effects = await service.db.query(
+      `SELECT count(*)::int AS tasks, count(DISTINCT title)::int AS titles,
+         (SELECT count(*)::int FROM messages) AS messages, (SELECT count(*)::int FROM runs) AS runs FROM tasks`,
+    );
+    expect(effects).toEqual([{ tasks: KEYS, titles: KEYS, messages: KEYS, runs: KEYS }]);
+    expect(counts).toMatchObject({ first: KEYS });
+    // All of them could be refused for ever otherwise.
+    expect(counts.replayed).toBeGreaterThan(counts.refused);
+  }, 300_000);
+
+  it('a flood of duplicates of one slow request keeps nobody else out', async () => {
+    const flood = Array.from({ length: 60 }, (_, i) => post('flood', { text: 'slower' }, [service, twin][i % 2]?.url));
+    const others: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const begun = performance.now();
+      expect((await post(`other-${i}`, { text: `other ${i}` })).status).toBe(201);
+      others.push(performance.now() - begun);
+    }
+    expect(Math.max(...others)).toBeLessThan(1000);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(new Set(statuses)).toEqual(new Set([201, 409]));
+  });
+
+  it('records whose time is over are deleted in batches, by one process at a time, and no others', async () => {
+    const purge = service.app.get(KeyPurge, { strict: false });
+    await post('kept', { text: 'kept' });
+    await service.db.query(
+      `INSERT INTO idempotency_keys (workspace_id, user_id, method, path, key, fingerprint, expires_at)
+       SELECT $1, $2, 'POST', '/v1/notes', 'old ' || n, '', now() - interval '1 second' FROM generate_series(1, 1200) n`,
+      [member.workspace.id, member.user.id],
+    );
+    const other = new pg.Client({ connectionString: service.db.url });
+    await other.connect();
+    await other.query('SELECT pg_advisory_lock($1)', [PURGE_LOCK]);
+    expect(await purge.purge()).toBe(0);
+    await other.end();
+    await service.db.query('SELECT 1');
+    let purged = 0;
+    // The server needs a moment to end the other connection's lock.
+    for (let i = 0; i < 100 && purged === 0; i++) purged = await purge.purge();
+    expect(purged).toBe(1200);
+    expect(await records(`key = 'kept'`)).toBe(1);
+    expect(await records(`expires_at <= now()`)).toBe(0);
+  });
+
+  it('what is stored of a deleted task holds no word of it; its creation is still replayed and makes nothing', async () => {
+    const create = { title: 'Secret plan', content: 'x' };
+    const made = await post('secret', create, service.url, '/v1/tasks');
+    const { id } = made.body.task;
+    const bystander = await createTask(member.client, { content: 'bystander' });
+    const say = (task: string) => post('say', { content: 'Secret word' }, service.url, `/v1/tasks/${task}/messages`);
+    expect([(await say(id)).status, (await say(bystander.id)).status]).toEqual([202, 202]);
+    const dataSource = service.app.get(DataSource);
+    await dataSource.transaction(async (manager) => {
+      const tx = new UnitOfWork(manager);
+      await tx.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
+      await service.app.get(IdempotencyService, { strict: false }).forgetTask(tx, id);
+      await tx.query('DELETE FROM tasks WHERE id = $1', [id]);
+    });
+    expect(await records(`body LIKE '%Secret%'`)).toBe(1);
+    expect((await say(id)).status).toBe(404);
+    expect((await say(bystander.id)).headers.get('idempotent-replayed')).toBe('true');
+    const again = await post('secret', create, service.url, '/v1/tasks');
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.text).toBe(made.text.replace('Secret plan', ''));
+    expect(await service.db.query('SELECT 1 FROM tasks WHERE id = $1', [id])).toEqual([]);
+  });
+});
