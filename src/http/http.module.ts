@@ -1,8 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EndpointExplorer } from './endpoint-explorer.js';
+import { OpenApi } from './openapi.js';
+import { OpenApiController } from './openapi.controller.js';
 import { Pages } from './pages.js';
 
 @Global()
-@Module({ imports: [DiscoveryModule], providers: [EndpointExplorer, Pages], exports: [EndpointExplorer, Pages] })
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [OpenApiController],
+  providers: [EndpointExplorer, OpenApi, Pages],
+  exports: [EndpointExplorer, OpenApi, Pages],
+})
 export class HttpModule {}
