@@ -17,7 +17,7 @@ export function openApiDocument(routes: readonly Route[], origin: string): JsonS
     operations[route.method.toLowerCase()] = operation(route, parts);
   }
   const { requests, answers, responses } = parts;
-  const schemas = { Error: errorSchema(), ...answers.components(), ...requests.components };
+  const schemas = disjoint({ Error: errorSchema() }, answers.components(), requests.components);
   const components = { schemas, responses, headers: headerComponents() };
   return {
     openapi: '3.1.0',
@@ -27,6 +27,14 @@ export function openApiDocument(routes: readonly Route[], origin: string): JsonS
     paths,
     components: { ...reachable(components, paths), securitySchemes: SECURITY_SCHEMES },
   };
+}
+
+/** Bodies and answers share their names: one of each would hide the other. */
+function disjoint(...groups: Record<string, JsonSchema>[]): Record<string, JsonSchema> {
+  const all = Object.assign({}, ...groups) as Record<string, JsonSchema>;
+  const twice = Object.keys(all).find((name) => groups.filter((group) => name in group).length > 1);
+  if (twice === undefined) return all;
+  throw new Error(`Two schemas are called '${twice}' in the document: one of a body, one of an answer. Rename one.`);
 }
 
 interface Parts {
@@ -166,7 +174,7 @@ function errors({ contract, body, path }: Route, responses: Record<string, JsonS
 
 /** Only what is referred to: not what belongs to modules that are not in this process. */
 function reachable<T extends Record<string, Record<string, JsonSchema>>>(components: T, from: JsonSchema): T {
-  const found = new Map(Object.keys(components).map((kind) => [kind, {}]));
+  const found = new Map<string, Record<string, JsonSchema>>(Object.keys(components).map((kind) => [kind, {}]));
   const visit = (node: JsonSchema) => {
     for (const [, kind = '', name = ''] of JSON.stringify(node).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
       const kept = found.get(kind);

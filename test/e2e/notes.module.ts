@@ -53,7 +53,7 @@ class NoteQuery extends PageQuery {
   contains?: string;
 }
 
-const noteSchema = named('Note', z.strictObject({ id: idSchema, text: z.string() }));
+const noteSchema = named('StoredNote', z.strictObject({ id: idSchema, text: z.string() }));
 const noteAnswer = z.strictObject({ note: noteSchema });
 const nothing = z.strictObject({});
 
