@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError } from '../http/api-error.js';
+import type { DocumentedAnswer } from '../http/endpoint.js';
 import { attachment } from './file-name.js';
 import type { FileRow } from './file.row.js';
 import type { ByteRange, LocalStorage } from './storage/local-storage.js';
@@ -29,6 +30,24 @@ export async function sendContent(req: Request, res: Response, file: FileRow, st
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') new Logger('files').error(`${file.id}: ${error.message}`);
   });
 }
+
+const VALIDATORS = { ETag: 'The SHA-256 of the content.', 'Cache-Control': 'Always `private, no-cache`.' };
+const DESCRIBED = {
+  ...VALIDATORS,
+  'Accept-Ranges': 'Always `bytes`.',
+  'Content-Disposition': '`attachment`, with the name of the file.',
+  'Content-Security-Policy': 'Always `sandbox`.',
+};
+
+export const CONTENT_ANSWERS: Record<number, DocumentedAnswer> = {
+  200: { description: 'The bytes.', content: { '*/*': null }, headers: DESCRIBED },
+  206: {
+    description: 'The part that was asked for.',
+    content: { '*/*': null },
+    headers: { ...DESCRIBED, 'Content-Range': 'Which bytes these are, of how many.' },
+  },
+  304: { description: 'The client has them.', headers: VALIDATORS },
+};
 
 function validators(etag: string): OutgoingHttpHeaders {
   return { ETag: etag, 'Cache-Control': 'private, no-cache' };

@@ -1,12 +1,40 @@
+import { z } from 'zod';
+import { idSchema, named, personSchema, timestampSchema } from '../http/schema.js';
 import type { FileRow, UploadRow } from './file.row.js';
 
+const size = z.int().min(0).describe('Bytes.');
+
+export const uploadSchema = named(
+  'Upload',
+  z.strictObject({ id: idSchema, name: z.string(), mediaType: z.string(), size, expiresAt: timestampSchema }),
+  { description: 'Temporary: to be attached to a task or message within 24 hours.' },
+);
+
+export const fileSchema = named(
+  'File',
+  z.strictObject({
+    id: idSchema,
+    name: z.string(),
+    mediaType: z.string(),
+    size,
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    origin: z.enum(['attachment', 'task', 'project']),
+    taskId: idSchema.nullable(),
+    projectId: idSchema.nullable(),
+    createdBy: personSchema.nullable().describe('Null for what the agent published.'),
+    downloadUrl: z.string().describe('Absolute; needs the credential like any other request.'),
+    createdAt: timestampSchema,
+  }),
+  { description: 'Files do not change.' },
+);
+
 /** An upload as clients see it (reference §7). */
-export function uploadView({ id, name, mediaType, size, expiresAt }: UploadRow) {
+export function uploadView({ id, name, mediaType, size, expiresAt }: UploadRow): z.output<typeof uploadSchema> {
   return { id, name, mediaType, size, expiresAt: expiresAt.toISOString() };
 }
 
 /** A file as clients see it (reference §7). `origin`: scheme and host for the absolute link. */
-export function fileView(row: FileRow, origin: string) {
+export function fileView(row: FileRow, origin: string): z.output<typeof fileSchema> {
   return {
     id: row.id,
     name: row.name,
@@ -16,10 +44,16 @@ export function fileView(row: FileRow, origin: string) {
     origin: row.origin,
     taskId: row.taskId,
     projectId: row.projectId,
-    createdBy: row.createdById === null ? null : { id: row.createdById, name: row.createdByName },
+    createdBy: personView(row),
     downloadUrl: downloadUrl(row.id, origin),
     createdAt: row.createdAt.toISOString(),
   };
+}
+
+/** The person that a row names; null where it names none. */
+export function personView(row: { createdById: string | null; createdByName: string | null }) {
+  const { createdById: id, createdByName: name } = row;
+  return id === null || name === null ? null : { id, name };
 }
 
 /** Where the bytes of a file are read. */

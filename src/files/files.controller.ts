@@ -3,10 +3,11 @@ import type { Request, Response } from 'express';
 import { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Env } from '../config/env.js';
+import { z } from 'zod';
 import { Endpoint } from '../http/endpoint.js';
 import { originOf } from '../http/origin.js';
-import { sendContent } from './file-content.js';
-import { fileView } from './file.view.js';
+import { CONTENT_ANSWERS, sendContent } from './file-content.js';
+import { fileSchema, fileView } from './file.view.js';
 import { FilesService } from './files.service.js';
 import { LocalStorage } from './storage/local-storage.js';
 
@@ -19,13 +20,24 @@ export class FilesController {
   ) {}
 
   @Get(':fileId')
-  @Endpoint({ policy: 'resource_read', scopes: ['files:read'] })
+  @Endpoint({
+    summary: 'Read about a file',
+    policy: 'resource_read',
+    scopes: ['files:read'],
+    answer: z.strictObject({ file: fileSchema }),
+  })
   async get(@Auth() auth: AuthContext, @Param('fileId') fileId: string, @Req() request: Request) {
     return { file: fileView(await this.files.get(auth, fileId), originOf(request, this.env)) };
   }
 
   @Get(':fileId/content')
-  @Endpoint({ policy: 'resource_read', scopes: ['files:read'] })
+  @Endpoint({
+    summary: 'Download a file',
+    description: 'Takes one `Range`, and `If-None-Match` with the `ETag`.',
+    policy: 'resource_read',
+    scopes: ['files:read'],
+    answer: CONTENT_ANSWERS,
+  })
   async content(
     @Auth() auth: AuthContext,
     @Param('fileId') fileId: string,

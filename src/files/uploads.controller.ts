@@ -2,8 +2,9 @@ import { Controller, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
+import { z } from 'zod';
 import { Endpoint } from '../http/endpoint.js';
-import { uploadView } from './file.view.js';
+import { uploadSchema, uploadView } from './file.view.js';
 import { UploadsService } from './uploads.service.js';
 
 @Controller('v1/uploads')
@@ -11,7 +12,15 @@ export class UploadsController {
   constructor(private readonly uploads: UploadsService) {}
 
   @Post()
-  @Endpoint({ policy: 'file_upload', scopes: ['files:write'], body: 'stream', location: '/v1/uploads/{upload.id}' })
+  @Endpoint({
+    summary: 'Upload a file',
+    description: 'Makes no durable file until a task or message refers to it, within 24 hours.',
+    policy: 'file_upload',
+    scopes: ['files:write'],
+    body: 'stream',
+    location: '/v1/uploads/{upload.id}',
+    answer: z.strictObject({ upload: uploadSchema }),
+  })
   async create(@Auth() auth: AuthContext, @Req() request: Request) {
     return { upload: uploadView(await this.uploads.receive(auth, request)) };
   }

@@ -1,25 +1,30 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
+import { z } from 'zod';
 import { Endpoint } from '../http/endpoint.js';
-import { Readiness } from './readiness.js';
+import { READINESS, Readiness } from './readiness.js';
 
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   @Get('live')
-  @Endpoint({ policy: null, scopes: 'public' })
+  @Endpoint({
+    summary: 'Ask whether the process answers',
+    policy: null,
+    scopes: 'public',
+    answer: z.strictObject({ status: z.literal('ok') }),
+  })
   live() {
     return { status: 'ok' };
   }
 
   /** 503 while the process is stopping or cut off from its database. */
   @Get('ready')
-  @Endpoint({ policy: null, scopes: 'public' })
+  @Endpoint({ summary: 'Ask whether the process can serve', policy: null, scopes: 'public', answer: READINESS })
   async ready(@Res({ passthrough: true }) res: Response) {
-    const checks = await this.readiness.check();
-    const ready = Object.values(checks).every((state) => state === 'ok');
-    res.status(ready ? 200 : 503);
-    return { status: ready ? 'ok' : 'unavailable', checks };
+    const answer = await this.readiness.check();
+    res.status(answer.status === 'ok' ? 200 : 503);
+    return answer;
   }
 }

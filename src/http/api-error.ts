@@ -1,5 +1,5 @@
 /** The closed list of errors (reference §10): code → HTTP status and `error.type`. */
-const CODES = {
+export const ERRORS = {
   invalid_body: [400, 'invalid_request'],
   invalid_field: [400, 'invalid_request'],
   unknown_field: [400, 'invalid_request'],
@@ -29,7 +29,7 @@ const CODES = {
   unavailable: [503, 'internal_error'],
 } as const satisfies Record<string, readonly [number, string]>;
 
-export type ErrorCode = keyof typeof CODES;
+export type ErrorCode = keyof typeof ERRORS;
 
 interface ErrorDetails {
   /** The one field at fault, as a path: `attachments[0].uploadId`. */
@@ -54,9 +54,9 @@ export class ApiError extends Error {
     details: ErrorDetails = {},
   ) {
     super(message, { cause: details.cause });
-    [this.status, this.type] = CODES[code];
+    [this.status, this.type] = ERRORS[code];
     this.param = details.param ?? null;
-    this.headers = details.headers ?? {};
+    this.headers = details.headers ?? (code === 'unavailable' ? { 'Retry-After': '1' } : {});
   }
 
   /** Whether the same request may succeed later without change. */

@@ -1,6 +1,12 @@
 // Every route of the running application with its contract: read once at boot, asked by guards, interceptors and filter.
-import { Injectable, type OnModuleInit, RequestMethod } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { Injectable, type OnModuleInit, RequestMethod, type Type } from '@nestjs/common';
+import {
+  HTTP_CODE_METADATA,
+  METHOD_METADATA,
+  PARAMTYPES_METADATA,
+  PATH_METADATA,
+  ROUTE_ARGS_METADATA,
+} from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { type EndpointContract, endpointOf, writes } from './endpoint.js';
@@ -17,6 +23,11 @@ export interface Route {
   body: 'json' | 'none' | 'stream';
   /** Whether the handler takes query parameters at all. */
   takesQuery: boolean;
+  /** The classes that the body and the query are checked against. */
+  bodyType: Type<object> | null;
+  queryType: Type<object> | null;
+  /** Of a success. */
+  status: number;
 }
 
 type Handler = (...args: never[]) => unknown;
@@ -78,7 +89,7 @@ function describe(controller: object, key: string, handler: Handler, path: strin
   if (contract === undefined) {
     throw new Error(
       `${name} has no @Endpoint. Every route states its contract: write for example ` +
-        `@Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] }) above it.`,
+        `@Endpoint({ summary: 'Read a task', policy: 'resource_read', scopes: ['tasks:read'], answer: taskSchema }) above it.`,
     );
   }
   const takes = parameterTypes(controller, key);
@@ -86,10 +97,25 @@ function describe(controller: object, key: string, handler: Handler, path: strin
   const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
   const problem = contradiction(contract, body, takes);
   if (problem !== undefined) throw new Error(`${name}: ${problem}`);
-  return { name, method, path, contract, body, takesQuery: takes.has(RouteParamtypes.QUERY) };
+  return {
+    name,
+    method,
+    path,
+    contract,
+    body,
+    takesQuery: takes.has(RouteParamtypes.QUERY),
+    bodyType: takes.get(RouteParamtypes.BODY) ?? null,
+    queryType: takes.get(RouteParamtypes.QUERY) ?? null,
+    status: (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === 'POST' ? 201 : 200),
+  };
 }
 
-function contradiction(contract: EndpointContract, body: string, takes: Set<RouteParamtypes>): string | undefined {
+function contradiction(contract: EndpointContract, body: string, takes: Takes): string | undefined {
+  // The compiler sees to it in TypeScript; a module may come as JavaScript.
+  const { summary, answer } = contract as Partial<EndpointContract>;
+  if (!summary || answer === undefined) {
+    return `its @Endpoint has no 'summary' or no 'answer'; the document at /openapi.json is made of them.`;
+  }
   if ((contract.policy === null) !== (contract.scopes === 'public')) {
     return `a public route has policy: null, and every other one names its rate-limit policy; change one of the two.`;
   }
@@ -102,10 +128,19 @@ function contradiction(contract: EndpointContract, body: string, takes: Set<Rout
   return undefined;
 }
 
-/** Which of @Body, @Query, @Param … a handler takes: Nest keys its metadata `TYPE:INDEX`. */
-function parameterTypes(controller: object, key: string): Set<RouteParamtypes> {
-  const metadata: unknown = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key);
-  return new Set(Object.keys((metadata as object | undefined) ?? {}).map((name) => Number(name.split(':')[0])));
+type Takes = Map<RouteParamtypes, Type<object> | undefined>;
+
+/** Which of @Body, @Query, @Param … a handler takes, and their classes: Nest keys its metadata `TYPE:INDEX`. */
+function parameterTypes(controller: object, key: string): Takes {
+  const metadata = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object | undefined) ?? {};
+  const { prototype } = controller as { prototype: object };
+  const types = (Reflect.getMetadata(PARAMTYPES_METADATA, prototype, key) as Type<object>[] | undefined) ?? [];
+  return new Map(
+    Object.keys(metadata).map((name) => {
+      const [type, index] = name.split(':');
+      return [Number(type), types[Number(index)]];
+    }),
+  );
 }
 
 function list(value: unknown): string[] {

@@ -1,4 +1,5 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import type { z } from 'zod';
 
 export const SCOPES = [
   'projects:read',
@@ -16,18 +17,38 @@ export type Scope = (typeof SCOPES)[number];
 
 export type RateLimitPolicy = 'metadata_read' | 'resource_read' | 'resource_write' | 'task_execution' | 'file_upload';
 
+/** An answer that is not simply JSON with the route's own status. */
+export interface DocumentedAnswer {
+  description: string;
+  /** Media type → schema of the JSON, or null for bytes and text. None: no body. */
+  content?: Record<string, z.ZodType | null>;
+  /** Name → what it says. */
+  headers?: Record<string, string>;
+}
+
 /**
- * The whole contract of a route. Guards, interceptors and the boot check read it; a route without one stops the boot.
+ * The whole contract of a route. Guards, interceptors, the document and the boot check read it; a route without one stops
+ * the boot.
  */
 export interface EndpointContract {
+  /** What it does, in the imperative and without a full stop: `Create a task`. */
+  summary: string;
+  /** What more there is to know, in Markdown. */
+  description?: string;
+  /** The JSON of a success; or all successes by status, for routes that answer with something else too. */
+  answer: z.ZodType | Record<number, DocumentedAnswer>;
   /** The rate-limit bucket beside the global one (reference §9); null for routes without a credential. */
   policy: RateLimitPolicy | null;
   /** All of these are needed; `any`: one of the ten, or a personal key; `public`: no credential is looked at. */
   scopes: readonly Scope[] | 'any' | 'public';
+  /** Scopes that depend on the body, and when they are needed: `{ 'files:write': 'attachments are sent' }`. */
+  conditionalScopes?: Partial<Record<Scope, string>>;
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
   /** `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; else `none`. */
   body?: 'json' | 'none' | 'stream';
+  /** What a `stream` is, when it is no form with one file: a media type. */
+  accepts?: string;
   /** `Location` of a 201, filled in from the answer: `/v1/tasks/{task.id}`. */
   location?: string;
 }
@@ -42,6 +63,6 @@ export function endpointOf(handler: object): EndpointContract | undefined {
 }
 
 /** A route is a write when one of its scopes ends in `:write` (reference §1). */
-export function writes(contract: EndpointContract): boolean {
+export function writes(contract: Pick<EndpointContract, 'scopes'>): boolean {
   return Array.isArray(contract.scopes) && contract.scopes.some((scope: Scope) => scope.endsWith(':write'));
 }

@@ -2,12 +2,15 @@ import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ConnectionCloser } from './connection-closer.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
+import { OpenApi } from './openapi.js';
+import { OpenApiController } from './openapi.controller.js';
 import { Pages } from './pages.js';
 
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [EndpointExplorer, Pages, ConnectionCloser],
-  exports: [EndpointExplorer, Pages],
+  controllers: [OpenApiController],
+  providers: [ConnectionCloser, EndpointExplorer, OpenApi, Pages],
+  exports: [EndpointExplorer, OpenApi, Pages],
 })
 export class HttpModule {}

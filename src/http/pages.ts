@@ -6,6 +6,7 @@ import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
 import { stringify } from 'safe-stable-stringify';
 import { Secrets } from '../config/secrets.js';
 import { ApiError } from './api-error.js';
+import { Documented } from './documented.js';
 
 const LIMIT = 'limit must be a whole number from 1 to 100';
 
@@ -20,10 +21,12 @@ export class PageQuery {
   @Min(1, { message: LIMIT })
   @Max(100, { message: LIMIT })
   @Transform(digits)
+  @Documented({ description: 'How many at most.' })
   limit = 50;
 
   @IsString()
   @IsOptional()
+  @Documented({ description: 'The `nextCursor` of the page before.', minLength: 1 })
   cursor?: string;
 }
 

@@ -15,6 +15,10 @@ export class BullSignal extends WorkSignal {
     super();
   }
 
+  get connected(): boolean {
+    return !this.failing && this.queue.client.status === 'ready';
+  }
+
   ring(runId: string): void {
     // No job id: Bull silently ignores a finished one that is added again.
     this.queue.add({ runId }).then(

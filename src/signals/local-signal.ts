@@ -21,6 +21,10 @@ export class LocalSignal extends WorkSignal {
     this.channel.listen((notice) => 'work' in notice && handler(notice.work));
   }
 
+  get connected(): boolean {
+    return this.channel.connected;
+  }
+
   ring(runId: string): void {
     if (this.handler !== null) setImmediate(this.handler, runId);
     else if (!this.env.runsWork) this.channel.send({ work: runId });

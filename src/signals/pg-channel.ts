@@ -34,6 +34,10 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     await this.connect();
   }
 
+  get connected(): boolean {
+    return this.client !== null;
+  }
+
   /** Calls `listener` for every notice, this process's own included. */
   listen(listener: Listener): void {
     this.listeners.push(listener);

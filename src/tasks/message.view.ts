@@ -1,10 +1,53 @@
+import { z } from 'zod';
 import type { Transparency } from '../config/config-file.js';
-import { downloadUrl } from '../files/file.view.js';
+import { downloadUrl, personView } from '../files/file.view.js';
+import { idSchema, named, personSchema, timestampSchema } from '../http/schema.js';
 import type { StoredPart } from '../models/conversation.js';
 import type { InvocationRow, MessageRow } from './message.row.js';
 
+const toolCall = { toolCallId: z.string(), name: z.string() };
+const anyJson = z.unknown().describe('Any JSON value.');
+const fileFields = { id: idSchema, name: z.string(), mediaType: z.string(), downloadUrl: z.string() };
+
+// The results of the three statuses have different fields, so they are told apart by two keys.
+const toolResults = [
+  named('SuccessfulToolResult', z.strictObject({ type: z.literal('tool_result'), ...toolCall, status: z.literal('success'), output: anyJson })),
+  named('FailedToolResult', z.strictObject({ type: z.literal('tool_result'), ...toolCall, status: z.literal('error'), error: z.string() })),
+  named('DeniedToolResult', z.strictObject({ type: z.literal('tool_result'), ...toolCall, status: z.literal('denied') })),
+] as const; // prettier-ignore
+
+export const partSchema = named(
+  'MessagePart',
+  z.union([
+    named('TextPart', z.strictObject({ type: z.literal('text'), text: z.string() })),
+    named('ReasoningPart', z.strictObject({ type: z.literal('reasoning'), text: z.string() })),
+    named('ToolCallPart', z.strictObject({ type: z.literal('tool_call'), ...toolCall, input: anyJson })),
+    ...toolResults,
+    named('FilePart', z.strictObject({ type: z.literal('file'), ...fileFields })),
+    named('SourceUrlPart', z.strictObject({ type: z.literal('source_url'), sourceId: z.string(), url: z.string(), title: z.string().nullable() })),
+    named('SourceDocumentPart', z.strictObject({ type: z.literal('source_document'), sourceId: z.string(), mediaType: z.string(), title: z.string(), name: z.string().nullable() })),
+    named('ReasoningFilePart', z.strictObject({ type: z.literal('reasoning_file'), ...fileFields })),
+    named('DataPart', z.strictObject({ type: z.literal('data'), name: z.string(), id: z.string(), data: anyJson })),
+    named('CustomPart', z.strictObject({ type: z.literal('custom'), kind: z.string(), data: anyJson })),
+    named('StepStartPart', z.strictObject({ type: z.literal('step_start') })),
+  ]),
+  { description: 'Told apart by `type`. Which types appear depends on the transparency policy.' },
+); // prettier-ignore
+
+export const messageSchema = named(
+  'Message',
+  z.strictObject({
+    id: idSchema,
+    role: z.enum(['user', 'assistant']),
+    createdAt: timestampSchema,
+    status: z.enum(['queued', 'in_progress', 'complete']),
+    createdBy: personSchema.nullable().describe('Null for the assistant.'),
+    parts: z.array(partSchema),
+  }),
+);
+
 /** A part as clients see it (reference §6): exactly the fields of its type. */
-type PartView = { type: string } & Record<string, unknown>;
+type PartView = z.output<typeof partSchema>;
 
 /** What a view needs beside the row: the policy, and the origin for absolute links. */
 export interface MessageViewContext {
@@ -13,13 +56,13 @@ export interface MessageViewContext {
 }
 
 /** A message under the transparency policy. Without exposed parts it is to be omitted: see `parts.length`. */
-export function messageView(row: MessageRow, context: MessageViewContext) {
+export function messageView(row: MessageRow, context: MessageViewContext): z.output<typeof messageSchema> {
   return {
     id: row.id,
     role: row.role,
     createdAt: row.createdAt.toISOString(),
     status: row.status,
-    createdBy: row.createdById === null ? null : { id: row.createdById, name: row.createdByName },
+    createdBy: personView(row),
     parts: row.parts.flatMap((part) => partViews(part, row.invocations ?? [], context)),
   };
 }
@@ -47,17 +90,17 @@ function partViews(part: StoredPart, invocations: InvocationRow[], context: Mess
 
 /** The two views of one invocation: its call and, once it is completed, directly after it its result. */
 function toolViews({ toolCallId, name, input, state, output, error }: InvocationRow): PartView[] {
-  const call = { type: 'tool_call', toolCallId, name, input };
-  const result = { type: 'tool_result', toolCallId, name, status: state };
+  const call = { type: 'tool_call', toolCallId, name, input } as const;
+  const result = { type: 'tool_result', toolCallId, name } as const;
   switch (state) {
     case 'running':
       return [call];
     case 'success':
-      return [call, { ...result, output }];
+      return [call, { ...result, status: state, output }];
     case 'error':
-      return [call, { ...result, error }];
+      return [call, { ...result, status: state, error: error ?? '' }];
     case 'denied':
-      return [call, result];
+      return [call, { ...result, status: state }];
   }
 }
 

@@ -1,14 +1,18 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import { z } from 'zod';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Endpoint } from '../http/endpoint.js';
+import { pageSchema } from '../http/schema.js';
 import { Tx } from '../http/tx.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { MessageExposure } from './message-exposure.js';
 import { MessageReader } from './message-reader.js';
 import { MessageSender } from './message-sender.js';
+import { messageSchema } from './message.view.js';
 import { ListMessagesQuery, SendMessageDto } from './task.dto.js';
+import { taskSchema } from './task.view.js';
 
 @Controller('v1/tasks/:taskId/messages')
 export class MessagesController {
@@ -19,7 +23,14 @@ export class MessagesController {
   ) {}
 
   @Get()
-  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
+  @Endpoint({
+    summary: 'Read the messages of a task',
+    description:
+      'Oldest first. A page may hold fewer than `limit`: messages without a part that is shown are left out.',
+    policy: 'resource_read',
+    scopes: ['tasks:read'],
+    answer: pageSchema('messages', messageSchema),
+  })
   async list(
     @Auth() auth: AuthContext,
     @Param('taskId') taskId: string,
@@ -31,7 +42,15 @@ export class MessagesController {
 
   @Post()
   @HttpCode(202)
-  @Endpoint({ policy: 'task_execution', scopes: ['tasks:write'], idempotency: 'required' })
+  @Endpoint({
+    summary: 'Send a message to a task',
+    description: 'Accepted in every status; a final task goes on with it.',
+    policy: 'task_execution',
+    scopes: ['tasks:write'],
+    conditionalScopes: { 'files:write': 'attachments are sent' },
+    idempotency: 'required',
+    answer: z.strictObject({ message: messageSchema, task: taskSchema }),
+  })
   async send(
     @Auth() auth: AuthContext,
     @Tx() tx: UnitOfWork,

@@ -3,11 +3,12 @@ import type { Request } from 'express';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Env } from '../config/env.js';
-import { fileView } from '../files/file.view.js';
+import { fileSchema, fileView } from '../files/file.view.js';
 import { FilesService } from '../files/files.service.js';
 import { Endpoint } from '../http/endpoint.js';
 import { originOf } from '../http/origin.js';
 import { PageQuery, Pages } from '../http/pages.js';
+import { pageSchema } from '../http/schema.js';
 import { TasksService } from './tasks.service.js';
 
 @Controller('v1/tasks/:taskId/files')
@@ -20,7 +21,13 @@ export class TaskFilesController {
   ) {}
 
   @Get()
-  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read', 'files:read'] })
+  @Endpoint({
+    summary: 'List the files of a task',
+    description: 'Attachments and files that the agent published, newest first.',
+    policy: 'resource_read',
+    scopes: ['tasks:read', 'files:read'],
+    answer: pageSchema('files', fileSchema),
+  })
   async list(
     @Auth() auth: AuthContext,
     @Param('taskId') taskId: string,

@@ -16,6 +16,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
+import { Documented } from '../http/documented.js';
 import { PageQuery } from '../http/pages.js';
 import type { Effort } from '../models/model-provider.js';
 import { TASK_STATUSES, type TaskStatus } from './task-status.js';
@@ -48,6 +49,7 @@ const Attachments =
 
 export class AttachmentDto {
   @IsString()
+  @Documented({ description: 'The id of an upload of the last 24 hours.' })
   uploadId: string;
 }
 
@@ -80,6 +82,10 @@ function isMetadata(value: unknown): boolean {
   );
 }
 
+/** A task or message has text, files or both. */
+const Substance = () => Documented({ anyOf: [{ required: ['content'] }, { required: ['attachments'] }] });
+
+@Substance()
 export class CreateTaskDto {
   @Content()
   content?: string;
@@ -90,12 +96,14 @@ export class CreateTaskDto {
   @Given()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
   @IsString()
+  @Documented({ description: 'Without it the first line of the content.' })
   @Matches(/\S/, { message: 'title must not be blank' })
   @MaxLength(200)
   title?: string;
 
   @Given()
   @IsString()
+  @Documented({ description: 'An id of `GET /v1/models`; without it the default.' })
   model?: string;
 
   @Given()
@@ -109,6 +117,13 @@ export class CreateTaskDto {
   budget?: BudgetDto | null;
 
   @Given()
+  @Documented({
+    description: 'At most 16 pairs of text.',
+    type: 'object',
+    maxProperties: 16,
+    propertyNames: { minLength: 1, maxLength: 64 },
+    additionalProperties: { type: 'string', maxLength: 512 },
+  })
   @ValidateBy({
     name: 'metadata',
     validator: {
@@ -120,6 +135,7 @@ export class CreateTaskDto {
   metadata?: Record<string, string>;
 }
 
+@Substance()
 export class SendMessageDto {
   @Content()
   content?: string;
@@ -134,6 +150,7 @@ export class SendMessageDto {
 
 export class AnswerDto {
   @IsString()
+  @Documented({ description: 'The id of the pending interaction.' })
   interactionId: string;
 
   @Content()
@@ -144,6 +161,7 @@ export class AnswerDto {
   @ArrayMinSize(1)
   @ArrayMaxSize(100)
   @IsString({ each: true })
+  @Documented({ description: 'For a `choice`: ids of its options.' })
   optionIds?: string[];
 
   @Attachments()
@@ -153,19 +171,23 @@ export class AnswerDto {
 export class ListTasksQuery extends PageQuery {
   @Given()
   @IsString()
+  @Documented({ description: 'Only tasks of this project.' })
   projectId?: string;
 
   @Given()
   @IsIn(TASK_STATUSES)
+  @Documented({ description: 'Only tasks in this status.' })
   status?: TaskStatus;
 }
 
 export class ListMessagesQuery extends PageQuery {
   @Given()
   @IsIn(['asc', 'desc'])
+  @Documented({ description: 'Oldest first (`asc`, the default) or newest first.' })
   order?: 'asc' | 'desc';
 
   @Given()
   @IsString()
+  @Documented({ description: 'The id of a message: only what came later.' })
   after?: string;
 }

@@ -1,7 +1,91 @@
+import { z } from 'zod';
+import { idSchema, named, personSchema, timestampSchema } from '../http/schema.js';
+import { effortSchema } from '../models/model.view.js';
 import type { TaskRow } from './task.row.js';
+import { TASK_STATUSES } from './task-status.js';
+
+const count = z.int().min(0);
+
+export const interactionSchema = named(
+  'PendingInteraction',
+  z.strictObject({
+    id: idSchema,
+    type: z.enum(['question', 'choice', 'approval']),
+    question: z.string(),
+    options: z
+      .array(z.strictObject({ id: z.string(), label: z.string(), description: z.string().nullable() }))
+      .nullable(),
+    multiple: z.boolean().describe('Whether more than one option may be chosen.'),
+    allowText: z.boolean().describe('Whether a choice may be answered with text instead.'),
+    toolCall: z.strictObject({ toolCallId: z.string(), name: z.string(), input: z.unknown() }).nullable(),
+    createdAt: timestampSchema,
+    expiresAt: timestampSchema,
+  }),
+);
+
+const budgetSchema = named(
+  'TaskBudget',
+  z.strictObject({
+    maxSteps: count.nullable(),
+    maxTokens: count.nullable(),
+    maxDurationSeconds: count.nullable(),
+    maxCost: z.string().nullable().describe('USD, a decimal number.'),
+  }),
+  { description: 'What one turn may use.' },
+);
+
+const usageSchema = named(
+  'TaskUsage',
+  z.strictObject({
+    inputTokens: count,
+    outputTokens: count,
+    cachedInputTokens: count,
+    reasoningTokens: count,
+    steps: count,
+    toolCalls: count,
+    durationMs: count.describe('Running time only.'),
+    cost: z.strictObject({ amount: z.string(), currency: z.literal('USD') }).nullable(),
+  }),
+  { description: 'Adds up over all turns.' },
+);
+
+export const taskSchema = named(
+  'Task',
+  z.strictObject({
+    id: idSchema,
+    title: z.string(),
+    status: z.enum(TASK_STATUSES),
+    statusReason: z.strictObject({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+    projectId: idSchema.nullable(),
+    pendingInteraction: interactionSchema.nullable().describe('Not null exactly while the status is `awaiting_input`.'),
+    model: z.string(),
+    effort: effortSchema.nullable(),
+    approvals: z.enum(['none', 'writes']),
+    budget: budgetSchema.nullable(),
+    source: z.strictObject({
+      type: z.enum(['api', 'automation']),
+      automationId: idSchema.nullable(),
+      automationRunId: idSchema.nullable(),
+    }),
+    result: z.strictObject({ text: z.string(), fileIds: z.array(idSchema) }).nullable(),
+    usage: usageSchema,
+    repository: z.strictObject({ url: z.string(), ref: z.string().nullable() }).nullable(),
+    changes: z.strictObject({ files: count, additions: count, deletions: count }).nullable(),
+    metadata: z.record(z.string(), z.string()),
+    createdBy: personSchema,
+    messageCount: count,
+    createdAt: timestampSchema,
+    updatedAt: timestampSchema,
+    startedAt: timestampSchema.nullable(),
+    finishedAt: timestampSchema.nullable(),
+  }),
+);
+
+/** `{task}` */
+export const taskAnswer = named('TaskResponse', z.strictObject({ task: taskSchema }));
 
 /** A task as clients see it (reference §4). */
-export function taskView(row: TaskRow) {
+export function taskView(row: TaskRow): z.output<typeof taskSchema> {
   return {
     id: row.id,
     title: row.title,
@@ -41,12 +125,12 @@ export function taskPageView({ rows, nextCursor }: { rows: TaskRow[]; nextCursor
   return { tasks: rows.map(taskView), nextCursor };
 }
 
-function budgetView(budget: NonNullable<TaskRow['budget']>) {
+function budgetView(budget: NonNullable<TaskRow['budget']>): z.output<typeof budgetSchema> {
   const { maxSteps = null, maxTokens = null, maxDurationSeconds = null } = budget;
   return { maxSteps, maxTokens, maxDurationSeconds, maxCost: null };
 }
 
-function interactionView(row: TaskRow['interaction']) {
+function interactionView(row: TaskRow['interaction']): z.output<typeof interactionSchema> | null {
   if (row === null) return null;
   return {
     id: row.id,

@@ -2,13 +2,14 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/com
 import type { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Endpoint } from '../http/endpoint.js';
+import { pageSchema } from '../http/schema.js';
 import { Tx } from '../http/tx.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { InteractionsService } from './interactions.service.js';
 import { TaskCanceller } from './task-canceller.js';
 import { AnswerDto, CreateTaskDto, ListTasksQuery } from './task.dto.js';
 import { TaskStarter } from './task-starter.js';
-import { taskPageView, taskView } from './task.view.js';
+import { taskAnswer, taskPageView, taskSchema, taskView } from './task.view.js';
 import { TasksService } from './tasks.service.js';
 
 @Controller('v1/tasks')
@@ -22,37 +23,61 @@ export class TasksController {
 
   @Post()
   @Endpoint({
+    summary: 'Create a task',
+    description: 'Starts work: read the task until its status is final, or until it waits for an answer.',
     policy: 'task_execution',
     scopes: ['tasks:write'],
+    conditionalScopes: { 'files:write': 'attachments are sent' },
     idempotency: 'required',
     location: '/v1/tasks/{task.id}',
+    answer: taskAnswer,
   })
   async create(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: CreateTaskDto) {
     return { task: taskView(await this.starter.create(auth, tx, body)) };
   }
 
   @Get()
-  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
+  @Endpoint({
+    summary: 'List tasks',
+    description: 'Newest first.',
+    policy: 'resource_read',
+    scopes: ['tasks:read'],
+    answer: pageSchema('tasks', taskSchema),
+  })
   async list(@Auth() auth: AuthContext, @Query() query: ListTasksQuery) {
     return taskPageView(await this.tasks.list(auth, query));
   }
 
   @Get(':taskId')
-  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
+  @Endpoint({ summary: 'Read a task', policy: 'resource_read', scopes: ['tasks:read'], answer: taskAnswer })
   async get(@Auth() auth: AuthContext, @Param('taskId') taskId: string) {
     return { task: taskView(await this.tasks.get(auth, taskId)) };
   }
 
   @Post(':taskId/cancel')
   @HttpCode(200)
-  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'] })
+  @Endpoint({
+    summary: 'Cancel a task',
+    description: 'At once: the answer shows it cancelled. Cancelling it again is 200, a completed or failed one 409.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    answer: taskAnswer,
+  })
   async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
     return { task: taskView(await this.canceller.cancel(auth, tx, taskId)) };
   }
 
   @Post(':taskId/interaction')
   @HttpCode(202)
-  @Endpoint({ policy: 'task_execution', scopes: ['tasks:write'], idempotency: 'required' })
+  @Endpoint({
+    summary: 'Answer the question of a task',
+    description: 'The same task goes on.',
+    policy: 'task_execution',
+    scopes: ['tasks:write'],
+    conditionalScopes: { 'files:write': 'attachments are sent' },
+    idempotency: 'required',
+    answer: taskAnswer,
+  })
   async answer(
     @Auth() auth: AuthContext,
     @Tx() tx: UnitOfWork,

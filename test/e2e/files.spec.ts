@@ -7,7 +7,7 @@ import type { FileRow } from '../../src/files/file.row.js';
 import { LocalStorage } from '../../src/files/storage/local-storage.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { attach, makeTask, openFiles, upload } from '../harness/files.js';
+import { attach, checkedFetch, makeTask, openFiles, upload } from '../harness/files.js';
 import { until } from '../harness/until.js';
 
 describe('Files (reference §7)', () => {
@@ -35,7 +35,7 @@ describe('Files (reference §7)', () => {
 
   function content(id: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
     const Authorization = `Bearer ${member.key.secret}`;
-    return fetch(`${service.url}/v1/files/${id}/content`, { method, headers: { Authorization, ...headers } });
+    return checkedFetch(service, `/v1/files/${id}/content`, { method, headers: { Authorization, ...headers } });
   }
 
   describe('GET /v1/files/{fileId}', () => {

@@ -3,11 +3,13 @@ import { Body, Controller, Delete, Get, HttpCode, Module, Param, Post, Query, Re
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsObject, IsOptional, IsString, MaxLength, MinLength, ValidateNested } from 'class-validator'; // prettier-ignore
 import type { Request } from 'express';
+import { z } from 'zod';
 import { v7 as uuidv7 } from 'uuid';
 import { Auth } from '../../src/auth/auth.decorator.js';
 import { AuthContext } from '../../src/auth/auth-context.js';
 import { ApiError, notFound } from '../../src/http/api-error.js';
 import { Endpoint } from '../../src/http/endpoint.js';
+import { deletedSchema, idSchema, named, pageSchema } from '../../src/http/schema.js';
 import { PageQuery, Pages } from '../../src/http/pages.js';
 import { Tx } from '../../src/http/tx.js';
 import { UnitOfWork } from '../../src/http/unit-of-work.js';
@@ -51,6 +53,10 @@ class NoteQuery extends PageQuery {
   contains?: string;
 }
 
+const noteSchema = named('StoredNote', z.strictObject({ id: idSchema, text: z.string() }));
+const noteAnswer = z.strictObject({ note: noteSchema });
+const nothing = z.strictObject({});
+
 interface Note {
   id: string;
   text: string;
@@ -65,6 +71,8 @@ export class NotesController {
 
   @Post()
   @Endpoint({
+    summary: 'Write a note',
+    answer: noteAnswer,
     policy: 'task_execution',
     scopes: ['tasks:write'],
     idempotency: 'required',
@@ -85,13 +93,27 @@ export class NotesController {
   }
 
   @Post('optional')
-  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'], idempotency: 'optional' })
+  @Endpoint({
+    summary: 'Write a note, perhaps with a key',
+    answer: noteAnswer,
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    idempotency: 'optional',
+  })
   createAgain(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteBody) {
     return this.create(auth, tx, body);
   }
 
   @Post('upload')
-  @Endpoint({ policy: 'file_upload', scopes: ['files:write'], body: 'stream', location: '/v1/files/{size}' })
+  @Endpoint({
+    summary: 'Count bytes',
+    answer: z.strictObject({ size: z.int() }),
+    policy: 'file_upload',
+    scopes: ['files:write'],
+    body: 'stream',
+    accepts: 'application/octet-stream',
+    location: '/v1/files/{size}',
+  })
   async upload(@Req() req: Request) {
     let size = 0;
     for await (const chunk of req as AsyncIterable<Buffer>) size += chunk.length;
@@ -100,7 +122,12 @@ export class NotesController {
 
   @Post(':id/touch')
   @HttpCode(200)
-  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'] })
+  @Endpoint({
+    summary: 'Touch a note',
+    answer: z.strictObject({ rows: z.array(noteSchema) }),
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+  })
   async touch(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     const rows = await tx.query<Note>(`UPDATE notes SET text = text || '!' WHERE id::text = $1 RETURNING id, text`, [
       id,
@@ -109,14 +136,19 @@ export class NotesController {
   }
 
   @Delete(':id')
-  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'] })
+  @Endpoint({ summary: 'Remove', answer: deletedSchema, policy: 'resource_write', scopes: ['tasks:write'] })
   async remove(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     await tx.query('DELETE FROM notes WHERE id::text = $1', [id]);
     return { deleted: true, id };
   }
 
   @Get()
-  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
+  @Endpoint({
+    summary: 'List notes',
+    answer: pageSchema('notes', z.int()),
+    policy: 'resource_read',
+    scopes: ['tasks:read'],
+  })
   list(@Auth() auth: AuthContext, @Query() query: NoteQuery) {
     const { workspaceId, userId } = auth;
     const filters = { contains: query.contains };
@@ -128,19 +160,19 @@ export class NotesController {
   }
 
   @Get('any')
-  @Endpoint({ policy: 'metadata_read', scopes: 'any' })
+  @Endpoint({ summary: 'Do nothing', answer: nothing, policy: 'metadata_read', scopes: 'any' })
   any() {
     return {};
   }
 
   @Get('both')
-  @Endpoint({ policy: 'metadata_read', scopes: ['tasks:read', 'files:read'] })
+  @Endpoint({ summary: 'Do both', answer: nothing, policy: 'metadata_read', scopes: ['tasks:read', 'files:read'] })
   both() {
     return {};
   }
 
   @Get('fail/:how')
-  @Endpoint({ policy: 'metadata_read', scopes: ['tasks:read'] })
+  @Endpoint({ summary: 'Fail', answer: nothing, policy: 'metadata_read', scopes: ['tasks:read'] })
   fail(@Param('how') how: string) {
     if (how === 'error') throw new Error('a secret of the inside');
     if (how === 'text') throw 'a secret of the inside' as unknown as Error;
@@ -151,7 +183,7 @@ export class NotesController {
 @Controller('open')
 export class OpenController {
   @Get()
-  @Endpoint({ policy: null, scopes: 'public' })
+  @Endpoint({ summary: 'Be open', answer: z.strictObject({ open: z.boolean() }), policy: null, scopes: 'public' })
   open() {
     return { open: true };
   }

@@ -1,5 +1,6 @@
 import { Controller, Get, Module } from '@nestjs/common';
-import { Endpoint } from '../../src/http/endpoint.js';
+import { z } from 'zod';
+import { Endpoint, type EndpointContract } from '../../src/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
@@ -112,18 +113,35 @@ describe('Routes, request ids and headers (reference §1)', () => {
       @Controller('v1/free')
       class UnlimitedController {
         @Get()
-        @Endpoint({ policy: null, scopes: ['tasks:read'] })
+        @Endpoint({ summary: 'x', answer: z.object({}), policy: null, scopes: ['tasks:read'] })
         list() {
           return {};
         }
       }
       await expect(boot(UnlimitedController)).rejects.toThrow(/UnlimitedController\.list: .*rate-limit policy/);
     });
+    it('a route that the document could say nothing of stops the boot', async () => {
+      @Controller('v1/mute')
+      class MuteController {
+        @Get()
+        @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] } as unknown as EndpointContract)
+        list() {
+          return {};
+        }
+      }
+      await expect(boot(MuteController)).rejects.toThrow(/MuteController\.list: .*'summary'.*'answer'/);
+    });
     it('an Idempotency-Key on a route that only reads stops the boot', async () => {
       @Controller('v1/odd')
       class OddController {
         @Get()
-        @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'], idempotency: 'required' })
+        @Endpoint({
+          summary: 'x',
+          answer: z.any(),
+          policy: 'resource_read',
+          scopes: ['tasks:read'],
+          idempotency: 'required',
+        })
         list() {
           return {};
         }

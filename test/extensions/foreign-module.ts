@@ -11,6 +11,7 @@ import {
   type ModelPart,
   ModelProvider,
   type ModelRequest,
+  named,
   Plugin,
   success,
   type ToolContext,
@@ -74,6 +75,8 @@ export class CounterModel extends ModelProvider {
   }
 }
 
+const noteSchema = named('ForeignNote', z.strictObject({ text: z.string(), by: z.string() }));
+
 class NoteDto {
   @IsString()
   text: string;
@@ -82,16 +85,27 @@ class NoteDto {
 @Controller('v1/notes')
 export class NotesController {
   @Get()
-  @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
+  @Endpoint({
+    summary: 'Read where notes go',
+    policy: 'resource_read',
+    scopes: ['tasks:read'],
+    answer: z.strictObject({ workspace: z.string() }),
+  })
   read(@Auth() auth: AuthContext) {
     return { workspace: auth.workspace.slug };
   }
 
   @Post()
-  @Endpoint({ policy: 'resource_write', scopes: ['tasks:write'], idempotency: 'optional' })
+  @Endpoint({
+    summary: 'Write a note',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    idempotency: 'optional',
+    answer: z.strictObject({ note: noteSchema }),
+  })
   async write(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteDto) {
     const [row] = await tx.query<{ name: string }>('SELECT name FROM users WHERE id = $1', [auth.userId]);
-    return { note: { text: body.text, by: row?.name } };
+    return { note: { text: body.text, by: row?.name ?? '' } satisfies z.output<typeof noteSchema> };
   }
 }
 

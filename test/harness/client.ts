@@ -1,4 +1,5 @@
 import type { TestApp } from './app.js';
+import { checkAnswer } from './contract.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import type { Role } from '../../src/auth/auth-context.js';
 import { type Scope, SCOPES } from '../../src/http/endpoint.js';
@@ -27,7 +28,7 @@ export interface RequestOptions {
   raw?: string | Uint8Array | ReadableStream;
 }
 
-/** Speaks HTTP to a booted service. */
+/** Speaks HTTP to a booted service. Every answer must be one that the service's own document describes. */
 export class Client {
   constructor(
     private readonly url: string,
@@ -65,6 +66,7 @@ export class Client {
       ...(body === undefined ? {} : { body, duplex: 'half' }),
     });
     const text = await response.text();
+    await checkAnswer(this.url, { method, path, status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, text, body: parse(text) as T };
   }
 }

@@ -8,6 +8,7 @@ import { FilesService } from '../../src/files/files.service.js';
 import { UnitOfWork } from '../../src/http/unit-of-work.js';
 import type { TestApp } from './app.js';
 import type { Member } from './client.js';
+import { checkAnswer } from './contract.js';
 
 export interface Upload {
   id: string;
@@ -36,12 +37,21 @@ export async function upload(
   return ((await answer.json()) as { upload: Upload }).upload;
 }
 
+/** As {@link fetch}; the answer must be one that the service's own document describes. */
+export async function checkedFetch(service: TestApp, path: string, options: RequestInit): Promise<Response> {
+  const response = await fetch(service.url + path, options);
+  const { status, headers } = response;
+  const text = await response.clone().text();
+  await checkAnswer(service.url, { method: options.method ?? 'GET', path, status, headers, text });
+  return response;
+}
+
 export function postForm(service: TestApp, member: Member, body: FormData | string, type?: string): Promise<Response> {
   const headers = {
     Authorization: `Bearer ${member.key.secret}`,
     ...(type === undefined ? {} : { 'Content-Type': type }),
   };
-  return fetch(`${service.url}/v1/uploads`, { method: 'POST', headers, body });
+  return checkedFetch(service, '/v1/uploads', { method: 'POST', headers, body });
 }
 
 /** A task as a bare row, for what hangs on it. */

@@ -1,0 +1,48 @@
+// The page at /docs: shows the document, offline and read-only. No field for a key: a key does not belong into a browser.
+
+/** Scripts, styles and connections only to the service itself. The icons of the style sheet are `data:` images. */
+export const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Millwright API</title>
+    <link rel="icon" href="/docs/favicon-32x32.png">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="document"></div>
+    <noscript>This page needs JavaScript; <a href="/openapi.json">the document</a> does not.</noscript>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/page.js"></script>
+  </body>
+</html>
+`;
+
+/** Nothing can be sent from the page: no operation has a button for it, and what would take a key is not drawn. */
+export const DOCS_SCRIPT = `const nothing = () => () => null;
+SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#document',
+  deepLinking: true,
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: 'BaseLayout',
+  supportedSubmitMethods: [],
+  validatorUrl: null,
+  persistAuthorization: false,
+  plugins: [
+    {
+      wrapComponents: {
+        authorizeBtn: nothing,
+        AuthorizeBtnContainer: nothing,
+        authorizeOperationBtn: nothing,
+        TryItOutButton: nothing,
+      },
+    },
+  ],
+});
+`;

@@ -1,0 +1,189 @@
+// Holds every answer that a test gets against the service's own OpenAPI document.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+
+interface Header {
+  required?: boolean;
+  schema: { type: string };
+}
+interface ResponseObject {
+  headers?: Record<string, Header>;
+  content?: Record<string, { schema?: object }>;
+}
+export interface Operation {
+  operationId: string;
+  security: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required?: boolean; schema: object }[];
+  requestBody?: { content: Record<string, { schema: object }> };
+  responses: Record<string, ResponseObject>;
+  'x-conditional-scopes'?: { scope: string; when: string }[];
+  'x-rate-limit-policy'?: string;
+}
+export interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: Record<string, Record<string, object>>;
+}
+
+export interface Exchange {
+  method: string;
+  /** With its query. */
+  path: string;
+  status: number;
+  headers: Headers;
+  /** The body as text. */
+  text: string;
+}
+
+// The limiter comes with its own tests; until it is in the program no answer has its headers.
+const NOT_BUILT_YET = /ratelimit/i;
+
+const known = new Map<string, Promise<Contract | null>>();
+
+/**
+ * Fails unless the answer is one that the document of the service at `url` describes: status, content type, body,
+ * headers. A service that has no document to show (a worker, or one that is gone) is not asked.
+ */
+export async function checkAnswer(url: string, exchange: Exchange): Promise<void> {
+  let contract = await contractOf(url);
+  // Another service may have come up at the address of one that is closed.
+  if (contract?.templates(exchange.path).length === 0) {
+    known.delete(url);
+    contract = await contractOf(url);
+  }
+  const problem = contract?.problemOf(exchange);
+  if (typeof problem === 'string') {
+    const { method, path, status, text } = exchange;
+    throw new Error(`${method} ${path} answered ${status}, against /openapi.json: ${problem}\n${text.slice(0, 2000)}`);
+  }
+}
+
+function contractOf(url: string): Promise<Contract | null> {
+  let found = known.get(url);
+  if (found === undefined) {
+    found = read(url);
+    known.set(url, found);
+    void found.then((contract) => contract === null && known.delete(url));
+  }
+  return found;
+}
+
+async function read(url: string): Promise<Contract | null> {
+  const response = await fetch(`${url}/openapi.json`).catch(() => null);
+  if (response === null || response.status === 404) return null;
+  if (!response.ok) throw new Error(`The document cannot be made: ${await response.text()}`);
+  return new Contract((await response.json()) as Document);
+}
+
+/** A document that answers can be held against. */
+export class Contract {
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly patterns: { template: string; pattern: RegExp }[];
+
+  constructor(private readonly document: Document) {
+    ajvFormats.default(this.ajv);
+    this.ajv.addSchema(document, 'openapi');
+    this.patterns = Object.keys(document.paths).map((template) => ({
+      template,
+      pattern: new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    }));
+  }
+
+  /** Templates that a path fits, those with the fewest parameters first. */
+  templates(path: string): string[] {
+    const [bare = ''] = path.split('?');
+    const parameters = (template: string) => template.split('{').length;
+    return this.patterns
+      .filter(({ pattern }) => pattern.test(bare))
+      .map(({ template }) => template)
+      .sort((a, b) => parameters(a) - parameters(b));
+  }
+
+  /** What is wrong with an answer, or null. */
+  problemOf(exchange: Exchange): string | null {
+    const method = exchange.method === 'HEAD' ? 'get' : exchange.method.toLowerCase();
+    const templates = this.templates(exchange.path);
+    const template = templates.find((one) => this.document.paths[one]?.[method] !== undefined);
+    if (template === undefined) return this.nowhere(exchange, templates.length > 0 ? 405 : 404);
+    const at = `/paths/${escaped(template)}/${method}/responses/${exchange.status}`;
+    const response = this.resolve<ResponseObject>(at);
+    if (response === undefined) return 'the operation has no such status.';
+    return this.headerProblem(response, exchange) ?? this.bodyProblem(response, at, exchange) ?? general(exchange);
+  }
+
+  /** An answer to what the document does not have. */
+  private nowhere(exchange: Exchange, expected: number): string | null {
+    if (exchange.status !== expected) return `it is in no path of the document: ${expected} is expected.`;
+    if (expected === 405 && !exchange.headers.has('allow')) return 'a 405 needs the header Allow.';
+    if (exchange.method === 'HEAD') return null;
+    return this.mismatch('/components/schemas/Error', exchange.text) ?? general(exchange);
+  }
+
+  private headerProblem({ headers = {} }: ResponseObject, exchange: Exchange): string | null {
+    for (const [name, given] of Object.entries(headers)) {
+      const { required = false, schema } = this.deref<Header>(given);
+      const value = exchange.headers.get(name);
+      if (value === null && required && !NOT_BUILT_YET.test(name)) return `the header ${name} is missing.`;
+      if (value !== null && schema.type === 'integer' && !/^\d+$/.test(value)) return `${name} is no number: ${value}.`;
+    }
+    return null;
+  }
+
+  private bodyProblem({ content }: ResponseObject, at: string, exchange: Exchange): string | null {
+    if (exchange.method === 'HEAD' || content === undefined) {
+      return exchange.text === '' ? null : 'a body, where there should be none.';
+    }
+    const type = exchange.headers.get('content-type')?.split(';')[0] ?? '';
+    const key = type in content ? type : '*/*' in content ? '*/*' : undefined;
+    if (key === undefined) return `the content type ${type} is not described.`;
+    if (content[key]?.schema === undefined) return null;
+    const response = this.pointerOf(at);
+    return this.mismatch(`${response}/content/${escaped(key)}/schema`, exchange.text);
+  }
+
+  private mismatch(pointer: string, text: string): string | null {
+    const validate = this.ajv.getSchema(`openapi#${pointer}`);
+    if (validate === undefined) throw new Error(`There is no schema at ${pointer}.`);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return 'the body is no JSON.';
+    }
+    return validate(value) === true ? null : this.ajv.errorsText(validate.errors, { separator: '\n  ' });
+  }
+
+  /** Where a pointer ends after following a reference. */
+  private pointerOf(pointer: string): string {
+    const found = this.at(pointer) as { $ref?: string } | undefined;
+    return found?.$ref === undefined ? pointer : this.pointerOf(found.$ref.slice(1));
+  }
+
+  private resolve<T>(pointer: string): T | undefined {
+    return this.at(this.pointerOf(pointer)) as T | undefined;
+  }
+
+  private deref<T>(value: object): T {
+    const { $ref } = value as { $ref?: string };
+    return ($ref === undefined ? value : this.resolve($ref.slice(1))) as T;
+  }
+
+  private at(pointer: string): unknown {
+    const keys = pointer.split('/').slice(1).map((key) => key.replace(/~1/g, '/').replace(/~0/g, '~')); // prettier-ignore
+    return keys.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], this.document);
+  }
+}
+
+function escaped(key: string): string {
+  return key.replace(/~/g, '~0').replace(/\//g, '~1');
+}
+
+/** What holds for every answer (reference §1). */
+function general({ path, status, headers, text }: Exchange): string | null {
+  const id = headers.get('x-request-id');
+  if (id === null) return 'the header X-Request-Id is missing.';
+  if (path.startsWith('/v1/') && !/no-store|no-cache/.test(headers.get('cache-control') ?? ''))
+    return 'it may be cached.';
+  if (status < 400 || text === '' || !text.startsWith('{"error"')) return null;
+  const { error } = JSON.parse(text) as { error: { requestId: string } };
+  return error.requestId === id ? null : 'error.requestId is not X-Request-Id.';
+}
