@@ -1,62 +1,44 @@
 #!/usr/bin/env node
 // The operator command (reference §16), thin: every verb is a service call. It runs beside the service or alone.
 import 'reflect-metadata';
-import { type INestApplicationContext, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { Role } from './auth/auth-context.js';
+import { Command, CommanderError, Option } from 'commander';
 import { KeysService } from './auth/keys.service.js';
-import { composeCli } from './compose.js';
-import { readEnv } from './config/env.js';
-import { type Scope, SCOPES } from './http/endpoint.js';
+import { OperatorError } from './auth/operator-error.js';
+import { lifetime, listOf, ofWorkspace, type Options, scopes, type Services, type Verb, verb } from './cli-verb.js';
+import { EXPOSABLE } from './config/config-file.js';
+import { SCOPES } from './http/endpoint.js';
 import { MembershipsService, ROLES } from './workspaces/memberships.service.js';
+import { ServiceAccountsService } from './workspaces/service-accounts.service.js';
 import { UsersService } from './workspaces/users.service.js';
-import { type Workspace, WorkspacesService } from './workspaces/workspaces.service.js';
-
-interface Options {
-  json?: true;
-  workspace: string;
-  user: string;
-  name: string;
-  email: string;
-  slug?: string;
-  plan: Workspace['plan'];
-  role: Role;
-  scopes: readonly Scope[];
-  expires?: number;
-}
-type Services = Pick<INestApplicationContext, 'get'>;
-type Verb = (services: Services, options: Options, id: string) => Promise<object>;
-
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-function lifetime(text: string): number {
-  const [, amount, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
-  if (unit === undefined) throw new InvalidArgumentError('A number with s, m, h or d is expected, such as 90d.');
-  return Number(amount) * UNITS[unit as keyof typeof UNITS];
-}
-
-function scopes(text: string): readonly Scope[] {
-  if (text === 'all') return SCOPES;
-  const given = text.split(',').map((scope) => scope.trim());
-  const unknown = given.find((scope) => !SCOPES.includes(scope as Scope));
-  if (unknown !== undefined) throw new InvalidArgumentError(`'${unknown}' is none of: all, ${SCOPES.join(', ')}.`);
-  return SCOPES.filter((scope) => given.includes(scope));
-}
+import { WorkspacesService } from './workspaces/workspaces.service.js';
 
 const workspaceOf = (services: Services, { workspace }: Options) => services.get(WorkspacesService).get(workspace);
-const userOf = (services: Services, { user }: Options) => services.get(UsersService).get(user);
+const userOf = (services: Services, { user = '' }: Options) => services.get(UsersService).get(user);
 
 const createKey: Verb = async (services, options) => {
-  const [workspace, user] = [await workspaceOf(services, options), await userOf(services, options)];
+  const { user, service } = options;
+  if ((user === undefined) === (service === undefined)) throw new OperatorError('Give either --user or --service.');
+  const workspace = await workspaceOf(services, options);
+  const owner =
+    service === undefined
+      ? await userOf(services, options)
+      : await services.get(ServiceAccountsService).get(workspace.id, service);
   const key = await services.get(KeysService).create({
     workspaceId: workspace.id,
-    userId: user.id,
+    userId: owner.id,
+    service: service !== undefined,
     name: options.name,
     scopes: options.scopes,
     lifetimeSeconds: options.expires ?? null,
   });
   return { key };
+};
+
+const setPolicy: Verb = async (services, options) => {
+  const { expose, default: back } = options;
+  if ((expose === undefined) === (back === undefined)) throw new OperatorError('Give either --expose or --default.');
+  const { id } = await workspaceOf(services, options);
+  return { workspace: await services.get(WorkspacesService).expose(id, expose ?? null) };
 };
 
 const addMember: Verb = async (services, options) => {
@@ -81,13 +63,17 @@ function program(): Command {
     .option('--slug <slug>', 'small letters, digits and hyphens; made from the name when not given')
     .addOption(new Option('--plan <plan>').choices(['free', 'paid']).default('paid'));
   verb(workspace, 'list', async (services) => ({ workspaces: await services.get(WorkspacesService).list() }));
+  ofWorkspace(verb(workspace, 'policy', setPolicy))
+    .addOption(new Option('--expose <a,b>', `the whole list: ${EXPOSABLE.join(', ')}`).argParser(listOf(EXPOSABLE)))
+    .option('--default', 'what the deployment exposes');
   verb(group('user', 'the people'), 'create', async (services, options) => ({
     user: await services.get(UsersService).create(options),
   }))
     .requiredOption('--email <address>')
     .requiredOption('--name <name>');
   members(group('member', 'who belongs to a workspace'));
-  keys(group('key', 'personal keys'));
+  serviceAccounts(group('service-account', 'programs that belong to a workspace'));
+  keys(group('key', 'keys of people and service accounts'));
   return root;
 }
 
@@ -104,8 +90,33 @@ function members(member: Command): void {
   );
 }
 
+function serviceAccounts(account: Command): void {
+  const verbs: Record<string, Verb> = {
+    create: async (services, options) => {
+      const { id } = await workspaceOf(services, options);
+      const { name, role } = options;
+      return { serviceAccount: await services.get(ServiceAccountsService).create({ workspaceId: id, name, role }) };
+    },
+    list: async (services, options) => {
+      const { id } = await workspaceOf(services, options);
+      return { serviceAccounts: await services.get(ServiceAccountsService).list(id) };
+    },
+    delete: async (services, options) => {
+      const { id } = await workspaceOf(services, options);
+      const { id: deleted } = await services.get(ServiceAccountsService).delete(id, options.name);
+      return { deleted: true, id: deleted };
+    },
+  };
+  for (const [usage, act] of Object.entries(verbs)) {
+    const command = ofWorkspace(verb(account, usage, act), ...(usage === 'list' ? [] : ['--name <name>']));
+    if (usage === 'create') command.addOption(new Option('--role <role>').choices(ROLES).default('member'));
+  }
+}
+
 function keys(key: Command): void {
-  ofWorkspace(verb(key, 'create', createKey), '--user <address>')
+  ofWorkspace(verb(key, 'create', createKey))
+    .option('--user <address>', 'whose key it is')
+    .option('--service <name>', 'the service account whose key it is')
     .option('--name <name>', 'for the list of keys', 'key')
     .addOption(new Option('--scopes <all|a,b>').argParser(scopes).default(SCOPES, 'all'))
     .addOption(new Option('--expires <90d>', 'how long it is valid').argParser(lifetime));
@@ -116,44 +127,6 @@ function keys(key: Command): void {
     }),
   );
   verb(key, 'revoke <id>', async (services, _options, id) => ({ key: await services.get(KeysService).revoke(id) }));
-}
-
-function ofWorkspace(command: Command, ...further: string[]): Command {
-  for (const flag of ['--workspace <slug>', ...further]) command.requiredOption(flag);
-  return command;
-}
-
-function verb(parent: Command, usage: string, act: Verb): Command {
-  const command = parent.command(usage).option('--json', 'print one JSON object');
-  return command.action(async (...given: unknown[]) => {
-    const options = command.opts<Options>();
-    const answer = await withServices((services) => act(services, options, String(given[0])));
-    console.log(options.json === true ? JSON.stringify(answer) : inWords(answer));
-  });
-}
-
-async function withServices<T>(act: (services: Services) => Promise<T>): Promise<T> {
-  @Module(composeCli(readEnv()))
-  class CliModule {}
-  const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
-  try {
-    return await act(context);
-  } finally {
-    await context.close();
-  }
-}
-
-/** `name: value` lines; records of a list are separated by an empty line. */
-function inWords(answer: object): string {
-  const blocks = Object.values(answer).flat().filter((item) => typeof item === 'object' && item !== null); // prettier-ignore
-  if (blocks.length === 0) return Array.isArray(Object.values(answer)[0]) ? 'None.' : 'Done.';
-  return blocks.map(lines).join('\n\n');
-}
-
-function lines(record: object): string {
-  return Object.entries(record)
-    .map(([name, value]) => `${name}: ${value instanceof Date ? value.toISOString() : String(value ?? '-')}`)
-    .join('\n');
 }
 
 try {

@@ -1,18 +1,20 @@
-// The text of a key (reference §3): `mw_pk_`, 43 base62 characters of 32 random bytes, 6 of the CRC32 of what precedes.
+// The text of a key (reference §3): `mw_pk_` or `mw_sk_`, 43 base62 characters of 32 random bytes, 6 of the CRC32 of what precedes.
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const PERSONAL = 'mw_pk_';
+/** `pk` personal, `sk` of a service account. */
+const MARKS = { person: 'mw_pk_', service: 'mw_sk_' } as const;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const FORM = /^mw_pk_[0-9A-Za-z]{49}$/;
+const FORM = /^mw_[ps]k_[0-9A-Za-z]{49}$/;
 const CHECKSUM_LENGTH = 6;
 /** What is kept and shown of a key: its kind and six characters, of 43. */
-const PREFIX_LENGTH = PERSONAL.length + 6;
+const PREFIX_LENGTH = MARKS.person.length + 6;
 
-/** A new personal key. */
-export function newKey(): string {
+/** A new key. */
+export function newKey(kind: keyof typeof MARKS = 'person'): string {
   const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43);
-  return PERSONAL + random + checksum(PERSONAL + random);
+  const key = MARKS[kind] + random;
+  return key + checksum(key);
 }
 
 /** Whether a text can be a key at all: a typing error is told without asking the database. */

@@ -7,7 +7,8 @@ export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 /** Who asks, in which workspace, with what: the first argument of every handler and service (reference §3). */
 export class AuthContext {
   readonly user: { id: string; name: string; email: string | null };
-  readonly workspace: { id: string; name: string; slug: string; plan: Plan };
+  /** `exposed`: the kinds of message parts of the workspace's own policy, null for the deployment's. */
+  readonly workspace: { id: string; name: string; slug: string; plan: Plan; exposed: readonly string[] | null };
   readonly role: Role;
   readonly scopes: readonly Scope[];
   readonly credentialType: 'personal_api_key' | 'service';

@@ -21,18 +21,21 @@ interface KeyRow {
   role: Role;
   user_id: string;
   user_name: string;
-  email: string;
+  email: string | null;
+  kind: 'person' | 'service';
   workspace_id: string;
   workspace_name: string;
   slug: string;
   plan: Plan;
+  transparency: string[] | null;
 }
 
 // One look through unique indexes for key, membership, user and workspace; not cached, so that an end works at once.
 const LOOK_UP = `
 SELECT k.id, k.name, k.prefix, k.digest, k.scopes, k.created_at, k.expires_at,
        k.revoked_at IS NOT NULL AS revoked, coalesce(k.expires_at <= now(), false) AS expired, m.role,
-       u.id AS user_id, u.name AS user_name, u.email, w.id AS workspace_id, w.name AS workspace_name, w.slug, w.plan
+       u.id AS user_id, u.name AS user_name, u.email, u.kind, w.id AS workspace_id, w.name AS workspace_name, w.slug,
+       w.plan, w.transparency
 FROM api_keys k
 JOIN memberships m USING (workspace_id, user_id)
 JOIN users u ON u.id = k.user_id
@@ -75,10 +78,16 @@ function invalidCredential(): ApiError {
 function contextOf(row: KeyRow): AuthContext {
   return new AuthContext({
     user: { id: row.user_id, name: row.user_name, email: row.email },
-    workspace: { id: row.workspace_id, name: row.workspace_name, slug: row.slug, plan: row.plan },
+    workspace: {
+      id: row.workspace_id,
+      name: row.workspace_name,
+      slug: row.slug,
+      plan: row.plan,
+      exposed: row.transparency,
+    },
     role: row.role,
     scopes: row.scopes,
-    credentialType: 'personal_api_key',
+    credentialType: row.kind === 'service' ? 'service' : 'personal_api_key',
     credential: {
       id: row.id,
       name: row.name,

@@ -22,6 +22,8 @@ export interface KeyRecord {
 interface NewKey {
   workspaceId: string;
   userId: string;
+  /** The user is a service account. */
+  service?: boolean;
   name: string;
   scopes: readonly Scope[];
   /** Seconds from now, by the database's clock; null for a key that does not expire. */
@@ -31,7 +33,7 @@ interface NewKey {
 const COLUMNS = `id, name, prefix, scopes, user_id AS "userId", created_at AS "createdAt", expires_at AS "expiresAt",
   revoked_at AS "revokedAt"`;
 
-/** Personal keys. A secret is returned once, when it is made; the database holds its digest. */
+/** Keys of people and of service accounts. A secret is returned once, when it is made; the database holds its digest. */
 @Injectable()
 export class KeysService {
   constructor(
@@ -41,11 +43,13 @@ export class KeysService {
 
   /** Throws {@link OperatorError} when the user is not a member. */
   async create(key: NewKey): Promise<KeyRecord & { secret: string }> {
-    const secret = newKey();
+    const kind = key.service === true ? 'service' : 'person';
+    const secret = newKey(kind);
     const [record] = await this.dataSource.query<KeyRecord[]>(
       `INSERT INTO api_keys (id, workspace_id, user_id, name, prefix, digest, scopes, expires_at)
-       SELECT $1, workspace_id, user_id, $4, $5, $6, $7, now() + make_interval(secs => $8)
-       FROM memberships WHERE workspace_id = $2 AND user_id = $3 FOR SHARE RETURNING ${COLUMNS}`,
+       SELECT $1, m.workspace_id, m.user_id, $4, $5, $6, $7, now() + make_interval(secs => $8)
+       FROM memberships m JOIN users u ON u.id = m.user_id AND u.kind = $9
+       WHERE m.workspace_id = $2 AND m.user_id = $3 FOR SHARE OF m RETURNING ${COLUMNS}`,
       [
         uuidv7(),
         key.workspaceId,
@@ -55,6 +59,7 @@ export class KeysService {
         this.credentials.digest(secret),
         key.scopes,
         key.lifetimeSeconds,
+        kind,
       ],
     );
     if (record === undefined) {

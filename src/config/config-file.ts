@@ -77,6 +77,14 @@ export function transparencyOf(file: ConfigFile): Transparency {
   return Object.assign({}, TRANSPARENCY_DEFAULT, file.transparency);
 }
 
+/** The ten kinds of parts that a policy may expose, in the order of the documentation. */
+export const EXPOSABLE = Object.keys(TRANSPARENCY_DEFAULT) as (keyof Transparency)[];
+
+/** The policy that exposes these kinds and no others. */
+export function transparencyWith(kinds: readonly string[]): Transparency {
+  return Object.fromEntries(EXPOSABLE.map((kind) => [kind, kinds.includes(kind)])) as Transparency;
+}
+
 /** Limits of a sandbox (reference §16): the given ones replace the defaults key by key. */
 export function sandboxLimitsOf(file: ConfigFile) {
   const { network: _network, ...given } = file.sandbox ?? {};

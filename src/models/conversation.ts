@@ -12,6 +12,10 @@ export type StoredPart =
   | { type: 'tool'; toolCallId: string; providerMetadata?: ProviderMetadata }
   | { type: 'file'; fileId: string; name: string; mediaType: string; path: string }
   | { type: 'data'; name: string; id: string; data: JsonValue }
+  | { type: 'source_url'; sourceId: string; url: string; title: string | null }
+  | { type: 'source_document'; sourceId: string; mediaType: string; title: string; name: string | null }
+  | { type: 'reasoning_file'; fileId: string; name: string; mediaType: string }
+  | { type: 'custom'; kind: string; data: JsonValue }
   | { type: 'step_start' };
 
 export type ToolResult =

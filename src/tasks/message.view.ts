@@ -81,6 +81,16 @@ function partViews(part: StoredPart, invocations: InvocationRow[], context: Mess
     }
     case 'file':
       return transparency.files ? [fileView(part, context.origin)] : [];
+    case 'reasoning_file':
+      return transparency.reasoning_files ? [fileView(part, context.origin)] : [];
+    case 'source_url':
+      return transparency.url_sources
+        ? [{ type: part.type, sourceId: part.sourceId, url: part.url, title: part.title }]
+        : [];
+    case 'source_document':
+      return transparency.document_sources ? [documentView(part)] : [];
+    case 'custom':
+      return transparency.custom ? [{ type: 'custom', kind: part.kind, data: part.data }] : [];
     case 'data':
       return transparency.data ? [{ type: 'data', name: part.name, id: part.id, data: part.data }] : [];
     case 'step_start':
@@ -104,7 +114,17 @@ function toolViews({ toolCallId, name, input, state, output, error }: Invocation
   }
 }
 
-function fileView(part: Extract<StoredPart, { type: 'file' }>, origin: string): PartView {
-  const { fileId: id, name, mediaType } = part;
-  return { type: 'file', id, name, mediaType, downloadUrl: downloadUrl(id, origin) };
+function fileView(part: Extract<StoredPart, { type: 'file' | 'reasoning_file' }>, origin: string): PartView {
+  const { type, fileId: id, name, mediaType } = part;
+  return { type, id, name, mediaType, downloadUrl: downloadUrl(id, origin) };
+}
+
+function documentView({
+  type,
+  sourceId,
+  mediaType,
+  title,
+  name,
+}: Extract<StoredPart, { type: 'source_document' }>): PartView {
+  return { type, sourceId, mediaType, title, name };
 }

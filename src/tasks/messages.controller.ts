@@ -37,7 +37,7 @@ export class MessagesController {
     @Query() query: ListMessagesQuery,
     @Req() req: Request,
   ) {
-    return this.exposure.page(await this.reader.list(auth, taskId, query), req);
+    return this.exposure.page(auth, await this.reader.list(auth, taskId, query), req);
   }
 
   @Post()

@@ -9,7 +9,8 @@ export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const satisfies r
 export interface Membership {
   workspaceId: string;
   userId: string;
-  email: string;
+  /** Null for a service account. */
+  email: string | null;
   name: string;
   role: Role;
   createdAt: Date;
@@ -49,8 +50,11 @@ export class MembershipsService {
     return found;
   }
 
+  /** The people; service accounts have a list of their own. */
   list(workspaceId: string): Promise<Membership[]> {
-    return this.dataSource.query(`${MEMBERSHIPS} ORDER BY m.created_at, m.user_id`, [workspaceId]);
+    return this.dataSource.query(`${MEMBERSHIPS} AND u.kind = 'person' ORDER BY m.created_at, m.user_id`, [
+      workspaceId,
+    ]);
   }
 
   /** Removes a member with all keys, for good: adding it again revives none. Throws {@link OperatorError}. */

@@ -9,10 +9,12 @@ export interface Workspace {
   slug: string;
   name: string;
   plan: 'free' | 'paid';
+  /** The kinds of message parts that are exposed; null: as the deployment has it (reference §6). */
+  transparency: string[] | null;
   createdAt: Date;
 }
 
-const COLUMNS = 'id, slug, name, plan, created_at AS "createdAt"';
+const COLUMNS = 'id, slug, name, plan, transparency, created_at AS "createdAt"';
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Workspaces: the tenants. */
@@ -50,6 +52,16 @@ export class WorkspacesService {
     ]);
     if (found === undefined) throw new OperatorError(`There is no workspace '${slug}'; 'workspace list' shows all.`);
     return found;
+  }
+
+  /** Sets the transparency policy, history included, from the next request on. @param kinds null for the deployment's own. */
+  async expose(id: string, kinds: readonly string[] | null): Promise<Workspace> {
+    const [[changed]] = await this.dataSource.query<[Workspace[], number]>(
+      `UPDATE workspaces SET transparency = $2 WHERE id = $1 RETURNING ${COLUMNS}`,
+      [id, kinds],
+    );
+    if (changed === undefined) throw new OperatorError('The workspace was deleted at the same moment.');
+    return changed;
   }
 }
 

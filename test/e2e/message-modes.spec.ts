@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import pg from 'pg';
+import { PgChannel } from '../../src/signals/pg-channel.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
@@ -30,7 +32,8 @@ describe('The mode of a message (reference §5)', () => {
 
   beforeAll(async () => {
     model = await ModelServer.start((request) => new Promise((answer) => held.push({ request, answer })));
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    // A lease that does not run out, nor is renewed, while a test looks.
+    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600' } });
     member = await makeMember(service);
   });
   afterEach(() => {
@@ -174,6 +177,19 @@ describe('The mode of a message (reference §5)', () => {
       ]);
     });
 
+    it('is read by the worker that takes the turn over when the first one is lost', async () => {
+      const { id } = await createTask(member.client, { content: 'Begin.' });
+      const lost = await asked();
+      await send(id, 'Rather this.', 'steer');
+      await service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
+      const second = await asked();
+      lost.answer({ text: 'From the grave.' });
+      expect(second.said).toEqual(['Begin.', 'Rather this.']);
+      second.answer({ text: 'Done so.' });
+      expect(await finished(member.client, id)).toMatchObject({ result: { text: 'Done so.' }, messageCount: 3 });
+      expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, 1]);
+    });
+
     it('that the turn left unread is read with the next message, like any other', async () => {
       const { id } = await createTask(member.client, { content: 'Begin.' });
       const first = await asked();
@@ -215,6 +231,20 @@ describe('The mode of a message (reference §5)', () => {
         { status: 'finished', kind: 'turn' },
         { status: 'finished', kind: 'turn' },
       ]);
+    });
+
+    it('the next turn begins when the first one has let go of the workdir, even if no notice arrives', async () => {
+      const send_ = jest.spyOn(service.app.get(PgChannel), 'send').mockImplementation(() => undefined);
+      const { id } = await createTask(member.client, { content: 'Begin.' });
+      const mark = `sleep 95${process.pid}`;
+      (await asked()).answer(bash(mark));
+      await until('the command to run', () => processesWith(mark).length > 0);
+      await send(id, 'Stop that.', 'interrupt');
+      const next = await asked();
+      expect(processesWith(mark)).toEqual([]);
+      next.answer({ text: 'Stopped.' });
+      await finished(member.client, id);
+      send_.mockRestore();
     });
 
     it('is read before messages that have waited longer; they keep their order', async () => {
