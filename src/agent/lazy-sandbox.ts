@@ -7,7 +7,7 @@ export class LazySandbox {
   private opening: Promise<SandboxSession> | undefined;
 
   constructor(
-    private readonly sandbox: () => Sandbox,
+    private readonly sandboxes: Pick<Sandbox, 'open'>,
     private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'signal'>,
   ) {}
 
@@ -30,7 +30,7 @@ export class LazySandbox {
 
   private async open(): Promise<SandboxSession> {
     const { taskId, signal, files } = this.input;
-    const session = await this.sandbox().open({ taskId, signal });
+    const session = await this.sandboxes.open({ taskId, signal });
     try {
       for (const file of files) await bringIn(session, file);
       return session;

@@ -55,6 +55,7 @@ describe('the environment', () => {
     ['WORKER_CONCURRENCY', '0', 'a whole number from 1 to 1000'],
     ['SANDBOX', 'docker', 'one of auto, bubblewrap, namespaces, none'],
     ['LEASE_SECONDS', '1', 'a whole number from 2 to 3600'],
+    ['METRICS_PORT', '70000', 'a whole number from 1 to 65535'],
     ['MAX_UPLOAD_BYTES', '-1', `a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`],
     ['INTERACTION_TTL_SECONDS', 'a week', 'a whole number from 1 to 316224000'],
     ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
