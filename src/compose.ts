@@ -10,6 +10,7 @@ import { ExecutionModule } from './execution/execution.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import { PluginsModule } from './plugins/plugins.module.js';
@@ -23,7 +24,13 @@ type Modules = NonNullable<ModuleMetadata['imports']>;
 
 /** The modules of a process with this configuration. `AppModule` is this for the environment of the process. */
 export function composeApp(env: Env): { imports: Modules } {
-  const ground: Modules = [ConfigModule.with(env), PluginsModule, DatabaseModule.with(), ScheduleModule.forRoot()];
+  const ground: Modules = [
+    ConfigModule.with(env),
+    MetricsModule,
+    PluginsModule,
+    DatabaseModule.with(),
+    ScheduleModule.forRoot(),
+  ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
   const signals: Modules = [ChannelModule, SignalsModule.with(env)];
   const resources: Modules = [WorkspacesModule, FirstBootModule, ModelsModule, FilesModule, TasksModule];

@@ -8,7 +8,7 @@ export class LazySandbox {
   private readonly late: InputFile[] = [];
 
   constructor(
-    private readonly sandbox: () => Sandbox,
+    private readonly sandboxes: Pick<Sandbox, 'open'>,
     private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'signal'>,
   ) {}
 
@@ -42,7 +42,7 @@ export class LazySandbox {
 
   private async open(): Promise<SandboxSession> {
     const { taskId, signal, files } = this.input;
-    const session = await this.sandbox().open({ taskId, signal });
+    const session = await this.sandboxes.open({ taskId, signal });
     try {
       await layIn(session, files, signal);
       return session;

@@ -34,7 +34,7 @@ export class LoopEngine extends AgentEngine {
   async *run(input: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
     input.signal.throwIfAborted();
     if (this.models.find(input.model.id) === undefined) return modelGone(input.model.id);
-    const sandbox = new LazySandbox(() => this.sandboxes.current, input);
+    const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn);
     const { caller, toolbox, settings } = this;
     const report = (error: Error) => this.logger.error(`Task ${input.taskId}: ${error.message}`);

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { AgentBench, registryOf } from '../../test/harness/agent.js';
 import { type Answer, byMarkers, steps } from '../../test/harness/model-server.js';
 import { readEnv } from '../config/env.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { type ModelInfo, type ModelPart, ModelProvider } from '../models/model-provider.js';
 import { Plugin } from '../plugins/plugin.js';
@@ -213,7 +214,7 @@ describe('a provider of a stranger', () => {
     bench = await AgentBench.start();
     const catalog = new ModelCatalog(readEnv({}), registryOf([provider]));
     const request = { modelId: 'strange', effort: null, system: '', messages: [], tools: [], signal };
-    return new ModelCaller(catalog, settings).call(request, (id) => id);
+    return new ModelCaller(catalog, settings, new Metrics()).call(request, (id) => id);
   };
 
   it('is given up when it is silent and deaf', async () => {

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Metrics } from '../metrics/metrics.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { ModelError, type ModelRequest } from '../models/model-provider.js';
+import { ModelError, type ModelRequest, type ModelUsage } from '../models/model-provider.js';
 import { pause, untilAborted } from './abort.js';
 import { EngineSettings } from './engine-settings.js';
 import { AnswerCollector, type ModelAnswer } from './model-answer.js';
@@ -13,15 +14,19 @@ export class ModelCaller {
   constructor(
     private readonly models: ModelCatalog,
     private readonly settings: EngineSettings,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Throws the signal's reason when it is aborted, else {@link ModelError} when no try brought an answer. */
   async call(request: ModelRequest, uniqueId: (id: string) => string): Promise<ModelAnswer> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.attempt(request, uniqueId);
+        const answer = await this.attempt(request, uniqueId);
+        this.count(request.modelId, answer.usage);
+        return answer;
       } catch (error) {
         request.signal.throwIfAborted();
+        this.metrics.modelCalls.inc({ model: request.modelId, outcome: 'failed' });
         const failure = this.asModelError(error);
         const wait = this.waitAfter(attempt, failure);
         if (wait === null) throw failure;
@@ -61,6 +66,15 @@ export class ModelCaller {
       if (collector.finish !== null) break;
     }
     return collector.result();
+  }
+
+  private count(model: string, usage: ModelUsage): void {
+    const { modelCalls, modelTokens } = this.metrics;
+    modelCalls.inc({ model, outcome: 'answered' });
+    modelTokens.inc({ model, kind: 'input' }, usage.inputTokens);
+    modelTokens.inc({ model, kind: 'cached_input' }, usage.cachedInputTokens);
+    modelTokens.inc({ model, kind: 'output' }, usage.outputTokens);
+    modelTokens.inc({ model, kind: 'reasoning' }, usage.reasoningTokens);
   }
 
   private asModelError(error: unknown): ModelError {

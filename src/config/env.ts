@@ -6,11 +6,12 @@ import { configFileSchema, type ConfigFile } from './config-file.js';
 
 const empty = (value: unknown): unknown => (value === '' ? undefined : value);
 const optional = <T extends z.ZodType>(schema: T) => z.preprocess(empty, schema.optional());
+const digitsOf = (value: unknown): unknown =>
+  typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : empty(value);
 const integer = (min: number, max: number, fallback: number) =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : empty(value)),
-    z.int(`a whole number from ${min} to ${max}`).min(min).max(max).default(fallback),
-  );
+  z.preprocess(digitsOf, z.int(`a whole number from ${min} to ${max}`).min(min).max(max).default(fallback));
+const optionalInteger = (min: number, max: number) =>
+  z.preprocess(digitsOf, z.int(`a whole number from ${min} to ${max}`).min(min).max(max).optional());
 const url = (...schemes: string[]) =>
   z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
     message: `a URL that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`,
@@ -38,6 +39,7 @@ const schema = z.object({
   LEASE_SECONDS: integer(2, 3600, 12),
   TRUST_PROXY: optional(z.string()),
   AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000, 300),
+  METRICS_PORT: optionalInteger(1, 65_535),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER, 100 * 1024 * 1024),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentEngine } from '../agent/agent-engine.js';
+import { Metrics } from '../metrics/metrics.js';
 import { PluginRegistry } from '../plugins/plugin.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { RunLoader } from './run-loader.js';
@@ -14,6 +15,7 @@ export class RunDriver implements OnModuleInit {
     private readonly loader: RunLoader,
     private readonly recorder: RunRecorder,
     private readonly plugins: PluginRegistry,
+    private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
@@ -27,7 +29,9 @@ export class RunDriver implements OnModuleInit {
     try {
       let turn = await engine.next();
       while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value));
-      return await this.recorder.finish(run, turn.value);
+      const next = await this.recorder.finish(run, turn.value);
+      this.metrics.runsEnded.inc({ outcome: turn.value.type });
+      return next;
     } finally {
       // Lets the engine close its sandbox when it was left between two events.
       await engine.return({ type: 'completed', text: '' });

@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { HealthController } from './health.controller.js';
+import { MetricsController } from './metrics.controller.js';
+import { MetricsServer } from './metrics-server.js';
 import { Readiness } from './readiness.js';
+import { ServiceFigures } from './service-figures.js';
 
-@Module({ controllers: [HealthController], providers: [Readiness] })
+@Module({ controllers: [HealthController, MetricsController], providers: [Readiness, ServiceFigures, MetricsServer] })
 export class HealthModule {}

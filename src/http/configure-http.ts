@@ -4,6 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { v7 as uuidv7 } from 'uuid';
 import { ConfigurationError, type Env } from '../config/env.js';
+import { Metrics } from '../metrics/metrics.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from './logger.js';
 import { refuseBrokenRequest } from './broken-request.js';
@@ -22,6 +23,7 @@ export function configureHttp(app: INestApplication, env: Env): void {
   // One spelling per path, or a repeated request under another spelling would be another one to its Idempotency-Key.
   // On the router itself, because Nest's adapter has made it by now and it no longer looks at the settings.
   Object.assign(express.router, { strict: true, caseSensitive: true });
+  app.use(app.get(Metrics, { strict: false }).middleware);
   app.use(stampResponse);
   if (logger.pino.isLevelEnabled('debug')) app.use(accessLog(logger));
   if (!env.servesApi) app.use(onlyHealth);

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { z } from 'zod';
@@ -58,9 +58,10 @@ export class OpenApiController {
       return;
     }
     if (!PACKAGE_ASSETS.includes(asset)) throw notFound('file');
-    const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+    const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
     await new Promise<void>((resolve, reject) => {
-      res.sendFile(join(folder, asset), (error?: Error) => (error === undefined ? resolve() : reject(error)));
+      // With a root, or a folder above the program whose name begins with a dot would be taken for a hidden file.
+      res.sendFile(asset, { root }, (error?: Error) => (error === undefined ? resolve() : reject(error)));
     });
   }
 }

@@ -3,6 +3,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { ConfigModule } from '../config/config.module.js';
 import { DataDir } from '../config/data-dir.js';
 import { readEnv } from '../config/env.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { BubblewrapSandbox } from './bubblewrap.sandbox.js';
 import { findProgram } from './host.js';
@@ -24,7 +25,7 @@ describe('The choice of the sandbox', () => {
     said.length = 0;
     const env = readEnv({ NODE_ENV: 'test', ...variables });
     module = await Test.createTestingModule({
-      imports: [ConfigModule.with(env), PluginsModule, SandboxModule],
+      imports: [ConfigModule.with(env), MetricsModule, PluginsModule, SandboxModule],
     }).compile();
     Logger.overrideLogger(logger);
     prepare?.(module);

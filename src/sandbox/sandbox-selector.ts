@@ -1,7 +1,9 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../config/env.js';
+import { Metrics } from '../metrics/metrics.js';
 import { PluginRegistry } from '../plugins/plugin.js';
-import { Sandbox, SandboxError, type SandboxReport } from './sandbox.js';
+import { CountedSession } from './counted-session.js';
+import { Sandbox, SandboxError, type SandboxOpenOptions, type SandboxReport, type SandboxSession } from './sandbox.js';
 
 // In this order: bubblewrap has a seccomp filter too.
 const AUTOMATIC = ['bubblewrap', 'namespaces'];
@@ -15,11 +17,17 @@ export class SandboxSelector implements OnModuleInit {
   constructor(
     private readonly env: Env,
     private readonly plugins: PluginRegistry,
+    private readonly metrics: Metrics,
   ) {}
 
   /** The sandbox of this process; from the end of the boot on, and only where work is done. */
   get current(): Sandbox {
     return this.selected.sandbox;
+  }
+
+  /** As {@link Sandbox.open} of the current one, with its commands counted. */
+  async open(options: SandboxOpenOptions): Promise<SandboxSession> {
+    return new CountedSession(await this.current.open(options), this.metrics);
   }
 
   get report(): SandboxReport {

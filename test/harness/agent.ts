@@ -20,6 +20,7 @@ import { AiSdkProvider } from '../../src/models/ai-sdk-provider.js';
 import type { ConversationMessage, JsonValue, ToolInvocation, ToolResult } from '../../src/models/conversation.js';
 import { ModelCatalog } from '../../src/models/model-catalog.js';
 import { RunbookProvider } from '../../src/models/runbook-provider.js';
+import { Metrics } from '../../src/metrics/metrics.js';
 import { PluginRegistry } from '../../src/plugins/plugin.js';
 import { SandboxSelector } from '../../src/sandbox/sandbox-selector.js';
 import { FolderSandbox } from './folder-sandbox.js';
@@ -61,8 +62,12 @@ export class AgentBench {
     const catalog = new ModelCatalog(env, registry);
     this.modelId = catalog.default().id;
     this.toolbox = new Toolbox(registry, this.settings);
-    const selector = Object.create(SandboxSelector.prototype, { current: { value: this.sandbox } }) as SandboxSelector;
-    const caller = new ModelCaller(catalog, this.settings);
+    const metrics = new Metrics();
+    const selector = Object.create(SandboxSelector.prototype, {
+      current: { value: this.sandbox },
+      metrics: { value: metrics },
+    }) as SandboxSelector;
+    const caller = new ModelCaller(catalog, this.settings, metrics);
     this.engine = new LoopEngine(catalog, caller, this.toolbox, selector, this.settings);
   }
 

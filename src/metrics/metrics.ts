@@ -1,0 +1,83 @@
+// What the service counts about itself, for Prometheus (reference §16). One registry per application, so that two in one
+// process do not share their figures.
+import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { RequestHandler } from 'express';
+
+// From what a cached read takes to what a client gives up at. Seconds.
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+@Injectable()
+export class Metrics {
+  readonly registry = new Registry();
+
+  readonly modelCalls = this.counter('model_calls_total', 'Calls of models, each try by itself.', 'model', 'outcome');
+  readonly modelTokens = this.counter('model_tokens_total', 'Tokens of answered calls.', 'model', 'kind');
+  readonly sandboxStarts = this.counter('sandbox_starts_total', 'Sandboxes: one for each command.', 'outcome');
+  readonly runsEnded = this.counter('runs_ended_total', 'Runs that this process brought to an end.', 'outcome');
+
+  private readonly requests = new Histogram({
+    name: 'millwright_http_request_duration_seconds',
+    help: 'Requests by route, from the arrival of their head to the end of the answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  /** One series each, found without prom-client's hashing of labels. */
+  private readonly series = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
+
+  /** Times every request. */
+  readonly middleware: RequestHandler = (req, res, next) => {
+    const began = performance.now();
+    res.once('close', () => {
+      const { path } = (req.route as { path?: string } | undefined) ?? {};
+      const status = res.writableFinished ? String(res.statusCode) : 'aborted';
+      this.seriesOf(path === undefined ? 'none' : req.method, path ?? 'none', status).observe(
+        (performance.now() - began) / 1000,
+      );
+    });
+    next();
+  };
+
+  /** A figure that is kept elsewhere and read when Prometheus asks. `read` gives label values and numbers. */
+  gauge(name: string, help: string, label: string | null, read: () => Promise<[string, number][]>): void {
+    new Gauge({
+      name: `millwright_${name}`,
+      help,
+      labelNames: label === null ? [] : [label],
+      registers: [this.registry],
+      async collect() {
+        this.reset();
+        for (const [value, figure] of await read()) this.set(label === null ? {} : { [label]: value }, figure);
+      },
+    });
+  }
+
+  /** A total that is kept elsewhere. */
+  total(name: string, help: string, read: () => number): void {
+    new Counter({
+      name: `millwright_${name}`,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  private counter<const L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {
+    return new Counter({ name: `millwright_${name}`, help, labelNames, registers: [this.registry] });
+  }
+
+  // A method that no route has, and a path that is none, come from outside: as labels they would be without end.
+  private seriesOf(method: string, route: string, status: string) {
+    const key = `${method} ${route} ${status}`;
+    let found = this.series.get(key);
+    if (found === undefined) {
+      found = this.requests.labels(method, route.replace(/:(\w+)/g, '{$1}'), status);
+      this.series.set(key, found);
+    }
+    return found;
+  }
+}

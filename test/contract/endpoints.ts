@@ -1,0 +1,103 @@
+// The endpoint table of the reference (§2) as data. Code and document are compared with it, and cases are made of it.
+import type { RateLimitPolicy, Scope } from '../../src/http/endpoint.js';
+
+export interface Row {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** `/v1/tasks/{taskId}` */
+  path: string;
+  scopes: readonly Scope[] | 'any' | 'public';
+  policy: RateLimitPolicy | null;
+  key: 'required' | 'optional' | null;
+  status: number;
+  /** The keys of a success; null for what is no JSON object of ours. */
+  answer: readonly string[] | null;
+  /** With attachments in the body. */
+  conditional?: Scope;
+  /** A body that is accepted; `form` for an upload. None: the operation takes none. */
+  body?: Record<string, unknown> | 'form';
+  /** A collection: its largest `limit`. */
+  pages?: 50 | 100;
+  /** The success needs more than a request: a suite of its own shows it. */
+  elsewhere?: string;
+  /** Not in every build yet: ignored until the route is in the code. */
+  builtBy?: 'projects' | 'limits' | 'automations' | 'integrations' | 'billing';
+}
+
+type Rest = Partial<Row> & Pick<Row, 'scopes' | 'policy'>;
+type Bucket = RateLimitPolicy;
+
+function row(method: Row['method'], path: string, rest: Rest): Row {
+  return { method, path, key: null, status: 200, answer: null, ...rest };
+}
+
+const read = (path: string, scopes: Row['scopes'], answer: string[], policy: Bucket = 'resource_read'): Row =>
+  row('GET', path, { scopes, policy, answer });
+const list = (path: string, scopes: Row['scopes'], plural: string, pages: 50 | 100 = 100): Row =>
+  row('GET', path, { scopes, policy: 'resource_read', answer: ['nextCursor', plural], pages });
+const open = (path: string): Row => row('GET', path, { scopes: 'public', policy: null });
+
+const DELETED = ['deleted', 'id'];
+const AUTOMATION = { name: 'A', content: 'x', cron: '0 9 * * *' };
+
+const PROJECTS: Row[] = [
+  list('/v1/projects', ['projects:read'], 'projects', 50),
+  row('POST', '/v1/projects', { scopes: ['projects:write'], policy: 'resource_write', key: 'optional', status: 201, answer: ['project'], body: { name: 'P' } }),
+  read('/v1/projects/{projectId}', ['projects:read'], ['project']),
+  row('PATCH', '/v1/projects/{projectId}', { scopes: ['projects:write'], policy: 'resource_write', answer: ['project'], body: { name: 'Q' } }),
+  row('DELETE', '/v1/projects/{projectId}', { scopes: ['projects:write'], policy: 'resource_write', answer: DELETED }),
+  list('/v1/projects/{projectId}/files', ['projects:read', 'files:read'], 'files'),
+  row('POST', '/v1/projects/{projectId}/files', { scopes: ['projects:write', 'files:write'], policy: 'file_upload', status: 201, answer: ['file'], body: 'form' }),
+  row('DELETE', '/v1/projects/{projectId}/files/{fileId}', { scopes: ['projects:write', 'files:write'], policy: 'resource_write', answer: DELETED, elsewhere: 'projects' }),
+  row('PATCH', '/v1/tasks/{taskId}', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'], body: { title: 'Another' } }),
+  row('DELETE', '/v1/tasks/{taskId}', { scopes: ['tasks:write'], policy: 'resource_write', answer: DELETED }),
+]; // prettier-ignore
+
+const AUTOMATIONS: Row[] = [
+  { ...list('/v1/automations', ['automations:read'], 'automations') },
+  row('POST', '/v1/automations', { scopes: ['automations:write'], policy: 'resource_write', key: 'optional', status: 201, answer: ['automation'], body: AUTOMATION }),
+  read('/v1/automations/{automationId}', ['automations:read'], ['automation']),
+  row('PATCH', '/v1/automations/{automationId}', { scopes: ['automations:write'], policy: 'resource_write', answer: ['automation'], body: { name: 'B' } }),
+  row('DELETE', '/v1/automations/{automationId}', { scopes: ['automations:write'], policy: 'resource_write', answer: DELETED }),
+  row('POST', '/v1/automations/{automationId}/pause', { scopes: ['automations:write'], policy: 'resource_write', answer: ['automation'] }),
+  row('POST', '/v1/automations/{automationId}/resume', { scopes: ['automations:write'], policy: 'resource_write', answer: ['automation'] }),
+  list('/v1/automations/{automationId}/runs', ['automations:read'], 'runs'),
+  row('POST', '/v1/automations/{automationId}/run', { scopes: ['automations:write'], policy: 'task_execution', key: 'optional', status: 202, answer: ['run'] }),
+]; // prettier-ignore
+
+const ATTACHES = {
+  scopes: ['tasks:write'],
+  policy: 'task_execution',
+  key: 'required',
+  conditional: 'files:write',
+} as const;
+const BILLING = ['plan', 'renewal', 'subscription', 'topUp', 'usage'];
+const CONTEXT = ['credential', 'credentialType', 'scopes', 'user', 'workspace'];
+
+export const ENDPOINTS: readonly Row[] = [
+  read('/v1/auth/context', 'any', CONTEXT, 'metadata_read'),
+  read('/v1/models', 'any', ['models'], 'metadata_read'),
+  { ...read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'), builtBy: 'billing' },
+  { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
+  { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },
+  ...PROJECTS.map((one) => ({ ...one, builtBy: 'projects' as const })),
+  list('/v1/tasks', ['tasks:read'], 'tasks'),
+  row('POST', '/v1/tasks', { ...ATTACHES, status: 201, answer: ['task'], body: { content: 'x' } }),
+  read('/v1/tasks/{taskId}', ['tasks:read'], ['task']),
+  row('POST', '/v1/tasks/{taskId}/cancel', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
+  row('POST', '/v1/tasks/{taskId}/interaction', { ...ATTACHES, status: 202, answer: ['task'], body: { interactionId: 'x', content: 'x' }, elsewhere: 'interactions' }),
+  list('/v1/tasks/{taskId}/messages', ['tasks:read'], 'messages'),
+  row('POST', '/v1/tasks/{taskId}/messages', { ...ATTACHES, status: 202, answer: ['message', 'task'], body: { content: 'x' } }),
+  list('/v1/tasks/{taskId}/files', ['tasks:read', 'files:read'], 'files'),
+  row('POST', '/v1/uploads', { scopes: ['files:write'], policy: 'file_upload', status: 201, answer: ['upload'], body: 'form' }),
+  read('/v1/files/{fileId}', ['files:read'], ['file']),
+  { ...read('/v1/files/{fileId}/content', ['files:read'], []), answer: null },
+  ...AUTOMATIONS.map((one) => ({ ...one, builtBy: 'automations' as const })),
+  { ...open('/developer-api/rate-limits'), builtBy: 'limits', answer: ['free', 'paid'] },
+  row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),
+  open('/health/live'),
+  open('/health/ready'),
+  open('/metrics'),
+  open('/openapi.json'),
+  open('/docs'),
+  { ...open('/docs/{asset}'), elsewhere: 'documents' },
+]; // prettier-ignore

@@ -1,0 +1,192 @@
+// Cases made of the endpoint table: what every route of a kind has in common. The client holds each answer against the
+// document, with its headers.
+import { writes } from '../../src/http/endpoint.js';
+import { makeMember } from '../harness/client.js';
+import { makeTask } from '../harness/files.js';
+import type { Row } from './endpoints.js';
+import { multipart, sameness, World } from './world.js';
+
+const world = await World.make();
+afterAll(() => world.service.close());
+
+const { member, stranger } = world;
+const title = (row: Row): [string, Row] => [`${row.method} ${row.path}`, row];
+const some = (which: (row: Row) => boolean): [string, Row][] => world.rows.filter(which).map(title);
+const needsKey = (row: Row) => row.scopes !== 'public';
+const takesJson = (row: Row) => typeof row.body === 'object';
+const UNKNOWN_KEY = `mw_pk_${'0'.repeat(49)}`;
+
+describe('Every route of the table (reference §1, §2)', () => {
+  it.each(some((row) => row.elsewhere === undefined))('%s answers as the table says', async (_title, row) => {
+    const path = await world.path(row, member);
+    const answer = await world.send(row, needsKey(row) ? member.client : world.anonymous, path);
+    expect([answer.text.slice(0, 300), answer.status]).toEqual([expect.any(String), row.status]);
+    if (row.answer !== null) expect(Object.keys(answer.body).sort()).toEqual([...row.answer].sort());
+    expect(answer.headers.has('location')).toBe(row.status === 201);
+  });
+
+  it.each(some(needsKey))('%s without a credential, or with a wrong one, is 401 and reads nothing', async (_title, row) => {
+    const path = await world.path(row, null);
+    const broken = { raw: '{', headers: { 'Content-Type': 'text/nonsense' } };
+    const sent = { ...broken, json: undefined };
+    for (const [client, code] of [
+      [world.anonymous, 'missing_credential'],
+      [world.anonymous.as(UNKNOWN_KEY), 'invalid_credential'],
+      [world.anonymous.as('nonsense'), 'invalid_credential'],
+    ] as const) {
+      const answer = await world.send(row, client, path, row.method === 'GET' ? {} : sent);
+      expect([answer.status, answer.body.error.code]).toEqual([401, code]);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  }); // prettier-ignore
+
+  it.each(some((row) => Array.isArray(row.scopes)))('%s needs each of its scopes', async (_title, row) => {
+    const path = await world.path(row, member);
+    for (const scope of row.scopes as readonly (typeof row.scopes)[number][]) {
+      const { client } = await world.without(scope as Parameters<typeof world.without>[0]);
+      const { status, body } = await world.send(row, client, path);
+      expect([status, body.error.code]).toEqual([403, 'missing_scope']);
+      expect(body.error.message).toContain(scope);
+    }
+  });
+
+  it.each(some((row) => row.conditional !== undefined))(
+    '%s needs files:write with attachments',
+    async (_title, row) => {
+      const { client } = await world.without('files:write');
+      const path = await world.path(row, member);
+      const json = { ...(row.body as object), attachments: [{ uploadId: 'x' }] };
+      const { status, body } = await world.send(row, client, path, { json });
+      expect([status, body.error.code]).toEqual([403, 'missing_scope']);
+      expect(body.error.message).toContain('files:write');
+    },
+  );
+
+  it.each(some((row) => writes(row)))('%s is not for viewers', async (_title, row) => {
+    const { client } = await makeMember(world.service, { workspace: member.workspace, role: 'viewer' });
+    const { status, body } = await world.send(row, client, await world.path(row, null));
+    expect([status, body.error.code]).toEqual([403, 'role_not_allowed']);
+  });
+
+  it.each([...new Set(world.rows.map(({ path }) => path))])(
+    '%s takes no other method: 405 with Allow',
+    async (path) => {
+      const taken = world.rows.filter((row) => row.path === path).map(({ method }): string => method);
+      if (taken.includes('GET')) taken.push('HEAD');
+      const concrete = path.replace(/\{\w+\}/g, 'x');
+      // A path such as /v1/notes/{id} also has the methods of its neighbours that fit it.
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((one) => !taken.includes(one))) {
+        const answer = await world.anonymous.request(method, concrete);
+        expect([method, answer.status]).toEqual([method, 405]);
+        expect(answer.headers.get('allow')).toBe([...taken].sort().join(', '));
+      }
+    },
+  );
+
+  it.each(some(takesJson))('%s refuses a field that it does not know, and names it', async (_title, row) => {
+    const json = { ...(row.body as object), colour: 'red' };
+    const { status, body } = await world.send(row, member.client, await world.path(row, member), { json });
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'unknown_field', 'colour']);
+  });
+
+  it.each(some((row) => needsKey(row) && row.body === undefined))('%s refuses a body', async (_title, row) => {
+    if (row.method === 'GET') return;
+    const path = await world.path(row, member);
+    const { status, body } = await world.send(row, member.client, path, { json: { colour: 'red' } });
+    expect([status, body.error.code]).toEqual([400, 'invalid_body']);
+  });
+
+  it.each(some(needsKey))('%s refuses a query parameter that it does not know, and names it', async (_title, row) => {
+    const { status, body } = await world.send(row, member.client, `${await world.path(row, member)}?colour=red`);
+    expect([status, body.error.code]).toEqual([400, 'invalid_query']);
+    expect(body.error.message).toContain('"colour"');
+  });
+
+  it.each(some((row) => row.body !== undefined))('%s takes no other content type', async (_title, row) => {
+    const headers = { 'Content-Type': 'text/plain' };
+    const { status, body } = await world.send(row, member.client, await world.path(row, member), { headers });
+    expect([status, body.error.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it.each(some((row) => row.body === 'form'))('%s takes no part of another name', async (_title, row) => {
+    const { type, body: raw } = multipart('a.txt', 'x', 'colour');
+    const change = { raw, headers: { 'Content-Type': type } };
+    const { status, body } = await world.send(row, member.client, await world.path(row, member), change);
+    expect([status, body.error.code]).toEqual([400, 'invalid_body']);
+  });
+
+  it.each(some((row) => row.key !== null))('%s checks its Idempotency-Key', async (_title, row) => {
+    const path = await world.path(row, member);
+    const wrong = await world.send(row, member.client, path, { headers: { 'Idempotency-Key': 'a b' } });
+    expect([wrong.status, wrong.body.error.code]).toEqual([400, 'invalid_idempotency_key']);
+    if (row.key === 'optional') return;
+    const json = row.body as object;
+    const { status, body } = await member.client.request<typeof wrong.body>(row.method, path, { json });
+    expect([status, body.error.code]).toEqual([400, 'missing_idempotency_key']);
+  });
+
+  it.each(some((row) => row.key === null && row.method !== 'GET' && row.elsewhere === undefined))(
+    '%s ignores an Idempotency-Key',
+    async (_title, row) => {
+      const path = await world.path(row, member);
+      const answer = await world.send(row, member.client, path, { headers: { 'Idempotency-Key': 'a b' } });
+      expect(answer.status).toBe(row.status);
+    },
+  );
+
+  it.each(some((row) => needsKey(row) && row.path.includes('Id}')))(
+    "%s answers for a stranger's things as for those that do not exist",
+    async (_title, row) => {
+      const unknown = await world.send(row, member.client, await world.path(row, null));
+      const foreign = await world.send(row, member.client, await world.path(row, stranger));
+      expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
+      expect(sameness(foreign)).toEqual(sameness(unknown));
+    },
+  );
+
+  it.each(some((row) => row.pages !== undefined))('%s checks limit and cursor', async (_title, row) => {
+    const path = await world.path(row, member);
+    for (const [query, code] of [
+      ['limit=0', 'invalid_query'],
+      [`limit=${(row.pages ?? 0) + 1}`, 'invalid_query'],
+      ['limit=1&limit=1', 'invalid_query'],
+      ['cursor=', 'invalid_cursor'],
+      ['cursor=nonsense', 'invalid_cursor'],
+    ]) {
+      const { status, body } = await world.send(row, member.client, `${path}?${query}`);
+      expect([query, status, body.error.code]).toEqual([query, 400, code]);
+    }
+    expect((await world.send(row, member.client, `${path}?limit=${row.pages}`)).status).toBe(200);
+  });
+
+  it.each(some((row) => row.pages !== undefined))('%s is walked page by page, nothing twice', async (_title, row) => {
+    const path = await world.path(row, member);
+    for (let i = 0; i < 3; i++) await fill(row, path);
+    const plural = row.answer?.find((key) => key !== 'nextCursor') ?? '';
+    const read = async (query: string) => {
+      const { body } = await member.client.get<Record<string, { id: string }[]> & { nextCursor: string | null }>(path + query);
+      return { ids: (body[plural] ?? []).map(({ id }) => id), cursor: body.nextCursor };
+    };
+    const whole = await read(`?limit=${row.pages}`);
+    const walked: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await read(`?limit=1${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+      walked.push(...page.ids);
+      cursor = page.cursor;
+    }
+    expect(whole.ids.length).toBeGreaterThanOrEqual(3);
+    expect(walked).toEqual(whole.ids);
+  }); // prettier-ignore
+});
+
+/** Puts one more thing into a collection. */
+async function fill({ path: template }: Row, path: string): Promise<void> {
+  if (template === '/v1/tasks') {
+    await makeTask(world.service, member);
+    return;
+  }
+  const create = world.rows.find((row) => row.method === 'POST' && row.path === template);
+  if (create !== undefined) await world.send(create, member.client, path);
+  else if (template === '/v1/tasks/{taskId}/files') await world.attached(member, path.split('/')[3] ?? '');
+  else throw new Error(`How is ${template} filled? Say it in test/contract/generated.spec.ts.`);
+}

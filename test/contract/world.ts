@@ -1,0 +1,105 @@
+// What the generated cases need: members, and things of theirs that a path or a body can name.
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { SCOPES, type Scope } from '../../src/http/endpoint.js';
+import { EndpointExplorer } from '../../src/http/endpoint-explorer.js';
+import { bootApp, type TestApp } from '../harness/app.js';
+import {
+  type Answer,
+  Client,
+  type ErrorBody,
+  makeMember,
+  type Member,
+  type RequestOptions,
+} from '../harness/client.js';
+import { attach, makeTask, upload } from '../harness/files.js';
+import { ENDPOINTS, type Row } from './endpoints.js';
+
+export class World {
+  private constructor(
+    readonly service: TestApp,
+    readonly member: Member,
+    readonly stranger: Member,
+    /** The rows whose routes are in the code. */
+    readonly rows: readonly Row[],
+  ) {}
+
+  /** A service that does no work, so that nothing changes by itself. */
+  static async make(): Promise<World> {
+    const service = await bootApp({ env: { ROLE: 'api' } });
+    const routes = service.app.get(EndpointExplorer).routes.map(({ method, path }) => `${method} ${path}`);
+    const built = (row: Row) => routes.includes(`${row.method} ${row.path.replace(/\{(\w+)\}/g, ':$1')}`);
+    const [member, stranger] = [await makeMember(service), await makeMember(service)];
+    return new World(service, member, stranger, ENDPOINTS.filter(built));
+  }
+
+  /** The row's path with new things of a member; with ids that nothing has, when there is no member. */
+  async path({ path }: Row, member: Member | null): Promise<string> {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    let filled = path;
+    for (const name of names) filled = filled.replace(`{${name}}`, await this.make(name, member));
+    return filled;
+  }
+
+  /** Sends what the row describes, as `client`, with a key where it takes one. `change` alters the request. */
+  async send(row: Row, client: Client, path: string, change: RequestOptions = {}): Promise<Answer<ErrorBody>> {
+    const key: Record<string, string> = row.key === null ? {} : { 'Idempotency-Key': randomUUID() };
+    const form = multipart('a.txt', 'x');
+    const body: RequestOptions =
+      row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body } };
+    const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
+    const headers = { ...type, ...key, ...change.headers };
+    return client.request<ErrorBody>(row.method, path, { ...body, ...change, headers });
+  }
+
+  /** A new user of the member's workspace whose key has all scopes but some. */
+  without(...missing: Scope[]): Promise<Member> {
+    const { workspace } = this.member;
+    const scopes = SCOPES.filter((scope) => !missing.includes(scope));
+    return makeMember(this.service, { workspace, scopes, role: 'owner' });
+  }
+
+  get anonymous(): Client {
+    return new Client(this.service.url);
+  }
+
+  private async make(name: string, member: Member | null): Promise<string> {
+    if (member === null) return uuidv7();
+    if (name === 'taskId') return this.created(member, '/v1/tasks', 'task', { content: 'x' });
+    if (name === 'fileId') return this.file(member);
+    if (name === 'projectId') return this.created(member, '/v1/projects', 'project', { name: 'P' });
+    const automation = { name: 'A', content: 'x', cron: '0 9 * * *' };
+    if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', automation);
+    if (name === 'integrationSlug') return 'github';
+    throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
+  }
+
+  private async file(member: Member): Promise<string> {
+    return this.attached(member, await makeTask(this.service, member));
+  }
+
+  /** A new file of a task. */
+  async attached(member: Member, task: string): Promise<string> {
+    const [file] = await attach(this.service, member, task, [(await upload(this.service, member, 'x')).id]);
+    if (file === undefined) throw new Error('Nothing was attached.');
+    return file.id;
+  }
+
+  private async created(member: Member, path: string, name: string, json: object): Promise<string> {
+    const { body } = await member.client.post<Record<string, { id: string }>>(path, json);
+    const id = body[name]?.id;
+    if (id === undefined) throw new Error(`POST ${path} gave no ${name}.`);
+    return id;
+  }
+}
+
+/** A form with one part; `field` is `file` in a right one. */
+export function multipart(name: string, content: string, field = 'file'): { type: string; body: string } {
+  const head = `Content-Disposition: form-data; name="${field}"; filename="${name}"\r\nContent-Type: text/plain`;
+  return { type: 'multipart/form-data; boundary=b', body: `--b\r\n${head}\r\n\r\n${content}\r\n--b--\r\n` };
+}
+
+/** An error without what differs from request to request. */
+export function sameness({ status, body }: Answer<ErrorBody>) {
+  return { status, error: { ...body.error, requestId: '' } };
+}

@@ -1,0 +1,107 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { Client } from '../harness/client.js';
+import type { Document } from '../harness/contract.js';
+import { NotesModule } from './notes.module.js';
+
+/** Every schema of a document that is an object with named properties, with where it stands. */
+function objects(node: unknown, at = ''): [string, Record<string, unknown>][] {
+  if (typeof node !== 'object' || node === null) return [];
+  const own = node as Record<string, unknown>;
+  const found = Object.entries(own).flatMap(([key, value]) => objects(value, `${at}/${key}`));
+  return own['type'] === 'object' && typeof own['properties'] === 'object' ? [[at, own], ...found] : found;
+}
+
+describe('The OpenAPI document and its page (reference §2)', () => {
+  let service: TestApp;
+  let client: Client;
+  let document: Document & Record<string, unknown>;
+
+  beforeAll(async () => {
+    service = await bootApp({ env: { ROLE: 'api', PUBLIC_URL: 'https://mill.example.org/' }, imports: [NotesModule] });
+    client = new Client(service.url);
+    document = (await client.get<typeof document>('/openapi.json')).body;
+  });
+  afterAll(() => service.close());
+
+  it('is OpenAPI 3.1, says that the service is in beta, and where it is', () => {
+    expect(document['openapi']).toBe('3.1.0');
+    expect(document['info']).toMatchObject({ title: 'Millwright', description: expect.stringContaining('**beta**') });
+    expect(document['servers']).toEqual([{ url: 'https://mill.example.org' }]);
+  });
+
+  it('has the routes of foreign modules too', () => {
+    const { security, responses } = document.paths['/v1/notes']?.['post'] ?? {};
+    expect(security).toEqual([{ personalApiKey: [] }, { serviceId: ['tasks:write'] }]);
+    expect(Object.keys(responses ?? {})).toContain('201');
+  });
+
+  it('declares two kinds of credentials, both bearer', () => {
+    const { personalApiKey, serviceId } = document.components['securitySchemes'] ?? {};
+    expect([personalApiKey, serviceId]).toMatchObject([
+      { type: 'http', scheme: 'bearer' },
+      { type: 'http', scheme: 'bearer' },
+    ]);
+  });
+
+  it('closes every object: nothing beyond what is written may come or be sent', () => {
+    const open = objects(document.components['schemas']).filter(
+      ([, schema]) => schema['additionalProperties'] !== false,
+    );
+    expect(open.map(([at]) => at)).toEqual([]);
+  });
+
+  it('refers to nothing that is not there, and holds nothing that is not referred to', () => {
+    const text = JSON.stringify(document);
+    const wanted = new Set([...text.matchAll(/"#\/components\/([^"]+)"/g)].map(([, name]) => name));
+    const there = Object.entries(document.components).filter(([kind]) => kind !== 'securitySchemes').flatMap(([kind, all]) => Object.keys(all).map((name) => `${kind}/${name}`)); // prettier-ignore
+    expect([...wanted].sort()).toEqual(there.sort());
+  });
+
+  it('names every error that any operation may return, with its codes', () => {
+    for (const [path, operations] of Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/'))) {
+      for (const { responses } of Object.values(operations)) {
+        const statuses = ['400', '401', '402', '403', '404', '409', '429', '500'];
+        expect([path, Object.keys(responses)]).toEqual([path, expect.arrayContaining(statuses)]);
+      }
+    }
+    const conflict = JSON.stringify(document.components['responses']?.['Error409']);
+    expect(conflict).toContain('idempotency_key_reused');
+    expect(conflict).not.toContain('missing_scope');
+  });
+
+  it('describes bodies and queries as they are checked', () => {
+    const { CreateTask } = document.components['schemas'] ?? {};
+    expect(CreateTask).toMatchObject({
+      properties: {
+        content: { type: 'string', maxLength: 200_000 },
+        attachments: { type: 'array', minItems: 1, maxItems: 20, items: { $ref: '#/components/schemas/Attachment' } },
+        metadata: { maxProperties: 16, additionalProperties: { type: 'string', maxLength: 512 } },
+      },
+    });
+    const limit = document.paths['/v1/tasks']?.['get']?.parameters?.find(({ name }) => name === 'limit');
+    expect(limit).toMatchObject({ in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } });
+  });
+
+  it('is shown by a page that loads nothing from elsewhere and has no place for a key', async () => {
+    const page = await client.get('/docs');
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/https?:|\*|unsafe/);
+    const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
+    expect(loaded.length).toBeGreaterThanOrEqual(4);
+    for (const url of loaded) {
+      expect(url).toMatch(/^\/(docs\/|openapi)/);
+      expect([url, (await client.get(url)).status]).toEqual([url, 200]);
+    }
+    const script = (await client.get('/docs/page.js')).text;
+    expect(script).toContain('supportedSubmitMethods: []');
+    expect(script).toContain('authorizeBtn: nothing');
+    expect(script).not.toMatch(/https?:/);
+  });
+
+  it('has no other files', async () => {
+    for (const name of ['index.html', 'package.json', '..%2fpackage.json', 'swagger-ui.js']) {
+      expect([name, (await client.get(`/docs/${name}`)).status]).toEqual([name, 404]);
+    }
+  });
+});
