@@ -14,27 +14,39 @@ type Item = Bucket & BucketState & { backlog: number };
  * The headers of reference §9 that say what is left. `RateLimit` and `RateLimit-Policy` are those of
  * draft-ietf-httpapi-ratelimit-headers: lists of quoted names with parameters.
  */
-export function rateLimitHeaders({ allowed, buckets, backlogs, now }: Charge): Record<string, string> {
-  const items = buckets.map((bucket, i): Item => {
-    const backlog = backlogs[i] ?? 0;
-    return { ...bucket, ...stateOf(bucket, backlog), backlog };
-  });
-  const [first, global] = items;
-  if (first === undefined) return {};
-  const tight = global !== undefined && isTighter(global, first) ? global : first;
-  const policies = global === undefined ? [first] : [global, first];
+export function rateLimitHeaders(charge: Charge): Record<string, string> {
+  const items = itemsOf(charge);
+  const [policy, global] = items;
+  const tight = tightest(items);
+  // The draft's lists have no order; ours begins with what is the same on every route.
+  const quotas = items.map(({ name, capacity, windowSeconds }) => `"${name}";q=${capacity};w=${windowSeconds}`);
   return {
-    ...(global === undefined ? {} : keyHeaders(first, global, now)),
-    'RateLimit-Policy': policies
-      .map(({ name, capacity, windowSeconds }) => `"${name}";q=${capacity};w=${windowSeconds}`)
-      .join(', '),
+    ...(policy && global ? keyHeaders(policy, global, charge.now) : {}),
+    'RateLimit-Policy': quotas.reverse().join(', '),
     RateLimit: `"${tight.name}";r=${tight.remaining};t=${seconds(tight.wait)}`,
-    ...(allowed ? {} : { 'Retry-After': String(retryAfter(items)) }),
+    ...(charge.allowed ? {} : { 'Retry-After': String(retryAfter(items)) }),
   };
 }
 
-/** Whole seconds, at least 1, until all buckets accept a request. */
-export function retryAfter(items: readonly BucketState[]): number {
+/** The bucket that a refusal is about, and the whole seconds, at least 1, until all accept a request again. */
+export function refusedBy(charge: Charge): { bucket: Bucket; seconds: number } {
+  const items = itemsOf(charge);
+  return { bucket: tightest(items), seconds: retryAfter(items) };
+}
+
+function itemsOf({ buckets, backlogs }: Charge): Item[] {
+  return buckets.map((bucket, i) => {
+    const backlog = backlogs[i] ?? 0;
+    return { ...bucket, ...stateOf(bucket, backlog), backlog };
+  });
+}
+
+/** The bucket with the smaller share left; on equal shares the longer wait, then the first, which is the operation's. */
+function tightest(items: readonly Item[]): Item {
+  return items.reduce((a, b) => (isTighter(b, a) ? b : a));
+}
+
+function retryAfter(items: readonly BucketState[]): number {
   return Math.max(1, ...items.map(({ remaining, wait }) => (remaining === 0 ? seconds(wait) : 0)));
 }
 
@@ -50,7 +62,6 @@ function keyHeaders(policy: Item, global: Item, now: number): Record<string, str
   };
 }
 
-/** The smaller share that is left; on equal shares the longer wait. */
 function isTighter(a: Item, b: Item): boolean {
   const difference = a.remaining * b.capacity - b.remaining * a.capacity;
   return difference < 0 || (difference === 0 && a.wait > b.wait);
