@@ -7,6 +7,8 @@ export interface Bucket extends Rate {
   name: string;
   /** Which of an owner's buckets it is. Under another rate, after a change of plan for instance, it is another one. */
   key: string;
+  /** The bucket as an item of the header `RateLimit-Policy`. */
+  quota: string;
   /** Microseconds in which one request is given back. */
   interval: number;
   /** Microseconds in which all of them are: the capacity in time. */
@@ -23,7 +25,8 @@ export interface Decision {
 export function bucketOf(name: string, { capacity, windowSeconds }: Rate): Bucket {
   const interval = Math.ceil((windowSeconds * 1_000_000) / capacity);
   const key = `${name}:${capacity}/${windowSeconds}`;
-  return { name, key, capacity, windowSeconds, interval, burst: capacity * interval };
+  const quota = `"${name}";q=${capacity};w=${windowSeconds}`;
+  return { name, key, quota, capacity, windowSeconds, interval, burst: capacity * interval };
 }
 
 /**

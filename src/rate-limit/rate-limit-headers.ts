@@ -8,52 +8,68 @@ export interface Charge extends Decision {
   now: number;
 }
 
-type Item = Bucket & BucketState & { backlog: number };
+interface Item extends BucketState {
+  bucket: Bucket;
+  backlog: number;
+}
 
 /**
  * The headers of reference §9 that say what is left. `RateLimit` and `RateLimit-Policy` are those of
  * draft-ietf-httpapi-ratelimit-headers: lists of quoted names with parameters.
  */
-export function rateLimitHeaders({ allowed, buckets, backlogs, now }: Charge): Record<string, string> {
-  const items = buckets.map((bucket, i): Item => {
-    const backlog = backlogs[i] ?? 0;
-    return { ...bucket, ...stateOf(bucket, backlog), backlog };
-  });
+export function rateLimitHeaders(charge: Charge): Record<string, string> {
+  const items = itemsOf(charge);
   const [first, global] = items;
-  if (first === undefined) return {};
-  const tight = global !== undefined && isTighter(global, first) ? global : first;
-  const policies = global === undefined ? [first] : [global, first];
-  return {
-    ...(global === undefined ? {} : keyHeaders(first, global, now)),
-    'RateLimit-Policy': policies
-      .map(({ name, capacity, windowSeconds }) => `"${name}";q=${capacity};w=${windowSeconds}`)
-      .join(', '),
-    RateLimit: `"${tight.name}";r=${tight.remaining};t=${seconds(tight.wait)}`,
-    ...(allowed ? {} : { 'Retry-After': String(retryAfter(items)) }),
-  };
+  const headers = first && global ? keyHeaders(first, global, charge.now) : {};
+  const { bucket, remaining, wait } = tightest(items);
+  // A list without an order; it begins with what is the same on every route.
+  headers['RateLimit-Policy'] = items
+    .map((item) => item.bucket.quota)
+    .reverse()
+    .join(', ');
+  headers['RateLimit'] = `"${bucket.name}";r=${remaining};t=${seconds(wait)}`;
+  if (!charge.allowed) headers['Retry-After'] = String(retryAfter(items));
+  return headers;
 }
 
-/** Whole seconds, at least 1, until all buckets accept a request. */
-export function retryAfter(items: readonly BucketState[]): number {
+/** The bucket that a refusal is about, and the whole seconds, at least 1, until all accept a request again. */
+export function refusedBy(charge: Charge): { bucket: Bucket; seconds: number } {
+  const items = itemsOf(charge);
+  return { bucket: tightest(items).bucket, seconds: retryAfter(items) };
+}
+
+function itemsOf({ buckets, backlogs }: Charge): Item[] {
+  return buckets.map((bucket, i) => {
+    const backlog = backlogs[i] ?? 0;
+    const { remaining, wait } = stateOf(bucket, backlog);
+    return { bucket, backlog, remaining, wait };
+  });
+}
+
+/** The bucket with the smaller share left; on equal shares the longer wait, then the first, which is the operation's. */
+function tightest(items: readonly Item[]): Item {
+  return items.reduce((a, b) => (isTighter(b, a) ? b : a));
+}
+
+function isTighter(a: Item, b: Item): boolean {
+  const difference = a.remaining * b.bucket.capacity - b.remaining * a.bucket.capacity;
+  return difference < 0 || (difference === 0 && a.wait > b.wait);
+}
+
+function retryAfter(items: readonly BucketState[]): number {
   return Math.max(1, ...items.map(({ remaining, wait }) => (remaining === 0 ? seconds(wait) : 0)));
 }
 
 function keyHeaders(policy: Item, global: Item, now: number): Record<string, string> {
   return {
-    'X-RateLimit-Policy': policy.name,
-    'X-RateLimit-Limit': String(policy.capacity),
+    'X-RateLimit-Policy': policy.bucket.name,
+    'X-RateLimit-Limit': String(policy.bucket.capacity),
     'X-RateLimit-Remaining': String(policy.remaining),
     'X-RateLimit-Reset': String(seconds(now + policy.backlog)),
-    'X-RateLimit-Global-Limit': String(global.capacity),
+    'X-RateLimit-Global-Limit': String(global.bucket.capacity),
     'X-RateLimit-Global-Remaining': String(global.remaining),
     'X-RateLimit-Global-Reset': String(seconds(now + global.backlog)),
   };
-}
-
-/** The smaller share that is left; on equal shares the longer wait. */
-function isTighter(a: Item, b: Item): boolean {
-  const difference = a.remaining * b.capacity - b.remaining * a.capacity;
-  return difference < 0 || (difference === 0 && a.wait > b.wait);
 }
 
 function seconds(micros: number): number {

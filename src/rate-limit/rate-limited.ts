@@ -1,9 +1,10 @@
 import { ApiError } from '../http/api-error.js';
-import { type Charge, rateLimitHeaders } from './rate-limit-headers.js';
+import { type Charge, rateLimitHeaders, refusedBy } from './rate-limit-headers.js';
 
 /** 429, with the headers of what was refused. */
 export function rateLimited(what: string, charge: Charge): ApiError {
-  const headers = rateLimitHeaders(charge);
-  const message = `Too many ${what}: try again in ${headers['Retry-After']} seconds.`;
-  return new ApiError('rate_limit_exceeded', message, { headers });
+  const { bucket, seconds } = refusedBy(charge);
+  const limit = `"${bucket.name}" takes ${bucket.capacity} in ${bucket.windowSeconds} seconds`;
+  const message = `Too many ${what}: ${limit}; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  return new ApiError('rate_limit_exceeded', message, { headers: rateLimitHeaders(charge) });
 }

@@ -192,7 +192,9 @@ describe('Rate limits (reference §9)', () => {
     expect(seconds).toBeGreaterThan(HOUR / 3 - 60);
     expect(seconds).toBeLessThanOrEqual(HOUR / 3);
     expect(answer.headers.get('ratelimit')).toBe(`"metadata_read";r=0;t=${seconds}`);
-    expect(error.message).toContain(`${seconds} seconds`);
+    expect(error.message).toBe(
+      `Too many requests with this credential: "metadata_read" takes 3 in 3600 seconds; try again in ${seconds} seconds.`,
+    );
   });
 
   it('the limit comes before scope, role and body: a refused request is not looked at further', async () => {
