@@ -8,6 +8,8 @@ describe('keys', () => {
       expect(isKey(key)).toBe(true);
     }
     expect(new Set(keys).size).toBe(500);
+    expect(newKey('service')).toMatch(/^mw_sk_[0-9A-Za-z]{49}$/);
+    expect(isKey(newKey('service'))).toBe(true);
     expect(prefixOf(keys[0] ?? '')).toHaveLength(12);
   });
   it('with one character changed, missing or added are none', () => {

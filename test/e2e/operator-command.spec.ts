@@ -75,6 +75,29 @@ describe('The operator command (reference §16)', () => {
     const slugs = (await json<{ workspaces: { slug: string }[] }>('workspace', 'list')).workspaces.map((w) => w.slug);
     expect(slugs).toEqual(expect.arrayContaining(['default', 'under-mill-co']));
   });
+  it('makes a service account with a key, and sets the policy of a workspace', async () => {
+    const at = ['--workspace', 'default'];
+    const { serviceAccount } = await json<{ serviceAccount: { id: string } }>(
+      'service-account', 'create', ...at, '--name', 'ci', '--role', 'admin',
+    ); // prettier-ignore
+    expect(serviceAccount).toMatchObject({ name: 'ci', role: 'admin' });
+    const { key } = await json<{ key: { secret: string } }>('key', 'create', ...at, '--service', 'ci');
+    const client = new Client(service.url, key.secret);
+    expect((await client.get('/v1/auth/context')).body).toMatchObject({
+      credentialType: 'service',
+      user: { name: 'ci' },
+    });
+    const policy = async (...words: string[]) =>
+      (await json<{ workspace: { transparency: string[] | null } }>('workspace', 'policy', ...at, ...words)).workspace;
+    expect((await policy('--expose', 'files,text')).transparency).toEqual(['text', 'files']);
+    const neither = await run('workspace', 'policy', ...at);
+    expect([neither.code, neither.err]).toEqual([1, expect.stringMatching(/^Give either/)]);
+    expect(await json('service-account', 'delete', ...at, '--name', 'ci')).toEqual({
+      deleted: true,
+      id: serviceAccount.id,
+    });
+    expect((await client.get('/v1/auth/context')).status).toBe(401);
+  }, 60_000);
   it('without --json people can read it; a key has all scopes unless told otherwise', async () => {
     const { code, out } = await run('key', 'create', '--workspace', 'default', '--user', 'owner@localhost');
     expect(code).toBe(0);

@@ -1,0 +1,209 @@
+import pg from 'pg';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { bash, HeldModel } from '../harness/held-model.js';
+import { upload } from '../harness/files.js';
+import { stepOf } from '../harness/model-server.js';
+import { processesWith } from '../harness/processes.js';
+import { createTask, finished, type MessageBody, reaches, readMessages, type TaskBody } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+interface Sent {
+  message: MessageBody;
+  task: TaskBody;
+}
+
+describe('A message that steers (reference §5)', () => {
+  let model: HeldModel;
+  let service: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    model = await HeldModel.start();
+    // A lease that does not run out, nor is renewed, while a test looks.
+    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' } });
+    member = await makeMember(service);
+  });
+  afterEach(() => {
+    expect(model.held).toEqual([]);
+  });
+  afterAll(async () => {
+    await service.close();
+    await model.server.stop();
+  });
+
+  const asked = () => model.asked();
+  const send = async (id: string, content: string, mode?: string, more = {}) => {
+    const answer = await member.client.post<Sent>(`/v1/tasks/${id}/messages`, { content, mode, ...more });
+    expect(answer.status).toBe(202);
+    return answer.body;
+  };
+  const turns = (id: string) =>
+    service.db.query<{ text: string; turn: number; read_seq: number }>(
+      `SELECT jsonb_path_query_first(parts, '$[*].text') #>> '{}' AS text, turn, read_seq
+       FROM messages WHERE task_id = $1 ORDER BY read_seq`,
+      [id],
+    );
+
+  it('is read before the next model call of the running turn', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    const first = await asked();
+    const sent = await send(id, 'Rather this.', 'steer');
+    expect([sent.message.status, sent.task.status]).toEqual(['queued', 'running']);
+    first.answer(bash('true'));
+    const second = await asked();
+    expect(second.said).toEqual(['Begin.', 'Rather this.']);
+    expect(stepOf(second.request)).toBe(0);
+    const [, message] = await readMessages(member.client, id);
+    expect(message).toMatchObject({ id: sent.message.id, status: 'complete' });
+    second.answer({ text: 'Done so.' });
+    expect(await finished(member.client, id)).toMatchObject({
+      status: 'completed',
+      result: { text: 'Done so.' },
+      usage: { steps: 2 },
+      messageCount: 4,
+    });
+    const rows = await turns(id);
+    expect(rows.map(({ turn }) => turn)).toEqual([1, 1, 1, 1]);
+    expect(new Set(rows.map(({ read_seq }) => read_seq)).size).toBe(4);
+  });
+
+  it('several sent while the calls of a step are carried out are read in their order, and no other message with them', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    const mark = `sleep 0.7${process.pid}`;
+    (await asked()).answer(bash(mark, 'echo second'));
+    await until('the command to run', () => processesWith(mark).length > 0);
+    await send(id, 'One.', 'steer');
+    await send(id, 'Waits.');
+    await send(id, 'Two.', 'steer');
+    const second = await asked();
+    expect(second.said).toEqual(['Begin.', 'One.', 'Two.']);
+    second.answer({ text: 'Done.' });
+    const next = await asked();
+    expect(next.said).toEqual(['Begin.', 'One.', 'Two.', 'Waits.']);
+    next.answer({ text: 'Waited.' });
+    await finished(member.client, id);
+    expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, 1, 1, 1, 2, 2]);
+  });
+
+  it('brings its attachments into a sandbox that is open already', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    (await asked()).answer(bash('echo open'));
+    const second = await asked();
+    await send(id, 'Look at this.', 'steer', {
+      attachments: [{ uploadId: (await upload(service, member, 'late words', { name: 'late.txt' })).id }],
+    });
+    second.answer(bash('ls attachments'));
+    const third = await asked();
+    expect(third.said.at(-1)).toContain('attachments/late.txt');
+    third.answer(bash('cat attachments/late.txt'));
+    const fourth = await asked();
+    expect(JSON.stringify(fourth.request.messages.at(-1))).toContain('late words');
+    fourth.answer({ text: 'Read.' });
+    await finished(member.client, id);
+  });
+
+  it('that arrives during the final answer lets the turn go on', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.', budget: { maxSteps: 5 } });
+    const first = await asked();
+    await send(id, 'One more.', 'steer');
+    first.answer({ text: 'Final?' });
+    const second = await asked();
+    expect(second.said).toEqual(['Begin.', 'One more.']);
+    second.answer({ text: 'Final.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Final.' } });
+    expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('that is committed after the last answer is recorded and before the end lets the turn go on', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    const first = await asked();
+    // Holds the task at the moment between the two writes: the answer's own message is there, the end waits for the lock.
+    const client = new pg.Client({ connectionString: service.db.url });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
+    first.answer({ text: 'Final?' });
+    await until('the write of the answer to wait', async () =>
+      (await waiting()).some((q) => q.includes('INSERT INTO messages')),
+    );
+    // The snapshot of that write is taken: what is committed now is not in it.
+    await client.query(
+      `INSERT INTO messages (id, task_id, seq, role, status, created_by, parts, mode)
+       SELECT gen_random_uuid(), id, last_seq + 1, 'user', 'queued', created_by, '[{"type":"text","text":"Late."}]', 'steer'
+       FROM tasks WHERE id = $1`,
+      [id],
+    );
+    await client.query('UPDATE tasks SET last_seq = last_seq + 1, message_count = message_count + 1 WHERE id = $1', [
+      id,
+    ]);
+    await client.query('COMMIT');
+    await client.end();
+    const second = await asked();
+    expect(second.said).toEqual(['Begin.', 'Late.']);
+    second.answer({ text: 'Final.' });
+    expect(await finished(member.client, id)).toMatchObject({
+      status: 'completed',
+      usage: { steps: 2 },
+      messageCount: 4,
+    });
+    const rows = await turns(id);
+    expect(rows.map(({ turn, text }) => [turn, text])).toEqual([
+      [1, 'Begin.'],
+      [1, 'Final?'],
+      [1, 'Late.'],
+      [1, 'Final.'],
+    ]);
+  });
+
+  it('is read by the worker that takes the turn over when the first one is lost', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    const lost = await asked();
+    await send(id, 'Rather this.', 'steer');
+    await service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
+    const second = await asked();
+    lost.answer({ text: 'From the grave.' });
+    expect(second.said).toEqual(['Begin.', 'Rather this.']);
+    second.answer({ text: 'Done so.' });
+    expect(await finished(member.client, id)).toMatchObject({ result: { text: 'Done so.' }, messageCount: 3 });
+    expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, 1]);
+  });
+
+  it('that the turn left unread is read with the next message, like any other', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    const first = await asked();
+    await send(id, 'Too late.', 'steer');
+    expect((await member.client.post(`/v1/tasks/${id}/cancel`)).status).toBe(200);
+    first.answer({ text: 'never' });
+    await send(id, 'Again.');
+    const next = await asked();
+    expect(next.said).toEqual(['Begin.', 'Too late.', 'Again.']);
+    next.answer({ text: 'Done.' });
+    await finished(member.client, id);
+  });
+
+  it('outside of running all three are the same', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    (await asked()).answer({ text: 'Done.' });
+    for (const mode of ['steer', 'interrupt', 'queue']) {
+      await finished(member.client, id);
+      const { task } = await send(id, `With ${mode}.`, mode);
+      expect(task.status).toBe('queued');
+      const next = await asked();
+      expect(next.said.at(-1)).toBe(`With ${mode}.`);
+      next.answer({ calls: [{ name: 'ask', arguments: { question: 'Which?' } }] });
+      await reaches(member.client, id, 'awaiting_input');
+      await send(id, `Answer with ${mode}.`, mode);
+      (await asked()).answer({ text: 'Thanks.' });
+    }
+    await finished(member.client, id);
+    expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, ...[2, 3, 4].flatMap((n) => [n, n, n, n])]);
+  });
+
+  async function waiting(): Promise<string[]> {
+    const rows = await service.db.query<{ query: string }>(
+      `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows.map(({ query }) => query);
+  }
+});
