@@ -13,17 +13,14 @@ import {
   MaxLength,
   Min,
   ValidateBy,
-  ValidateIf,
   ValidateNested,
 } from 'class-validator';
+import { Given, trimmed } from '../http/given.js';
 import { PageQuery } from '../http/pages.js';
 import type { Effort } from '../models/model-provider.js';
 import { TASK_STATUSES, type TaskStatus } from './task-status.js';
 
 const MAX_CONTENT = 200_000;
-
-/** The field may be absent; null is not absent. */
-const Given = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
 
 // Registered from the last check to the first: the pipe answers the one that was registered last.
 const Content =
@@ -88,7 +85,7 @@ export class CreateTaskDto {
   attachments?: AttachmentDto[];
 
   @Given()
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
+  @Transform(trimmed)
   @IsString()
   @Matches(/\S/, { message: 'title must not be blank' })
   @MaxLength(200)
