@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { InteractionExpiry } from '../tasks/interaction-expiry.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
+import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /**
  * The safety net of every worker: each second it looks at PostgreSQL for what no signal has brought. Recovery comes before
@@ -18,6 +19,7 @@ export class Reconciler implements BeforeApplicationShutdown {
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
     private readonly expiry: InteractionExpiry,
+    private readonly workdirs: WorkdirCleaner,
   ) {}
 
   @Interval(1000)
@@ -31,11 +33,13 @@ export class Reconciler implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     await this.ticking;
+    await this.workdirs.idle();
   }
 
   private async look(): Promise<void> {
     await this.claims.recoverExpired();
     await this.expiry.expire();
+    this.workdirs.wake();
     if (this.executor.free <= 0) return;
     const queued = await this.claims.queued(this.executor.free);
     await Promise.all(queued.map((runId) => this.executor.execute(runId)));

@@ -5,11 +5,12 @@ import { TASK_SELECT, type TaskRow } from './task.row.js';
 import type { TaskStatus } from './task-status.js';
 import { isUuid, VISIBLE } from './tasks.service.js';
 
-const LOCK = `SELECT t.id, t.status FROM tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE`;
+const LOCK = `SELECT t.id, t.status, t.created_by AS "createdById" FROM tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE`;
 
 export interface LockedTask {
   id: string;
   status: TaskStatus;
+  createdById: string;
 }
 
 /**

@@ -77,13 +77,8 @@ function isMetadata(value: unknown): boolean {
   );
 }
 
-export class CreateTaskDto {
-  @Content()
-  content?: string;
-
-  @Attachments()
-  attachments?: AttachmentDto[];
-
+/** What a task is created with and may be changed to afterwards. */
+export class ChangeTaskDto {
   @Given()
   @Transform(trimmed)
   @IsString()
@@ -91,13 +86,9 @@ export class CreateTaskDto {
   @MaxLength(200)
   title?: string;
 
-  @Given()
+  @IsOptional()
   @IsString()
-  model?: string;
-
-  @Given()
-  @IsIn(['low', 'medium', 'high'])
-  effort?: Effort;
+  projectId?: string | null;
 
   @IsOptional()
   @IsInstance(BudgetDto, { message: 'budget must be an object' })
@@ -115,6 +106,22 @@ export class CreateTaskDto {
     },
   })
   metadata?: Record<string, string>;
+}
+
+export class CreateTaskDto extends ChangeTaskDto {
+  @Content()
+  content?: string;
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+
+  @Given()
+  @IsString()
+  model?: string;
+
+  @Given()
+  @IsIn(['low', 'medium', 'high'])
+  effort?: Effort;
 }
 
 export class SendMessageDto {
