@@ -13,7 +13,11 @@ export class LazySandbox {
 
   /** Rejects with {@link SandboxError} when there is none to be had. */
   get(): Promise<SandboxSession> {
-    this.opening ??= this.open();
+    // One that failed may work the next time.
+    this.opening ??= this.open().catch((error: unknown) => {
+      this.opening = undefined;
+      throw error;
+    });
     return this.opening;
   }
 
@@ -36,10 +40,9 @@ export class LazySandbox {
       return session;
     } catch (error) {
       await session.close();
-      if (error instanceof SandboxFileError) {
-        throw new SandboxError(`An input file cannot be laid into the workdir: ${error.message}`, { cause: error });
-      }
-      throw error;
+      signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SandboxError(`An input file cannot be laid into the workdir: ${reason}`, { cause: error });
     }
   }
 }

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Env } from '../config/env.js';
+import { databaseError } from '../http/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { HeldRuns } from './held-runs.js';
 import { RunClaims } from './run-claims.js';
@@ -16,7 +17,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly waiting = new Set<string>();
   private readonly concurrency: number;
-  private claiming = 0;
+  private readonly claiming = new Set<Promise<unknown>>();
   private stopping = false;
 
   constructor(
@@ -32,7 +33,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
 
   /** How many runs could start now. */
   get free(): number {
-    return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming;
+    return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
   }
 
   /**
@@ -44,14 +45,15 @@ export class RunExecutor implements BeforeApplicationShutdown {
       if (!this.stopping && this.waiting.size < MAX_WAITING) this.waiting.add(runId);
       return;
     }
-    this.claiming += 1;
+    const claim = this.claims.claim(runId);
+    this.claiming.add(claim);
     try {
-      const run = await this.claims.claim(runId);
+      const run = await claim;
       if (run !== null) void this.drive(run);
     } catch (error) {
       this.logger.warn(`Run ${runId} was not claimed: ${String(error)}`);
     } finally {
-      this.claiming -= 1;
+      this.claiming.delete(claim);
     }
     this.next();
   }
@@ -60,6 +62,8 @@ export class RunExecutor implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     this.waiting.clear();
+    // Claims under way first: what they bring is held by then, and is handed back with the rest.
+    await Promise.allSettled(this.claiming);
     await this.held.stopAll(new HandedBackError('This worker stops.'));
   }
 
@@ -79,7 +83,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
     try {
       next = await this.driver.drive(run, controller.signal);
     } catch (error) {
-      await this.ended(run, error);
+      await this.ended(run, controller.signal.aborted ? controller.signal.reason : error);
     } finally {
       this.held.remove(run);
     }
@@ -92,6 +96,10 @@ export class RunExecutor implements BeforeApplicationShutdown {
     try {
       if (error instanceof FencedError) return await this.fenced(run, error);
       if (error instanceof HandedBackError) return await this.claims.handBack(run);
+      if (databaseError(error)?.code === 'unavailable') {
+        this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
+        return await this.claims.letGo(run);
+      }
       this.logger.error(`Run ${run.runId} broke: ${error instanceof Error ? error.stack : String(error)}`);
       const message = 'An internal error ended this turn. Send a message to try again.';
       await this.recorder.finish(run, { type: 'failed', code: 'internal_error', message, retryable: true });

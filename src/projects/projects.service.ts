@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid, validate as isUuid } from 'uuid';
+import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import { Pages } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
+import { isUuid } from '../http/uuid.js';
 import type { ChangeProjectDto, CreateProjectDto, ListProjectsQuery } from './project.dto.js';
 import { PROJECT_COLUMNS, PROJECT_SELECT, type ProjectRow } from './project.row.js';
 import { PROJECT_SEEN } from './visibility.js';

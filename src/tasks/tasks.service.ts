@@ -3,16 +3,10 @@ import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { notFound } from '../http/api-error.js';
 import { Pages } from '../http/pages.js';
+import { isUuid } from '../http/uuid.js';
 import { seen } from '../projects/visibility.js';
 import type { ListTasksQuery } from './task.dto.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Whether a text may be asked of a uuid column at all. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
 
 /** Whether the caller sees a task `t`, with the parameters of {@link seen}. */
 export const VISIBLE = `t.workspace_id = $1 AND ${seen('t.project_id', 't.created_by')}`;

@@ -6,12 +6,15 @@ export interface Relay {
   /** Drops every connection and refuses new ones. */
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** Lets the present connections stand and swallows what they carry, as a firewall that forgets them; new ones work. */
+  swallow(): void;
   close(): Promise<void>;
 }
 
 export async function relayTo(target: string): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const silent: (() => void)[] = [];
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
@@ -24,6 +27,12 @@ export async function relayTo(target: string): Promise<Relay> {
       });
     }
     client.pipe(upstream).pipe(client);
+    silent.push(() => {
+      client.unpipe(upstream);
+      upstream.unpipe(client);
+      client.resume();
+      upstream.resume();
+    });
   });
   const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   const cut = () =>
@@ -36,5 +45,11 @@ export async function relayTo(target: string): Promise<Relay> {
   const own = (server.address() as AddressInfo).port;
   const url = new URL(target);
   url.host = `127.0.0.1:${own}`;
-  return { url: url.href, cut, mend: () => listen(own), close: cut };
+  return {
+    url: url.href,
+    cut,
+    mend: () => listen(own),
+    swallow: () => silent.splice(0).forEach((silence) => silence()),
+    close: cut,
+  };
 }
