@@ -14,6 +14,7 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import { PluginsModule } from './plugins/plugins.module.js';
+import { ProjectsModule } from './projects/projects.module.js';
 import { ChannelModule, SignalsModule } from './signals/signals.module.js';
 import { CancellingModule } from './tasks/cancelling.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
@@ -33,7 +34,14 @@ export function composeApp(env: Env): { imports: Modules } {
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
   const signals: Modules = [ChannelModule, SignalsModule.with(env)];
-  const resources: Modules = [WorkspacesModule, FirstBootModule, ModelsModule, FilesModule, TasksModule];
+  const resources: Modules = [
+    WorkspacesModule,
+    FirstBootModule,
+    ModelsModule,
+    ProjectsModule,
+    FilesModule,
+    TasksModule,
+  ];
   const work: Modules = env.runsWork ? [ExecutionModule.with(env)] : [];
   return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...EXTENSIONS] };
 }

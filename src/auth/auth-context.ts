@@ -14,7 +14,7 @@ export class AuthContext {
   readonly credentialType: 'personal_api_key' | 'service';
   readonly credential: { id: string; name: string; prefix: string; createdAt: Date; expiresAt: Date | null };
 
-  constructor(fields: Omit<AuthContext, 'userId' | 'workspaceId' | 'seesEverything' | 'require'>) {
+  constructor(fields: Omit<AuthContext, 'userId' | 'workspaceId' | 'seesEverything' | 'require' | 'requireOwnership'>) {
     Object.assign(this, fields);
   }
 
@@ -34,5 +34,17 @@ export class AuthContext {
     if (!this.scopes.includes(scope)) {
       throw new ApiError('missing_scope', `This credential lacks the scope ${scope}.`);
     }
+  }
+
+  /**
+   * Only its owner, and the owners and admins of the workspace, may change or delete a thing that others see too.
+   * Throws 403 `not_owner`.
+   */
+  requireOwnership(ownerId: string, what: string): void {
+    if (ownerId === this.userId || this.seesEverything) return;
+    throw new ApiError(
+      'not_owner',
+      `Only the owner of this ${what}, or an owner or admin of the workspace, may do this.`,
+    );
   }
 }

@@ -3,6 +3,7 @@ import { type DynamicModule, Inject, Injectable, Module, type OnModuleInit, Opti
 import { AgentModule } from '../agent/agent.module.js';
 import type { Env } from '../config/env.js';
 import { FilesModule } from '../files/files.module.js';
+import { SandboxModule } from '../sandbox/sandbox.module.js';
 import { LocalSignal } from '../signals/local-signal.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { HeldRuns } from './held-runs.js';
@@ -13,6 +14,7 @@ import { RunExecutor } from './run-executor.js';
 import { RunLoader } from './run-loader.js';
 import { RunProcessor } from './run.processor.js';
 import { RunRecorder } from './run-recorder.js';
+import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /** Without Redis the signal calls the executor itself. */
 @Injectable()
@@ -33,8 +35,18 @@ export class ExecutionModule {
     const doorbell = env.variables.REDIS_URL === undefined ? LocalWork : RunProcessor;
     return {
       module: ExecutionModule,
-      imports: [AgentModule, FilesModule, TasksModule],
-      providers: [RunClaims, HeldRuns, RunLoader, RunRecorder, RunDriver, RunExecutor, Reconciler, doorbell],
+      imports: [AgentModule, FilesModule, SandboxModule, TasksModule],
+      providers: [
+        RunClaims,
+        HeldRuns,
+        RunLoader,
+        RunRecorder,
+        RunDriver,
+        RunExecutor,
+        WorkdirCleaner,
+        Reconciler,
+        doorbell,
+      ],
     };
   }
 }

@@ -4,6 +4,7 @@ import { PgChannel } from '../signals/pg-channel.js';
 import { InteractionExpiry } from '../tasks/interaction-expiry.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
+import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /**
  * The safety net of every worker: each second it looks at PostgreSQL for what no signal has brought. Recovery comes before
@@ -19,6 +20,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
     private readonly expiry: InteractionExpiry,
+    private readonly workdirs: WorkdirCleaner,
     private readonly channel: PgChannel,
   ) {}
 
@@ -38,11 +40,13 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     await this.ticking;
+    await this.workdirs.idle();
   }
 
   private async look(): Promise<void> {
     await this.claims.recoverExpired();
     await this.expiry.expire();
+    this.workdirs.wake();
     if (this.executor.free <= 0) return;
     const queued = await this.claims.queued(this.executor.free);
     await Promise.all(queued.map((runId) => this.executor.execute(runId)));

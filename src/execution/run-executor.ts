@@ -6,6 +6,7 @@ import { HeldRuns } from './held-runs.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
+import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /** Rung runs that wait in memory for a free place. More are found in the table. */
 const MAX_WAITING = 1000;
@@ -24,6 +25,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
     private readonly held: HeldRuns,
     private readonly driver: RunDriver,
     private readonly recorder: RunRecorder,
+    private readonly workdirs: WorkdirCleaner,
     env: Env,
   ) {
     this.concurrency = env.variables.WORKER_CONCURRENCY;
@@ -92,8 +94,8 @@ export class RunExecutor implements BeforeApplicationShutdown {
 
   /** What is left to do when a run was stopped rather than finished. */
   private async ended(run: ClaimedRun, error: unknown): Promise<void> {
-    if (error instanceof FencedError) return this.logger.log(error.message);
     try {
+      if (error instanceof FencedError) return await this.fenced(run, error);
       if (error instanceof HandedBackError) return await this.claims.handBack(run);
       if (databaseError(error)?.code === 'unavailable') {
         this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
@@ -106,5 +108,10 @@ export class RunExecutor implements BeforeApplicationShutdown {
       // The database cannot be reached, or the run is not ours: its lease runs out and another worker takes over.
       this.logger.warn(`The end of run ${run.runId} was not recorded: ${String(cause)}`);
     }
+  }
+
+  private async fenced({ taskId }: ClaimedRun, error: FencedError): Promise<void> {
+    this.logger.log(error.message);
+    await this.workdirs.removeIfGone(taskId);
   }
 }

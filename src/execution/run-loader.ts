@@ -5,7 +5,7 @@ import { LocalStorage } from '../files/storage/local-storage.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../models/conversation.js';
 import type { Effort } from '../models/model-provider.js';
 import { INVOCATIONS, type InvocationRow } from '../tasks/message.row.js';
-import type { ClaimedRun } from './claimed-run.js';
+import { type ClaimedRun, FencedError } from './claimed-run.js';
 
 interface TaskInput {
   model: string;
@@ -51,7 +51,8 @@ export class RunLoader {
       work.query<MessageInput>({ name: 'run-messages', text: MESSAGES, values: [run.taskId] }),
     ]);
     const [task] = tasks.rows;
-    if (task === undefined) throw new Error(`Task ${run.taskId} is gone.`);
+    // Deleted since it was claimed.
+    if (task === undefined) throw new FencedError(run);
     const { steps, tokens, durationMs } = task;
     return {
       taskId: run.taskId,

@@ -6,6 +6,7 @@ import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import type { Page } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
+import { seen } from '../projects/visibility.js';
 import { freeName } from './file-name.js';
 import { FILE_COLUMNS, FILE_SELECT, type FileRow } from './file.row.js';
 
@@ -25,7 +26,8 @@ RETURNING ${FILE_COLUMNS}`;
 
 // A file of a task is seen by whoever sees the task (reference §3).
 const VISIBLE = `${FILE_SELECT} LEFT JOIN tasks t ON t.id = f.task_id
-WHERE f.id = $1 AND f.workspace_id = $2 AND ($3 OR coalesce(t.created_by, f.created_by) = $4)`;
+WHERE f.workspace_id = $1 AND f.id = $4
+  AND ${seen('coalesce(t.project_id, f.project_id)', 'coalesce(t.created_by, f.created_by)')}`;
 
 const PAGE = `${FILE_SELECT}
 WHERE f.task_id = $1 AND ($2::timestamptz IS NULL OR (f.created_at, f.id) < ($2, $3::uuid))
@@ -78,7 +80,7 @@ export class FilesService {
   /** A file that the caller may see. Throws 404 for any other. */
   async get(auth: AuthContext, fileId: string): Promise<FileRow> {
     if (!isUuid(fileId)) throw notFound('file');
-    const values = [fileId, auth.workspaceId, auth.seesEverything, auth.userId];
+    const values = [auth.workspaceId, auth.userId, auth.seesEverything, fileId];
     const [row] = await this.read('file', VISIBLE, values);
     if (row === undefined) throw notFound('file');
     return row;

@@ -68,7 +68,8 @@ export class TaskCanceller {
     return rows.map(({ runId }) => runId);
   }
 
-  private nudge(runIds: string[]): void {
+  /** Tells the workers, after the commit, that these runs are theirs no more. */
+  nudge(runIds: string[]): void {
     for (const runId of runIds) this.channel.send({ stop: runId });
   }
 }

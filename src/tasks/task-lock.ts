@@ -9,11 +9,12 @@ import { VISIBLE } from './tasks.service.js';
 // The membership first and until the commit, so that its removal comes before or after all of this.
 const LOCK = `
 WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE)
-SELECT t.id, t.status FROM member, tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE OF t`;
+SELECT t.id, t.status, t.created_by AS "createdById" FROM member, tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE OF t`;
 
 export interface LockedTask {
   id: string;
   status: TaskStatus;
+  createdById: string;
 }
 
 /**

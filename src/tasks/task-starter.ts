@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
 import { FilesService } from '../files/files.service.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError, notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import type { Effort, ModelInfo } from '../models/model-provider.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { ProjectsService } from '../projects/projects.service.js';
 import { WorkSignal } from '../signals/work-signal.js';
 import { checkInput, userParts } from './message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
@@ -16,8 +17,8 @@ import { TASK_COLUMNS, type TaskRow } from './task.row.js';
 const CREATE = `
 WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $2 AND user_id = $3 FOR KEY SHARE),
 task AS (
-  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq)
-  SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1 FROM member
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq, project_id)
+  SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1, $12::uuid FROM member
   RETURNING ${TASK_COLUMNS}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
@@ -31,6 +32,7 @@ SELECT * FROM task`;
 export class TaskStarter {
   constructor(
     private readonly models: ModelCatalog,
+    private readonly projects: ProjectsService,
     private readonly files: FilesService,
     private readonly signal: WorkSignal,
   ) {}
@@ -42,6 +44,7 @@ export class TaskStarter {
     const taskId = uuid();
     const runId = uuid();
     const parts = await userParts(auth, tx, this.files, taskId, input);
+    await this.holdProject(auth, tx, input.projectId);
     const [row] = await tx.query<TaskRow>(CREATE, [
       taskId,
       auth.workspaceId,
@@ -54,10 +57,15 @@ export class TaskStarter {
       uuid(),
       JSON.stringify(parts),
       runId,
+      input.projectId,
     ]);
     if (row === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
     tx.afterCommit(() => this.signal.ring(runId));
     return { ...row, createdByName: auth.user.name, interaction: null };
+  }
+
+  private async holdProject(auth: AuthContext, tx: UnitOfWork, id: string | null | undefined): Promise<void> {
+    if (id != null && !(await this.projects.hold(auth, tx, id))) throw notFound('project', 'projectId');
   }
 
   private model(id: string | undefined): ModelInfo {

@@ -13,18 +13,15 @@ import {
   MaxLength,
   Min,
   ValidateBy,
-  ValidateIf,
   ValidateNested,
 } from 'class-validator';
 import { Documented } from '../http/documented.js';
+import { Given, trimmed } from '../http/given.js';
 import { PageQuery } from '../http/pages.js';
 import type { Effort } from '../models/model-provider.js';
 import { TASK_STATUSES, type TaskStatus } from './task-status.js';
 
 const MAX_CONTENT = 200_000;
-
-/** The field may be absent; null is not absent. */
-const Given = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
 
 // Registered from the last check to the first: the pipe answers the one that was registered last.
 const Content =
@@ -85,30 +82,19 @@ function isMetadata(value: unknown): boolean {
 /** A task or message has text, files or both. */
 const Substance = () => Documented({ anyOf: [{ required: ['content'] }, { required: ['attachments'] }] });
 
-@Substance()
-export class CreateTaskDto {
-  @Content()
-  content?: string;
-
-  @Attachments()
-  attachments?: AttachmentDto[];
-
+/** What a task is created with and may be changed to afterwards. */
+export class ChangeTaskDto {
   @Given()
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.trim() : value))
+  @Transform(trimmed)
   @IsString()
   @Documented({ description: 'Without it the first line of the content.' })
   @Matches(/\S/, { message: 'title must not be blank' })
   @MaxLength(200)
   title?: string;
 
-  @Given()
+  @IsOptional()
   @IsString()
-  @Documented({ description: 'An id of `GET /v1/models`; without it the default.' })
-  model?: string;
-
-  @Given()
-  @IsIn(['low', 'medium', 'high'])
-  effort?: Effort;
+  projectId?: string | null;
 
   @IsOptional()
   @IsInstance(BudgetDto, { message: 'budget must be an object' })
@@ -133,6 +119,24 @@ export class CreateTaskDto {
     },
   })
   metadata?: Record<string, string>;
+}
+
+@Substance()
+export class CreateTaskDto extends ChangeTaskDto {
+  @Content()
+  content?: string;
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+
+  @Given()
+  @IsString()
+  @Documented({ description: 'An id of `GET /v1/models`; without it the default.' })
+  model?: string;
+
+  @Given()
+  @IsIn(['low', 'medium', 'high'])
+  effort?: Effort;
 }
 
 @Substance()

@@ -1,13 +1,15 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Endpoint } from '../http/endpoint.js';
-import { pageSchema } from '../http/schema.js';
+import { deletedSchema, pageSchema } from '../http/schema.js';
 import { Tx } from '../http/tx.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { InteractionsService } from './interactions.service.js';
 import { TaskCanceller } from './task-canceller.js';
-import { AnswerDto, CreateTaskDto, ListTasksQuery } from './task.dto.js';
+import { TaskChanger } from './task-changer.js';
+import { TaskRemover } from './task-remover.js';
+import { AnswerDto, ChangeTaskDto, CreateTaskDto, ListTasksQuery } from './task.dto.js';
 import { TaskStarter } from './task-starter.js';
 import { taskAnswer, taskPageView, taskSchema, taskView } from './task.view.js';
 import { TasksService } from './tasks.service.js';
@@ -17,6 +19,8 @@ export class TasksController {
   constructor(
     private readonly tasks: TasksService,
     private readonly starter: TaskStarter,
+    private readonly changer: TaskChanger,
+    private readonly remover: TaskRemover,
     private readonly canceller: TaskCanceller,
     private readonly interactions: InteractionsService,
   ) {}
@@ -52,6 +56,36 @@ export class TasksController {
   @Endpoint({ summary: 'Read a task', policy: 'resource_read', scopes: ['tasks:read'], answer: taskAnswer })
   async get(@Auth() auth: AuthContext, @Param('taskId') taskId: string) {
     return { task: taskView(await this.tasks.get(auth, taskId)) };
+  }
+
+  @Patch(':taskId')
+  @Endpoint({
+    summary: 'Change a task',
+    description: 'What is given is replaced; `{}` changes nothing.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    answer: taskAnswer,
+  })
+  async change(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Body() body: ChangeTaskDto,
+  ) {
+    return { task: taskView(await this.changer.change(auth, tx, taskId, body)) };
+  }
+
+  @Delete(':taskId')
+  @Endpoint({
+    summary: 'Delete a task',
+    description: 'For good, with its messages, files and running work.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    answer: deletedSchema,
+  })
+  async remove(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
+    await this.remover.remove(auth, tx, taskId);
+    return { deleted: true, id: taskId.toLowerCase() };
   }
 
   @Post(':taskId/cancel')

@@ -4,11 +4,12 @@ import { Database } from '../database/database.js';
 import { notFound } from '../http/api-error.js';
 import { Pages } from '../http/pages.js';
 import { isUuid } from '../http/uuid.js';
+import { seen } from '../projects/visibility.js';
 import type { ListTasksQuery } from './task.dto.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
 
-/** Who sees a task (reference §3): its creator, and the workspace's owners and admins. $1 workspace, $2 user, $3 sees everything. */
-export const VISIBLE = `t.workspace_id = $1 AND ($3 OR t.created_by = $2)`;
+/** Whether the caller sees a task `t`, with the parameters of {@link seen}. */
+export const VISIBLE = `t.workspace_id = $1 AND ${seen('t.project_id', 't.created_by')}`;
 
 /** Reads of tasks. */
 @Injectable()

@@ -92,7 +92,7 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/files/{fileId}', ['files:read'], ['file']),
   { ...read('/v1/files/{fileId}/content', ['files:read'], []), answer: null },
   ...AUTOMATIONS.map((one) => ({ ...one, builtBy: 'automations' as const })),
-  { ...open('/developer-api/rate-limits'), builtBy: 'limits', answer: ['free', 'paid'] },
+  { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },
   row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),
   open('/health/live'),
   open('/health/ready'),

@@ -1,0 +1,13 @@
+// Who sees what (reference §3), for every statement that reads or locks. $1 is the workspace, $2 the user, $3 whether the
+// user sees everything in it; the statement itself keeps to the workspace.
+
+/** Of a project `p`: its owner sees it, and all members when its visibility is `workspace`. */
+export const PROJECT_SEEN = `($3::boolean OR p.visibility = 'workspace' OR p.owner_id = $2)`;
+
+/**
+ * Of a thing that may be in a project: whoever sees the project sees it, without a project its creator does.
+ * Both are columns, `t.project_id` and `t.created_by`.
+ */
+export const seen = (projectId: string, createdBy: string): string =>
+  `($3::boolean OR (${projectId} IS NULL AND ${createdBy} = $2) OR EXISTS (
+  SELECT 1 FROM projects p WHERE p.id = ${projectId} AND ${PROJECT_SEEN}))`;

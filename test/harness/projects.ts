@@ -1,0 +1,35 @@
+import type { TestApp } from './app.js';
+import type { Answer, Client, Member } from './client.js';
+
+export interface ProjectBody {
+  id: string;
+  name: string;
+  description: string | null;
+  visibility: string;
+  owner: { id: string; name: string };
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Makes a project as a member; fails unless that is answered with 201. */
+export async function createProject(
+  { client }: Pick<Member, 'client'>,
+  json: Record<string, unknown> = { name: 'Project' },
+): Promise<ProjectBody> {
+  const { status, body, text } = await client.post<{ project: ProjectBody }>('/v1/projects', json);
+  if (status !== 201) throw new Error(`${status}: ${text}`);
+  return body.project;
+}
+
+export function patch<T = Record<string, unknown>>(client: Client, path: string, json: unknown): Promise<Answer<T>> {
+  return client.request<T>('PATCH', path, { json });
+}
+
+export function deletion<T = Record<string, unknown>>(client: Client, path: string): Promise<Answer<T>> {
+  return client.request<T>('DELETE', path);
+}
+
+/** Puts a task that is a bare row into a project. */
+export async function putIntoProject({ db }: TestApp, taskId: string, projectId: string | null): Promise<void> {
+  await db.query('UPDATE tasks SET project_id = $2 WHERE id = $1', [taskId, projectId]);
+}
