@@ -3,7 +3,12 @@ import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsServer } from './metrics-server.js';
 import { Readiness } from './readiness.js';
+import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { ServiceFigures } from './service-figures.js';
 
-@Module({ controllers: [HealthController, MetricsController], providers: [Readiness, ServiceFigures, MetricsServer] })
+@Module({
+  imports: [RateLimitModule],
+  controllers: [HealthController, MetricsController],
+  providers: [Readiness, ServiceFigures, MetricsServer],
+})
 export class HealthModule {}

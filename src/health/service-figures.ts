@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { Metrics } from '../metrics/metrics.js';
+import { RateLimiter } from '../rate-limit/rate-limiter.js';
 
 // Both figures of the queue come from partial indexes that hold nothing but the runs that are not over.
 const QUEUE = {
@@ -26,6 +27,7 @@ export class ServiceFigures implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly database: Database,
+    private readonly limiter: RateLimiter,
   ) {}
 
   onModuleInit(): void {
@@ -35,6 +37,8 @@ export class ServiceFigures implements OnModuleInit {
     metrics.gauge('queue_age_seconds', 'How long the oldest queued run has waited.', null, () => this.age());
     metrics.gauge('process_resident_bytes', 'Resident memory.', null, one(() => process.memoryUsage.rss()));
     metrics.gauge('process_uptime_seconds', 'Since the start of the process.', null, one(() => process.uptime()));
+    const help = 'Requests that were limited in memory, because Redis did not answer.';
+    metrics.total('rate_limit_fallbacks_total', help, () => this.limiter.fallbacks);
     metrics.total('process_cpu_seconds_total', 'CPU time, user and system.', () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;

@@ -178,7 +178,7 @@ describe('Projects (reference §3, §4, §11)', () => {
       const { client, workspace, user } = await makeMember(service);
       await service.db.query(
         `INSERT INTO projects (id, workspace_id, owner_id, name, visibility, created_at)
-         SELECT gen_random_uuid(), $1, $2, n::text, 'private', now() - make_interval(secs => n / 3)
+         SELECT overlay(gen_random_uuid()::text placing '7' from 15 for 1)::uuid, $1, $2, n::text, 'private', now() - make_interval(secs => n / 3)
          FROM generate_series(1, 51) n`,
         [workspace.id, user.id],
       );

@@ -49,6 +49,8 @@ function expectHeaders(answer: Answer<unknown>, policy: string): void {
   if (answer.status < 400) expect(answer.headers.get('retry-after')).toBeNull();
 }
 
+const NOTE = '/v1/notes/01a1fdc8-9de6-70d0-a884-574b696941ef';
+
 describe('Rate limits (reference §9)', () => {
   let service: TestApp;
   let member: Member;
@@ -163,9 +165,9 @@ describe('Rate limits (reference §9)', () => {
     await ask('GET', '/v1/auth/context?x=1');
     await ask('GET', '/v1/notes/fail/error');
     for (let n = 0; n < 4; n++) await ask('GET', '/v1/auth/context');
-    await ask('DELETE', '/v1/notes/x');
-    for (let n = 0; n < 4; n++) await ask('DELETE', '/v1/notes/x');
-    const last = await ask('DELETE', '/v1/notes/x');
+    await ask('DELETE', NOTE);
+    for (let n = 0; n < 4; n++) await ask('DELETE', NOTE);
+    const last = await ask('DELETE', NOTE);
     await ask('GET', '/v1/tasks');
     expect(seen).toEqual([
       [200, 2, 7],
@@ -200,8 +202,8 @@ describe('Rate limits (reference §9)', () => {
   it('the limit comes before scope, role and body: a refused request is not looked at further', async () => {
     const { client } = await makeMember(service, { scopes: ['files:read'], role: 'viewer' });
     await service.db.query(`UPDATE workspaces SET plan = 'free'`);
-    for (let n = 0; n < 5; n++) expect((await client.request('DELETE', '/v1/notes/x')).status).toBe(403);
-    expect((await client.request('DELETE', '/v1/notes/x', { raw: '{' })).status).toBe(429);
+    for (let n = 0; n < 5; n++) expect((await client.request('DELETE', NOTE)).status).toBe(403);
+    expect((await client.request('DELETE', NOTE, { raw: '{' })).status).toBe(429);
     await service.db.query(`UPDATE workspaces SET plan = 'paid'`);
   });
 
@@ -261,7 +263,7 @@ describe('Rate limits (reference §9)', () => {
         for (const [method, path] of [
           ['GET', '/v1/auth/context'],
           ['GET', '/v1/tasks'],
-          ['DELETE', '/v1/notes/x'],
+          ['DELETE', NOTE],
           ['POST', '/v1/tasks'],
           ['POST', '/v1/uploads'],
         ] as const) {
