@@ -13,7 +13,7 @@ closed_messages AS (
 
 /** Adds the time from the claim (`run.claimed_at`) to `end` to the figures of the task `t`: only running time counts. */
 export const addDuration = (end: string): string => {
-  const ms = `coalesce(extract(epoch FROM ${end} - run.claimed_at) * 1000, 0)::bigint`;
+  const ms = `greatest(extract(epoch FROM ${end} - run.claimed_at) * 1000, 0)::bigint`;
   return `duration_ms = t.duration_ms + ${ms}, turn_duration_ms = t.turn_duration_ms + ${ms}`;
 };
 
