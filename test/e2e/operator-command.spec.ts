@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { SCOPES } from '../../src/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
+
+// Each call is a process that boots: about a second, and several on a busy machine.
+jest.setTimeout(120_000);
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
