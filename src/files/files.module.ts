@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { FileCleaner } from './file-cleaner.js';
+import { FileIntake } from './file-intake.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
 import { LocalStorage } from './storage/local-storage.js';
@@ -8,7 +9,7 @@ import { UploadsService } from './uploads.service.js';
 
 @Module({
   controllers: [UploadsController, FilesController],
-  providers: [LocalStorage, FilesService, UploadsService, FileCleaner],
-  exports: [FilesService, LocalStorage],
+  providers: [LocalStorage, FileIntake, FilesService, UploadsService, FileCleaner],
+  exports: [FileIntake, FilesService, LocalStorage],
 })
 export class FilesModule {}

@@ -1,0 +1,56 @@
+import { Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { AuthContext } from '../auth/auth-context.js';
+import { Auth } from '../auth/auth.decorator.js';
+import { Env } from '../config/env.js';
+import { fileView } from '../files/file.view.js';
+import { Endpoint } from '../http/endpoint.js';
+import { originOf } from '../http/origin.js';
+import { PageQuery } from '../http/pages.js';
+import { Tx } from '../http/tx.js';
+import type { UnitOfWork } from '../http/unit-of-work.js';
+import { ProjectFilesService } from './project-files.service.js';
+
+@Controller('v1/projects/:projectId/files')
+export class ProjectFilesController {
+  constructor(
+    private readonly files: ProjectFilesService,
+    private readonly env: Env,
+  ) {}
+
+  @Get()
+  @Endpoint({ policy: 'resource_read', scopes: ['projects:read', 'files:read'] })
+  async list(
+    @Auth() auth: AuthContext,
+    @Param('projectId') projectId: string,
+    @Query() query: PageQuery,
+    @Req() req: Request,
+  ) {
+    const { rows, nextCursor } = await this.files.list(auth, projectId, query);
+    const origin = originOf(req, this.env);
+    return { files: rows.map((row) => fileView(row, origin)), nextCursor };
+  }
+
+  @Post()
+  @Endpoint({
+    policy: 'file_upload',
+    scopes: ['projects:write', 'files:write'],
+    body: 'stream',
+    location: '/v1/files/{file.id}',
+  })
+  async add(@Auth() auth: AuthContext, @Param('projectId') projectId: string, @Req() req: Request) {
+    return { file: fileView(await this.files.add(auth, projectId, req), originOf(req, this.env)) };
+  }
+
+  @Delete(':fileId')
+  @Endpoint({ policy: 'resource_write', scopes: ['projects:write', 'files:write'] })
+  async remove(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('projectId') projectId: string,
+    @Param('fileId') fileId: string,
+  ) {
+    await this.files.remove(auth, tx, projectId, fileId);
+    return { deleted: true, id: fileId.toLowerCase() };
+  }
+}
