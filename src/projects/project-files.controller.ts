@@ -1,12 +1,14 @@
 import { Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import { z } from 'zod';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Env } from '../config/env.js';
-import { fileView } from '../files/file.view.js';
+import { fileSchema, fileView } from '../files/file.view.js';
 import { Endpoint } from '../http/endpoint.js';
 import { originOf } from '../http/origin.js';
 import { PageQuery } from '../http/pages.js';
+import { deletedSchema, pageSchema } from '../http/schema.js';
 import { Tx } from '../http/tx.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { ProjectFilesService } from './project-files.service.js';
@@ -19,7 +21,13 @@ export class ProjectFilesController {
   ) {}
 
   @Get()
-  @Endpoint({ policy: 'resource_read', scopes: ['projects:read', 'files:read'] })
+  @Endpoint({
+    summary: "List a project's files",
+    description: 'Newest first.',
+    policy: 'resource_read',
+    scopes: ['projects:read', 'files:read'],
+    answer: pageSchema('files', fileSchema),
+  })
   async list(
     @Auth() auth: AuthContext,
     @Param('projectId') projectId: string,
@@ -33,6 +41,9 @@ export class ProjectFilesController {
 
   @Post()
   @Endpoint({
+    summary: 'Add a file to a project',
+
+    answer: z.strictObject({ file: fileSchema }),
     policy: 'file_upload',
     scopes: ['projects:write', 'files:write'],
     body: 'stream',
@@ -43,7 +54,13 @@ export class ProjectFilesController {
   }
 
   @Delete(':fileId')
-  @Endpoint({ policy: 'resource_write', scopes: ['projects:write', 'files:write'] })
+  @Endpoint({
+    summary: 'Remove a file of a project',
+    description: 'For good.',
+    policy: 'resource_write',
+    scopes: ['projects:write', 'files:write'],
+    answer: deletedSchema,
+  })
   async remove(
     @Auth() auth: AuthContext,
     @Tx() tx: UnitOfWork,

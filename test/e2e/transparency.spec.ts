@@ -23,14 +23,20 @@ const KINDS: Record<keyof Transparency, { stored: object; seen: object[] }> = {
     ],
   },
   files: {
-    stored: { type: 'file', fileId: 'f1', name: 'a.txt', mediaType: 'text/plain', path: 'attachments/a.txt' },
+    stored: {
+      type: 'file',
+      fileId: '01a1fdc8-9de6-70d0-a884-574b696941e1',
+      name: 'a.txt',
+      mediaType: 'text/plain',
+      path: 'attachments/a.txt',
+    },
     seen: [
       {
         type: 'file',
-        id: 'f1',
+        id: '01a1fdc8-9de6-70d0-a884-574b696941e1',
         name: 'a.txt',
         mediaType: 'text/plain',
-        downloadUrl: expect.stringMatching(/\/v1\/files\/f1\/content$/),
+        downloadUrl: expect.stringMatching(/\/v1\/files\/01a1fdc8-9de6-70d0-a884-574b696941e1\/content$/),
       },
     ],
   },
@@ -43,14 +49,19 @@ const KINDS: Record<keyof Transparency, { stored: object; seen: object[] }> = {
     seen: [{ type: 'source_document', sourceId: 's2', mediaType: 'application/pdf', title: 'B', name: 'b.pdf' }],
   },
   reasoning_files: {
-    stored: { type: 'reasoning_file', fileId: 'f2', name: 'c.png', mediaType: 'image/png' },
+    stored: {
+      type: 'reasoning_file',
+      fileId: '01a1fdc8-9de6-70d0-a884-574b696941e2',
+      name: 'c.png',
+      mediaType: 'image/png',
+    },
     seen: [
       {
         type: 'reasoning_file',
-        id: 'f2',
+        id: '01a1fdc8-9de6-70d0-a884-574b696941e2',
         name: 'c.png',
         mediaType: 'image/png',
-        downloadUrl: expect.stringMatching(/\/v1\/files\/f2\/content$/),
+        downloadUrl: expect.stringMatching(/\/v1\/files\/01a1fdc8-9de6-70d0-a884-574b696941e2\/content$/),
       },
     ],
   },
