@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import pg from 'pg';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type Answer, Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { ROOMY } from '../harness/limits.js';
 import { createTask, type TaskBody } from '../harness/tasks.js';
 import { makeNotes, NotesModule } from './notes.module.js';
 
@@ -21,8 +22,8 @@ describe('Duplicates (reference §8)', () => {
 
   beforeAll(async () => {
     // No worker: what is counted is what the requests did.
-    service = await bootApp({ env: { ROLE: 'api' }, imports: [NotesModule] });
-    twin = await bootApp({ env: { ROLE: 'api' }, imports: [NotesModule], db: service.db });
+    service = await bootApp({ config: ROOMY, env: { ROLE: 'api' }, imports: [NotesModule] });
+    twin = await bootApp({ config: ROOMY, env: { ROLE: 'api' }, imports: [NotesModule], db: service.db });
     await makeNotes(service.db);
     member = await makeMember(service);
   });
