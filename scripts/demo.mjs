@@ -19,6 +19,8 @@ class Stopped extends Error {}
 
 await main(async () => {
   const { values } = parseArgs({ options: { once: { type: 'boolean', default: false } } });
+  // `npm run demo --once`, without the two dashes between: npm takes it for an option of its own.
+  if (process.env.npm_config_once) values.once = true;
   const started = performance.now();
   await prepare();
   loadDotEnv();

@@ -3,25 +3,44 @@ import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { ConfigurationError, Env } from './config/env.js';
+import { ConfigurationError, type Env, readEnv } from './config/env.js';
 import { configureHttp } from './http/configure-http.js';
+import { PinoLogger } from './http/logger.js';
 
 try {
-  // Imported late: a wrong environment stops the boot while the module is composed, with a message instead of a stack.
+  const env = readEnv();
+  // Imported late: composing it reads the environment too, and a wrong value is answered above, without a stack.
   const { AppModule } = await import('./app.module.js');
-  const app = await NestFactory.create<NestExpressApplication>(AppModule, {
-    bodyParser: false,
-    abortOnError: false,
-    bufferLogs: true,
-  });
-  const env = app.get(Env);
+  const logger = new PinoLogger(env.variables.LOG_LEVEL);
+  const options = { bodyParser: false, abortOnError: false, logger };
+  const app = await NestFactory.create<NestExpressApplication>(AppModule, options);
   configureHttp(app, env);
+  // An empty list stands for the usual signals.
   app.enableShutdownHooks([], { useProcessExit: true });
-  await app.listen(env.variables.PORT, env.variables.HOST);
+  await listen(app, env);
   new Logger('Millwright').log(`Ready at ${await app.getUrl()}`);
 } catch (error) {
-  console.error(error instanceof ConfigurationError ? error.message : error);
+  // What modules that are still being made may say of the missing rest would only mislead.
+  Logger.overrideLogger(false);
+  console.error(isForOperators(error) ? error.message : error);
   process.exitCode = 1;
   // A failed boot may leave timers or sockets of modules that did start.
   setTimeout(() => process.exit(1), 1000).unref();
+}
+
+async function listen(app: NestExpressApplication, { variables: { HOST, PORT } }: Env): Promise<void> {
+  try {
+    await app.listen(PORT, HOST);
+  } catch (error) {
+    await app.close();
+    const reason = (error as Error).message;
+    throw new ConfigurationError(
+      `HOST, PORT: an address that is free is expected, and ${HOST}:${PORT} is not (${reason}).`,
+    );
+  }
+}
+
+/** Whether the message alone says what to do. */
+function isForOperators(error: unknown): error is Error {
+  return error instanceof Error && ['ConfigurationError', 'SandboxError'].includes(error.name);
 }

@@ -14,9 +14,16 @@ export class LazySandbox {
 
   /** Rejects with {@link SandboxError} when there is none to be had. */
   async get(): Promise<SandboxSession> {
-    this.opening ??= this.open();
+    // One that failed may work the next time.
+    this.opening ??= this.open().catch((error: unknown) => {
+      this.opening = undefined;
+      throw error;
+    });
     const session = await this.opening;
-    await layIn(session, this.late.splice(0));
+    for (let [file] = this.late; file !== undefined; [file] = this.late) {
+      await this.layIn(session, file);
+      this.late.shift();
+    }
     return session;
   }
 
@@ -40,21 +47,22 @@ export class LazySandbox {
     const { taskId, signal, files } = this.input;
     const session = await this.sandbox().open({ taskId, signal });
     try {
-      await layIn(session, files);
+      for (const file of files) await this.layIn(session, file);
       return session;
     } catch (error) {
       await session.close();
       throw error;
     }
   }
-}
 
-async function layIn(session: SandboxSession, files: InputFile[]): Promise<void> {
-  try {
-    for (const file of files) await bringIn(session, file);
-  } catch (error) {
-    if (!(error instanceof SandboxFileError)) throw error;
-    throw new SandboxError(`An input file cannot be laid into the workdir: ${error.message}`, { cause: error });
+  private async layIn(session: SandboxSession, file: InputFile): Promise<void> {
+    try {
+      await bringIn(session, file);
+    } catch (error) {
+      this.input.signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SandboxError(`An input file cannot be laid into the workdir: ${reason}`, { cause: error });
+    }
   }
 }
 

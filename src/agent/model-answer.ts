@@ -1,6 +1,9 @@
-import type { ProviderMetadata, StoredPart } from '../models/conversation.js';
+import type { JsonValue, ProviderMetadata, StoredPart } from '../models/conversation.js';
 import { ModelError, type ModelPart, type ModelUsage } from '../models/model-provider.js';
-import { cleanText } from './clean-json.js';
+import { cleanJson, cleanText } from './clean-json.js';
+
+/** More than any model has; far below what a bigint column holds, also when it is added up. */
+const MAX_TOKENS = 1e12;
 
 /** A call as the model wrote it. */
 export interface RequestedCall {
@@ -53,7 +56,7 @@ export class AnswerCollector {
     const failure = this.failureOf(finish);
     const parts: StoredPart[] = this.parts.filter((part) => failure === null || part.type !== 'tool');
     if (parts.length > 0) parts.unshift({ type: 'step_start' });
-    return { parts, calls: failure === null ? this.calls : [], usage: finish.usage, failure };
+    return { parts, calls: failure === null ? this.calls : [], usage: counted(finish.usage), failure };
   }
 
   private failureOf(finish: Finish): ModelAnswer['failure'] {
@@ -96,7 +99,8 @@ export class AnswerCollector {
     if (open === null) return;
     // Hidden reasoning has no text, but its signature must go back to the provider.
     if (open.text === '' && (open.type === 'text' || open.providerMetadata === undefined)) return;
-    this.parts.push({ ...open, text: cleanText(open.text) });
+    const { providerMetadata } = open;
+    this.parts.push({ ...open, text: cleanText(open.text), ...cleanMetadata(providerMetadata) });
   }
 
   private addCall(call: Extract<ModelPart, { type: 'tool_call' }>): void {
@@ -107,7 +111,7 @@ export class AnswerCollector {
     }
     const toolCallId = this.uniqueId(call.toolCallId);
     const { providerMetadata } = call;
-    this.parts.push({ type: 'tool', toolCallId, ...(providerMetadata === undefined ? {} : { providerMetadata }) });
+    this.parts.push({ type: 'tool', toolCallId, ...cleanMetadata(providerMetadata) });
     this.calls.push({
       toolCallId,
       name: cleanText(call.name).slice(0, 200),
@@ -120,6 +124,22 @@ export class AnswerCollector {
     this.length += by;
     if (this.length > this.limits.answerLength) throw new ModelError('The answer of the model does not end.', false);
   }
+}
+
+function cleanMetadata(metadata: ProviderMetadata | undefined): { providerMetadata?: ProviderMetadata } {
+  if (metadata === undefined) return {};
+  return { providerMetadata: cleanJson(metadata as JsonValue, JSON.stringify(metadata)) as ProviderMetadata };
+}
+
+/** What a provider counts, as the database can hold it: some send fractions, negative numbers or nonsense. */
+function counted(usage: ModelUsage): ModelUsage {
+  const whole = (n: number) => (Number.isFinite(n) ? Math.min(Math.max(0, Math.round(n)), MAX_TOKENS) : 0);
+  return {
+    inputTokens: whole(usage.inputTokens),
+    outputTokens: whole(usage.outputTokens),
+    cachedInputTokens: whole(usage.cachedInputTokens),
+    reasoningTokens: whole(usage.reasoningTokens),
+  };
 }
 
 function merge(one: ProviderMetadata | undefined, other: ProviderMetadata): ProviderMetadata {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { z } from 'zod';
 import type { JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
 import type { ToolDefinition } from '../models/model-provider.js';
@@ -15,6 +15,7 @@ export type CheckedCall = { tool: AgentTool; input: unknown } | { error: string 
 /** Every tool of the running application. */
 @Injectable()
 export class Toolbox implements OnModuleInit {
+  private readonly logger = new Logger(Toolbox.name);
   private tools: Map<string, AgentTool> | undefined;
   private described: ToolDefinition[] | undefined;
 
@@ -67,8 +68,16 @@ export class Toolbox implements OnModuleInit {
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof SandboxError) throw error;
-      return this.bounded({ status: 'error', error: error instanceof Error ? error.message : String(error) });
+      return this.bounded({ status: 'error', error: this.worded(error) });
     }
+  }
+
+  /** The words of a tool are for the model; those of the system (ENOSPC, ENOENT) name paths of the host. */
+  private worded(error: unknown): string {
+    if (!(error instanceof Error)) return String(error);
+    if (!('syscall' in error)) return error.message;
+    this.logger.error(error);
+    return 'The service could not do this; its log says why.';
   }
 
   private bounded(result: ToolResult): ToolResult {

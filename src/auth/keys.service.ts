@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import { v7 as uuidv7 } from 'uuid';
+import { isUuid } from '../http/uuid.js';
 import type { Scope } from '../http/endpoint.js';
 import { newKey, prefixOf } from './api-key.js';
 import { CredentialsService } from './credentials.service.js';

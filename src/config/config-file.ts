@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 const effort = z.enum(['low', 'medium', 'high']);
-const usd = z.number().nonnegative();
 
 const model = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/, 'letters, digits and . _ : - are expected, at most 100'),
@@ -16,7 +15,6 @@ const model = z.strictObject({
   input: z.array(z.enum(['text', 'image', 'file'])).default(['text']),
   efforts: z.array(effort).default([]),
   defaultEffort: effort.nullable().default(null),
-  prices: z.strictObject({ input: usd, cachedInput: usd.optional(), output: usd }).optional(),
 });
 
 const TRANSPARENCY_DEFAULT = {

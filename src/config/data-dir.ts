@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { Env } from './env.js';
+import { ConfigurationError, Env } from './env.js';
 import { removeReachable } from './reachable.js';
 
 /**
@@ -18,8 +18,10 @@ export class DataDir {
   constructor(env: Env) {
     const given = env.variables.DATA_DIR;
     this.temporary = given === undefined && env.test;
-    this.path = this.temporary ? mkdtempSync(join(tmpdir(), 'millwright-')) : resolve(given ?? '.data');
-    const made = mkdirSync(this.path, { recursive: true, mode: 0o700 }) !== undefined;
+    const named = this.temporary ? mkdtempSync(join(tmpdir(), 'millwright-')) : resolve(given ?? '.data');
+    const made = makeFolder(named);
+    // Without links: the sandbox compares paths with what the kernel says.
+    this.path = realpathSync(named);
     // The users that root starts the database and the sandbox as pass through it, but cannot list it. What lies in it
     // is closed itself (0700, 0600). The mode of a folder that was given is its owner's business.
     if ((made || this.temporary) && process.getuid?.() === 0) chmodSync(this.path, 0o711);
@@ -30,5 +32,14 @@ export class DataDir {
     if (!this.temporary) return;
     rmSync(this.path, { recursive: true, force: true });
     removeReachable(this.path);
+  }
+}
+
+/** Whether it was not there before. */
+function makeFolder(path: string): boolean {
+  try {
+    return mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+  } catch (error) {
+    throw new ConfigurationError(`DATA_DIR: a folder that can be made is expected (${(error as Error).message}).`);
   }
 }

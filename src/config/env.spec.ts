@@ -48,6 +48,7 @@ describe('the environment', () => {
     ['PORT', 'http', 'a whole number from 0 to 65535'],
     ['PORT', '3000.5', 'a whole number from 0 to 65535'],
     ['PUBLIC_URL', 'example.org', 'a URL that begins with http:// or https://'],
+    ['PUBLIC_URL', 'https://mill.example/base', 'an origin such as https://millwright.example, without a path'],
     ['DATABASE_URL', 'mysql://h/d', 'a URL that begins with postgres:// or postgresql://'],
     ['REDIS_URL', 'localhost:6379', 'a URL that begins with redis:// or rediss://'],
     ['ROLE', 'boss', 'one of all, api, worker'],

@@ -15,7 +15,10 @@ const url = (...schemes: string[]) =>
   z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1)), {
     message: `a URL that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`,
   });
-const httpOrigin = url('http', 'https').transform((value) => value.replace(/\/+$/, ''));
+const httpUrl = url('http', 'https').transform((value) => value.replace(/\/+$/, ''));
+const httpOrigin = httpUrl.refine((value) => URL.canParse(value) && new URL(value).origin === value, {
+  message: 'an origin such as https://millwright.example, without a path',
+});
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, { error: `one of ${values.join(', ')}` });
 
@@ -41,7 +44,7 @@ const schema = z.object({
   ANTHROPIC_API_KEY: optional(z.string()),
   OPENAI_API_KEY: optional(z.string()),
   GOOGLE_GENERATIVE_AI_API_KEY: optional(z.string()),
-  OPENAI_COMPATIBLE_URL: optional(httpOrigin),
+  OPENAI_COMPATIBLE_URL: optional(httpUrl),
   OPENAI_COMPATIBLE_KEY: optional(z.string()),
   OPENAI_COMPATIBLE_MODEL: optional(z.string()),
   ANTHROPIC_MODEL: optional(z.string()),
@@ -53,6 +56,15 @@ const schema = z.object({
 export const ENV_NAMES = Object.keys(schema.shape).filter((name) => name !== 'NODE_ENV');
 
 type Variables = z.output<typeof schema>;
+
+/** A model's name without its provider would be ignored without a word. */
+const NEEDED = [
+  ['ANTHROPIC_MODEL', 'ANTHROPIC_API_KEY'],
+  ['OPENAI_MODEL', 'OPENAI_API_KEY'],
+  ['GOOGLE_MODEL', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  ['OPENAI_COMPATIBLE_MODEL', 'OPENAI_COMPATIBLE_URL'],
+  ['OPENAI_COMPATIBLE_KEY', 'OPENAI_COMPATIBLE_URL'],
+] as const satisfies [keyof Variables, keyof Variables][];
 
 /** The configuration of one process, checked. A class, so that it is its own injection token. */
 export class Env {
@@ -90,6 +102,12 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   const variables = parsed.data;
   if (variables.DATABASE_URL !== undefined && variables.SECRET_KEY === undefined) {
     throw new ConfigurationError('SECRET_KEY: at least 32 bytes are expected when DATABASE_URL is set.');
+  }
+  for (const [name, needed] of NEEDED) {
+    if (variables[name] === undefined || variables[needed] !== undefined) continue;
+    throw new ConfigurationError(
+      `${needed}: a value is expected when ${name} is set; without it there is no such model.`,
+    );
   }
   const file = variables.CONFIG_FILE === undefined ? {} : readConfigFile(resolve(variables.CONFIG_FILE));
   const modelKeys = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { DataDir } from '../config/data-dir.js';
-import type { Env } from '../config/env.js';
+import { ConfigurationError, type Env } from '../config/env.js';
 import { EmbeddedPostgres } from './embedded-postgres.js';
 
 /** The PostgreSQL that this process uses: the operator's (`DATABASE_URL`), or the embedded one in `DATA_DIR`. */
@@ -16,7 +16,12 @@ export class DatabaseServer {
     const { DATABASE_URL } = env.variables;
     if (DATABASE_URL !== undefined) return new DatabaseServer(DATABASE_URL, false, () => Promise.resolve());
     const options = { dataDir: dataDir.path, logger: new Logger('PostgreSQL'), durable: !dataDir.temporary };
-    const server = await (join ? EmbeddedPostgres.joinOrStart(options) : EmbeddedPostgres.start(options));
+    const server = await (join ? EmbeddedPostgres.joinOrStart(options) : EmbeddedPostgres.start(options)).catch(
+      (error: unknown) => {
+        // Its messages are for the operator.
+        throw new ConfigurationError(error instanceof Error ? error.message : String(error), { cause: error });
+      },
+    );
     return new DatabaseServer(server.url, true, () => server.stop());
   }
 }

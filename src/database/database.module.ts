@@ -3,7 +3,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
-import { Env } from '../config/env.js';
+import { ConfigurationError, Env } from '../config/env.js';
 import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate } from './migrate.js';
@@ -57,7 +57,7 @@ export class DatabaseModule implements OnApplicationShutdown {
       }),
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
-        const dataSource = await new DataSource(options).initialize();
+        const dataSource = await new DataSource(options).initialize().catch(unusable);
         await migrate(dataSource);
         return dataSource;
       },
@@ -72,4 +72,11 @@ export class DatabaseModule implements OnApplicationShutdown {
     await this.server.stop();
     this.dataDir.remove();
   }
+}
+
+function unusable(error: unknown): never {
+  const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : String(error);
+  throw new ConfigurationError(`DATABASE_URL: a PostgreSQL that answers there is expected (${reason}).`, {
+    cause: error,
+  });
 }

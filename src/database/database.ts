@@ -29,6 +29,8 @@ export function connectionOptions(url: string, name: string) {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     statement_timeout: 30_000,
+    // A connection that was cut without a word answers nothing, not even that time-out: this one runs on our side.
+    query_timeout: 35_000,
     // A stopped process must not hold row locks for ever: it would block the takeover of its runs.
     idle_in_transaction_session_timeout: 15_000,
   };

@@ -71,8 +71,9 @@ export function locateCluster(dataDir: string): Cluster {
 export async function prepareCluster(
   cluster: Cluster,
   options: Preparation,
-): Promise<{ password: string; created: boolean }> {
+): Promise<{ password: string; created: boolean; setAside: string | null }> {
   const { folder, account } = cluster;
+  const setAside = setAsideForgotten(folder, options.dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   if (account && statSync(folder).uid !== account.uid) giveTo(folder, account);
@@ -82,7 +83,19 @@ export async function prepareCluster(
   else dropStalePid(join(folder, 'data'));
   const record = join(options.dataDir, 'postgres.location');
   if (dirname(folder) !== options.dataDir && !existsSync(record)) writeWhole(record, `${folder}\n`);
-  return { password, created };
+  return { password, created, setAside };
+}
+
+/**
+ * A database outside of a `DATA_DIR` that knows nothing of it, neither its place nor its password, belonged to a folder
+ * of this name that was deleted: it cannot be opened any more. It is kept under another name, which is returned.
+ */
+function setAsideForgotten(folder: string, dataDir: string): string | null {
+  const known = ['postgres.location', 'postgres.password'].some((name) => existsSync(join(dataDir, name)));
+  if (known || dirname(folder) === dataDir || !isComplete(folder)) return null;
+  const aside = `${folder}.left-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  renameSync(folder, aside);
+  return aside;
 }
 
 /** The password of the embedded server, made on the first boot. */

@@ -75,7 +75,10 @@ export class EmbeddedPostgres {
       const cluster = locateCluster(dataDir);
       const packageFolder = options.packageFolder ?? platformPackage();
       const native = nativeFolder(packageFolder, cluster.reachable, cluster.account);
-      const { password, created } = await prepareCluster(cluster, { dataDir, native, lock, durable });
+      const { password, created, setAside } = await prepareCluster(cluster, { dataDir, native, lock, durable });
+      if (setAside !== null) {
+        logger.log(`DATA_DIR is new, so the database that an earlier one of this name left was set aside: ${setAside}`);
+      }
       const server = await EmbeddedServer.start(cluster, { native, lock, durable, logger });
       await announce(dataDir, { pid: process.pid, port: server.port, role }, server);
       const user = cluster.account ? `, as user "${cluster.account.name}"` : '';

@@ -7,6 +7,8 @@ import { RunClaims } from './run-claims.js';
 interface HeldRun {
   run: ClaimedRun;
   controller: AbortController;
+  /** When the database last confirmed the lease, by this process's own clock. */
+  confirmedAt: number;
   done: Promise<void>;
   finish: () => void;
 }
@@ -21,7 +23,6 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
   private readonly runs = new Map<string, HeldRun>();
   private readonly leaseMs: number;
   private timer: NodeJS.Timeout | null = null;
-  private confirmedAt = performance.now();
   private beating = false;
 
   constructor(
@@ -38,6 +39,8 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
 
   onModuleInit(): void {
     this.channel.listen((notice) => 'stop' in notice && this.lost(notice.stop));
+    // A stop that was sent meanwhile is lost; the leases tell.
+    this.channel.onReconnect(() => void this.beat());
     this.timer = setInterval(() => void this.beat(), this.leaseMs / 4);
   }
 
@@ -49,8 +52,7 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
     const controller = new AbortController();
     let finish = (): void => undefined;
     const done = new Promise<void>((resolve) => (finish = resolve));
-    if (this.runs.size === 0) this.confirmedAt = performance.now();
-    this.runs.set(keyOf(run), { run, controller, done, finish });
+    this.runs.set(keyOf(run), { run, controller, confirmedAt: performance.now(), done, finish });
     return controller;
   }
 
@@ -92,8 +94,11 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
     try {
       const before = [...this.runs.values()];
       const kept = await this.claims.renew(before.map(({ run }) => run));
-      this.confirmedAt = asked;
-      for (const held of before) if (kept.get(held.run.runId) !== held.run.epoch) abort(held);
+      for (const held of before) {
+        const found = kept.get(held.run.runId);
+        if (found?.epoch !== held.run.epoch) abort(held);
+        else if (found.renewed) held.confirmedAt = asked;
+      }
     } catch (error) {
       this.logger.warn(`Leases were not renewed: ${String(error)}`);
     } finally {
@@ -102,9 +107,12 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private fenceOffWhenSilent(): void {
-    if (performance.now() - this.confirmedAt < (this.leaseMs * 2) / 3) return;
-    this.logger.warn('The database has not confirmed the leases in time: all runs of this process are stopped.');
-    for (const held of this.runs.values()) abort(held);
+    const limit = performance.now() - (this.leaseMs * 2) / 3;
+    for (const held of this.runs.values()) {
+      if (held.confirmedAt > limit) continue;
+      this.logger.warn(`The lease of run ${held.run.runId} was not confirmed in time: it is stopped here.`);
+      abort(held);
+    }
   }
 }
 

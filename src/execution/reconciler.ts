@@ -1,5 +1,6 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { PgChannel } from '../signals/pg-channel.js';
 import { InteractionExpiry } from '../tasks/interaction-expiry.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
@@ -9,7 +10,7 @@ import { RunExecutor } from './run-executor.js';
  * new work, or it would stand behind the backlog.
  */
 @Injectable()
-export class Reconciler implements BeforeApplicationShutdown {
+export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(Reconciler.name);
   private ticking: Promise<void> | null = null;
   private stopping = false;
@@ -18,7 +19,13 @@ export class Reconciler implements BeforeApplicationShutdown {
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
     private readonly expiry: InteractionExpiry,
+    private readonly channel: PgChannel,
   ) {}
+
+  onModuleInit(): void {
+    // Signals may have been missed.
+    this.channel.onReconnect(() => this.tick());
+  }
 
   @Interval(1000)
   tick(): void {

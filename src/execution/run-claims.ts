@@ -2,7 +2,8 @@
 import { Injectable } from '@nestjs/common';
 import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
-import { ADD_DURATION, closeOpenCalls } from '../tasks/task-sql.js';
+import { ADD_DURATION, addDuration, closeOpenCalls } from '../tasks/task-sql.js';
+import { from } from '../tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
 
 /** Recoveries without a finished step between them before a run counts as poison (reference §5). */
@@ -14,7 +15,7 @@ const MAX_RECOVERIES = 5;
 const CLAIM = `
 WITH task AS (
   SELECT t.id, t.turn, t.last_seq, t.read_all FROM tasks t
-  WHERE t.id = (SELECT task_id FROM runs WHERE id = $1) FOR UPDATE),
+  WHERE t.id = (SELECT task_id FROM runs WHERE id = $1) AND t.status IN (${from('running')}) FOR UPDATE),
 run AS (
   UPDATE runs r SET status = 'running', epoch = r.epoch + 1, claimed_at = clock_timestamp(),
     lease_until = clock_timestamp() + make_interval(secs => $2)
@@ -40,32 +41,42 @@ UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(),
 FROM run, task WHERE t.id = task.id
 RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch`;
 
+// Skips a run that somebody has locked, for one stopped process with an open cancel would stop the leases of all the
+// others; it counts as ours until it is known to be somebody else's. In the order of ids, as whoever cancels several.
 const RENEW = `
-UPDATE runs r SET lease_until = clock_timestamp() + make_interval(secs => $3)
-FROM unnest($1::uuid[], $2::int[]) AS held(id, epoch)
-WHERE r.id = held.id AND r.epoch = held.epoch AND r.status = 'running'
-RETURNING r.id, r.epoch`;
+WITH held AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS h(id, epoch)),
+free AS (
+  SELECT r.id FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch
+  WHERE r.status = 'running' ORDER BY r.id FOR UPDATE OF r SKIP LOCKED),
+renewed AS (
+  UPDATE runs r SET lease_until = clock_timestamp() + make_interval(secs => $3) FROM free WHERE r.id = free.id RETURNING r.id)
+SELECT r.id, r.epoch, EXISTS (SELECT 1 FROM renewed WHERE renewed.id = r.id) AS renewed
+FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch WHERE r.status = 'running'`;
 
 const HAND_BACK = `
-WITH task AS (SELECT id FROM tasks WHERE id = $1 FOR UPDATE),
+WITH task AS (SELECT id FROM tasks WHERE id = $1 AND status IN (${from('queued')}) FOR UPDATE),
 run AS (
   UPDATE runs r SET status = 'queued', lease_until = NULL FROM task
   WHERE r.id = $2 AND r.task_id = task.id AND r.epoch = $3 AND r.status = 'running' RETURNING r.claimed_at)
 UPDATE tasks t SET status = 'queued', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = $1 RETURNING t.id`;
 
+// The reconciler takes it from there, and counts it: what broke may break again.
+const LET_GO = `
+UPDATE runs SET lease_until = clock_timestamp() WHERE id = $1 AND epoch = $2 AND status = 'running'`;
+
 // The epoch moves at once, so that the silent worker is fenced before anyone else may claim.
 const RECOVER = `
 WITH task AS (
-  SELECT t.id FROM tasks t JOIN runs r ON r.task_id = t.id
-  WHERE r.id = $1 FOR UPDATE OF t SKIP LOCKED),
+  SELECT t.id, r.claimed_at, r.lease_until FROM tasks t JOIN runs r ON r.task_id = t.id
+  WHERE r.id = $1 AND t.status IN (${from('queued')}) FOR UPDATE OF t SKIP LOCKED),
 run AS (
   UPDATE runs r SET epoch = r.epoch + 1, lease_until = NULL, recovery_count = r.recovery_count + 1,
     status = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN 'queued' ELSE 'finished' END,
     finished_at = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN NULL ELSE now() END
   FROM task WHERE r.id = $1 AND r.task_id = task.id AND r.status = 'running' AND r.lease_until < clock_timestamp()
-  RETURNING r.task_id, r.status = 'finished' AS poison),
+  RETURNING r.task_id, r.status = 'finished' AS poison, task.claimed_at, task.lease_until),
 ${closeOpenCalls('SELECT task_id FROM run WHERE poison', 'The worker was lost while this ran; it may have run partly.')}
-UPDATE tasks t SET updated_at = now(),
+UPDATE tasks t SET updated_at = now(), ${addDuration('run.lease_until')},
   status = CASE WHEN run.poison THEN 'failed' ELSE 'queued' END,
   read_all = t.read_all OR run.poison,
   finished_at = CASE WHEN run.poison THEN now() END,
@@ -91,41 +102,41 @@ export class RunClaims {
 
   /** Takes a queued run for this process; null when it is not to be had. One statement. */
   async claim(runId: string): Promise<ClaimedRun | null> {
-    const { rows } = await this.database.work.query<Omit<ClaimedRun, 'runId'>>({
-      name: 'claim',
-      text: CLAIM,
-      values: [runId, this.leaseSeconds],
-    });
+    const rows = await this.query<Omit<ClaimedRun, 'runId'>>('claim', CLAIM, [runId, this.leaseSeconds]);
     const [row] = rows;
     return row === undefined ? null : { runId, ...row };
   }
 
-  /** Renews the leases of all held runs in one statement; returns those that are still held: id → epoch. */
-  async renew(runs: ClaimedRun[]): Promise<Map<string, number>> {
+  /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */
+  async renew(runs: ClaimedRun[]): Promise<Map<string, { epoch: number; renewed: boolean }>> {
     const values = [runs.map((run) => run.runId), runs.map((run) => run.epoch), this.leaseSeconds];
-    const { rows } = await this.database.work.query<{ id: string; epoch: number }>({
-      name: 'renew',
-      text: RENEW,
-      values,
-    });
-    return new Map(rows.map(({ id, epoch }) => [id, epoch]));
+    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values);
+    return new Map(rows.map(({ id, ...held }) => [id, held]));
   }
 
   async handBack(run: ClaimedRun): Promise<void> {
-    await this.database.work.query(HAND_BACK, [run.taskId, run.runId, run.epoch]);
+    await this.query('hand-back', HAND_BACK, [run.taskId, run.runId, run.epoch]);
   }
 
-  /** Puts runs whose lease has run out back into the queue; the sixth time in a row they fail. Returns how many moved. */
-  async recoverExpired(): Promise<number> {
-    const expired = await this.database.work.query<{ id: string }>(EXPIRED);
-    let moved = 0;
-    for (const { id } of expired.rows) moved += (await this.database.work.query(RECOVER, [id])).rowCount ?? 0;
-    return moved;
+  /** Ends the lease at once, after an error that will pass. */
+  async letGo(run: ClaimedRun): Promise<void> {
+    await this.query('let-go', LET_GO, [run.runId, run.epoch]);
+  }
+
+  /** Puts runs whose lease has run out back into the queue; the sixth time in a row they fail. */
+  async recoverExpired(): Promise<void> {
+    for (const { id } of await this.query<{ id: string }>('expired', EXPIRED, []))
+      await this.query('recover', RECOVER, [id]);
   }
 
   /** The oldest queued runs. */
   async queued(limit: number): Promise<string[]> {
-    const { rows } = await this.database.work.query<{ id: string }>({ name: 'queued', text: QUEUED, values: [limit] });
-    return rows.map((row) => row.id);
+    return (await this.query<{ id: string }>('queued', QUEUED, [limit])).map((row) => row.id);
+  }
+
+  /** With a limit of its own: a beat or a look that hangs must not outlive the lease. */
+  private async query<T extends object>(name: string, text: string, values: unknown[]): Promise<T[]> {
+    const query = { name, text, values, query_timeout: (this.leaseSeconds * 1000) / 3 };
+    return (await this.database.work.query<T>(query)).rows;
   }
 }

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Env } from '../config/env.js';
+import { databaseError } from '../http/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { HeldRuns } from './held-runs.js';
 import { RunClaims } from './run-claims.js';
@@ -15,7 +16,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly waiting = new Set<string>();
   private readonly concurrency: number;
-  private claiming = 0;
+  private readonly claiming = new Set<Promise<unknown>>();
   private stopping = false;
 
   constructor(
@@ -30,7 +31,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
 
   /** How many runs could start now. */
   get free(): number {
-    return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming;
+    return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
   }
 
   /**
@@ -42,14 +43,15 @@ export class RunExecutor implements BeforeApplicationShutdown {
       if (!this.stopping && this.waiting.size < MAX_WAITING) this.waiting.add(runId);
       return;
     }
-    this.claiming += 1;
+    const claim = this.claims.claim(runId);
+    this.claiming.add(claim);
     try {
-      const run = await this.claims.claim(runId);
+      const run = await claim;
       if (run !== null) void this.drive(run);
     } catch (error) {
       this.logger.warn(`Run ${runId} was not claimed: ${String(error)}`);
     } finally {
-      this.claiming -= 1;
+      this.claiming.delete(claim);
     }
     this.next();
   }
@@ -58,6 +60,8 @@ export class RunExecutor implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     this.waiting.clear();
+    // Claims under way first: what they bring is held by then, and is handed back with the rest.
+    await Promise.allSettled(this.claiming);
     await this.held.stopAll(new HandedBackError('This worker stops.'));
   }
 
@@ -78,7 +82,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
       await this.held.clear(run);
       next = await this.driver.drive(run, controller.signal);
     } catch (error) {
-      await this.ended(run, error);
+      await this.ended(run, controller.signal.aborted ? controller.signal.reason : error);
     } finally {
       this.held.remove(run);
     }
@@ -91,6 +95,10 @@ export class RunExecutor implements BeforeApplicationShutdown {
     if (error instanceof FencedError) return this.logger.log(error.message);
     try {
       if (error instanceof HandedBackError) return await this.claims.handBack(run);
+      if (databaseError(error)?.code === 'unavailable') {
+        this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
+        return await this.claims.letGo(run);
+      }
       this.logger.error(`Run ${run.runId} broke: ${error instanceof Error ? error.stack : String(error)}`);
       const message = 'An internal error ended this turn. Send a message to try again.';
       await this.recorder.finish(run, { type: 'failed', code: 'internal_error', message, retryable: true });

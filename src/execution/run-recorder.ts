@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../agent/agent-engine.js';
 import type { PublishedFile } from '../agent/agent-tool.js';
@@ -6,7 +6,7 @@ import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { cleanName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
-import type { StoredPart } from '../models/conversation.js';
+import type { StoredPart, ToolResult } from '../models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { COMPLETED, FAILED, LOCK_TASK, QUESTION, STEP, TOOL } from './record-sql.js';
 
@@ -24,6 +24,8 @@ interface Written {
  */
 @Injectable()
 export class RunRecorder {
+  private readonly logger = new Logger(RunRecorder.name);
+
   constructor(
     private readonly database: Database,
     private readonly storage: LocalStorage,
@@ -72,9 +74,8 @@ export class RunRecorder {
   }
 
   private async tool(run: ClaimedRun, event: Event<'tool'>): Promise<Written> {
-    const { messageId, toolCallId, result, last, parts } = event;
-    const files = [];
-    for (const file of event.files) files.push(await this.store(run, file));
+    const { messageId, toolCallId, last, parts } = event;
+    const { result, files } = await this.stored(run, event);
     return this.fenced(run, 'tool', TOOL, [
       messageId,
       toolCallId,
@@ -97,6 +98,18 @@ export class RunRecorder {
   }
 
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
+  private async stored(run: ClaimedRun, { result, files }: Event<'tool'>) {
+    try {
+      const stored = [];
+      for (const file of files) stored.push(await this.store(run, file));
+      return { result, files: stored };
+    } catch (error) {
+      this.logger.error(`A file of task ${run.taskId} was not stored: ${String(error)}`);
+      const failed: ToolResult = { status: 'error', error: 'The file could not be stored by the service.' };
+      return { result: failed, files: [] };
+    }
+  }
+
   private async store(run: ClaimedRun, { id, name: given, content }: PublishedFile) {
     const name = cleanName(given);
     const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid, validate as isUuid } from 'uuid';
+import { v7 as uuid } from 'uuid';
+import { isUuid } from '../http/uuid.js';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
@@ -46,13 +47,10 @@ export class FilesService {
    * names are told apart by what the task has already. Throws `invalid_upload` for the first reference that is malformed,
    * unknown, somebody else's or expired.
    */
-  async claimUploads(
-    tx: UnitOfWork,
-    auth: AuthContext,
-    taskId: string,
-    uploadIds: readonly string[],
-  ): Promise<FileRow[]> {
-    if (uploadIds.length === 0) return [];
+  async claimUploads(tx: UnitOfWork, auth: AuthContext, taskId: string, given: readonly string[]): Promise<FileRow[]> {
+    if (given.length === 0) return [];
+    // As the database spells them.
+    const uploadIds = given.map((id) => id.toLowerCase());
     const known = uploadIds.filter((id) => isUuid(id));
     const found = await tx.query<Claimable>(CLAIMABLE, [known, auth.workspaceId, auth.userId, taskId]);
     const names = new Map(found.map(({ id, name }) => [id, name]));

@@ -6,6 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { ConfigurationError, type Env } from '../config/env.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from './logger.js';
+import { refuseBrokenRequest } from './broken-request.js';
 import { noSuchPath, nothingHere } from './not-found.js';
 import { requestIdOf } from './request.js';
 
@@ -90,4 +91,7 @@ function limit(server: Server): void {
   server.keepAliveTimeout = 65_000;
   // Node would tell the client to send its body before the guards have run; the body reader does it after them.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
+  // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer it bare.
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
+  server.on('clientError', refuseBrokenRequest);
 }

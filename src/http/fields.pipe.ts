@@ -48,6 +48,11 @@ function checkNames(value: unknown, inQuery: boolean): void {
 }
 
 function fault(errors: ValidationError[], inQuery: boolean): ApiError {
+  const strange = unknownOnes(errors);
+  if (strange.length > 1) {
+    const message = `The ${inQuery ? 'query parameters' : 'fields'} ${strange.join(', ')} are not known here.`;
+    return new ApiError(inQuery ? 'invalid_query' : 'unknown_field', message);
+  }
   const { path, property, constraints } = first(errors, '');
   if (constraints['whitelistValidation'] !== undefined) return unknown(path, inQuery);
   // Decorators register from the last to the first, so the first one written, the type, stands last.
@@ -56,6 +61,13 @@ function fault(errors: ValidationError[], inQuery: boolean): ApiError {
   const named = /^\d+$/.test(property) ? reason.replace(/^each value in nested property \S+/, path) : reason;
   const message = `${named.replace(property, () => path).replace(/\.$/, '')}.`;
   return inQuery ? invalidQuery(message, path) : new ApiError('invalid_field', message, { param: path });
+}
+
+/** Names that stand on the top level and are not known there. */
+function unknownOnes(errors: ValidationError[]): string[] {
+  return errors.flatMap(({ property, constraints }) =>
+    constraints?.whitelistValidation === undefined ? [] : [`"${property}"`],
+  );
 }
 
 interface Fault {

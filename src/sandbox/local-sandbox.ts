@@ -8,7 +8,7 @@ import type { Env } from '../config/env.js';
 import { makeReachable, reachableFolder } from '../config/reachable.js';
 import type { CommandTools, How, Line } from './command.js';
 import { Heartbeat } from './heartbeat.js';
-import { findProgram, isRoot, needProgram, script } from './host.js';
+import { isRoot, needProgram, script } from './host.js';
 import { LocalSession } from './local-session.js';
 import { Pipes } from './pipes.js';
 import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
@@ -154,7 +154,7 @@ export abstract class LocalSandbox extends Sandbox {
   /** The whole command line: small parent → (as root) another user → the driver's program → first process → command. */
   private line(command: string[], at: Spot, prepared: Prepared): Line {
     const silence = prepared.tools.heartbeat.silenceSeconds.toFixed(3);
-    const shell = findProgram('bash') ?? needProgram('sh', 'dash');
+    const shell = needProgram('bash', 'bash');
     const init = ['/bin/sh', '-c', this.init, 'init', at.cwd, ...command];
     const box: Box = { workdir: at.workdir, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);

@@ -17,6 +17,8 @@ cd /
 # The one user namespace that follows is the last.
 echo 1 > /proc/sys/user/max_user_namespaces
 shift 2
+# The shell exports where it came from, a path of the host.
+unset OLDPWD PWD
 exec 4>&- 6<&-
 # A second user namespace owns none of these mounts; without the three options the command would keep every
 # capability in it. The command is an ordinary user: tools that treat root differently would fail here.

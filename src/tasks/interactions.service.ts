@@ -12,6 +12,7 @@ import { checkAttachments, fileParts } from './message-parts.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { AnswerDto } from './task.dto.js';
 import type { TaskRow } from './task.row.js';
+import { from } from './task-status.js';
 
 const PENDING = `
 SELECT id, type, options, multiple, allow_text AS "allowText", expires_at <= clock_timestamp() AS expired
@@ -25,7 +26,8 @@ ${SETTLE_ASK('state = $2, output = $3::jsonb, error = $4')}
 SELECT 1 FROM asked`;
 
 const CONTINUE = `
-WITH task AS (UPDATE tasks SET status = 'queued', updated_at = now() WHERE id = $1 RETURNING id, workspace_id)
+WITH task AS (UPDATE tasks SET status = 'queued', updated_at = now() WHERE id = $1 AND status IN (${from('queued')})
+  RETURNING id, workspace_id)
 INSERT INTO runs (id, task_id, workspace_id, kind, status)
 SELECT $2, id, workspace_id, 'continuation', 'queued' FROM task`;
 
@@ -56,8 +58,8 @@ export class InteractionsService {
 
   /** A message in place of an answer: it answers a question and cancels a choice. The caller holds the task's lock. */
   async settleByMessage(tx: UnitOfWork, taskId: string, parts: StoredPart[]): Promise<void> {
-    const [pending] = await tx.query<PendingInteraction>(PENDING, [taskId]);
-    if (pending?.type === 'question') {
+    const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [taskId]);
+    if (pending?.type === 'question' && !pending.expired) {
       const content = parts.find((part) => part.type === 'text')?.text ?? null;
       const files = parts.flatMap((part) => (part.type === 'file' ? [{ id: part.fileId, name: part.name }] : []));
       const output = JSON.stringify({ content, options: [], files });

@@ -3,9 +3,10 @@ import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { ApiError } from '../http/api-error.js';
 import { Pages } from '../http/pages.js';
+import { isUuid } from '../http/uuid.js';
 import { MESSAGE_SELECT, type MessageRow } from './message.row.js';
 import type { ListMessagesQuery } from './task.dto.js';
-import { isUuid, TasksService } from './tasks.service.js';
+import { TasksService } from './tasks.service.js';
 
 const PAGE = (order: 'asc' | 'desc'): string => `${MESSAGE_SELECT}
 WHERE m.task_id = $1 AND m.seq > $2 AND ($3::int IS NULL OR m.seq ${order === 'asc' ? '>' : '<'} $3)

@@ -13,7 +13,7 @@ import { type LockedTask, lockTask, readTask } from './task-lock.js';
 import type { SendMessageDto } from './task.dto.js';
 import type { TaskRow } from './task.row.js';
 import { INTERRUPT } from './task-sql.js';
-import { isFinal } from './task-status.js';
+import { from, isFinal } from './task-status.js';
 
 // $5: read at once (it answers a question); $6: kind of the run that it starts, or null; $7: that run's id; $8: mode.
 const SEND = `
@@ -33,7 +33,7 @@ touched AS (
     result_file_ids = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.result_file_ids END,
     status_reason = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.status_reason END,
     finished_at = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.finished_at END
-  FROM task WHERE t.id = task.id)
+  FROM task WHERE t.id = task.id AND ($6::text IS NULL OR t.status IN (${from('queued')})))
 SELECT * FROM message`;
 
 @Injectable()

@@ -6,18 +6,18 @@ import type { UnitOfWork } from '../http/unit-of-work.js';
 import { PgChannel } from '../signals/pg-channel.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { TaskRow } from './task.row.js';
-import type { StatusReason } from './task-status.js';
+import { from, type StatusReason } from './task-status.js';
 import { ADD_DURATION, closeOpenCalls } from './task-sql.js';
 
 const LOCK_OF_USER = `
-SELECT t.id FROM tasks t WHERE t.workspace_id = $1 AND t.created_by = $2 AND t.status IN ('queued', 'running', 'awaiting_input')
+SELECT t.id FROM tasks t WHERE t.workspace_id = $1 AND t.created_by = $2 AND t.status IN (${from('cancelled')})
 ORDER BY t.id FOR UPDATE`;
 
 // Status and epoch move in one statement, so that a late completion of the worker touches nothing.
 const CANCEL = `
 WITH run AS (
   UPDATE runs r SET status = 'cancelled', epoch = r.epoch + 1, lease_until = NULL, finished_at = now()
-  FROM (SELECT id, status FROM runs WHERE task_id = ANY($1::uuid[]) AND status IN ('queued', 'running') FOR UPDATE) was
+  FROM (SELECT id, status FROM runs WHERE task_id = ANY($1::uuid[]) AND status IN ('queued', 'running') ORDER BY id FOR UPDATE) was
   WHERE r.id = was.id
   RETURNING r.id, r.task_id, CASE was.status WHEN 'running' THEN r.claimed_at END AS claimed_at),
 asked AS (UPDATE interactions SET status = 'cancelled' WHERE task_id = ANY($1::uuid[]) AND status = 'pending'),
@@ -26,7 +26,7 @@ done AS (
   UPDATE tasks t SET status = 'cancelled', status_reason = $2::jsonb, read_all = true, finished_at = now(), updated_at = now(),
     ${ADD_DURATION}
   FROM (SELECT unnest($1::uuid[]) AS id) AS chosen LEFT JOIN run ON run.task_id = chosen.id
-  WHERE t.id = chosen.id RETURNING t.id)
+  WHERE t.id = chosen.id AND t.status IN (${from('cancelled')}) RETURNING t.id)
 SELECT run.id AS "runId" FROM run`;
 
 @Injectable()

@@ -1,11 +1,15 @@
 import type { AuthContext } from '../auth/auth-context.js';
 import { notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
+import { isUuid } from '../http/uuid.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
 import type { TaskStatus } from './task-status.js';
-import { isUuid, VISIBLE } from './tasks.service.js';
+import { VISIBLE } from './tasks.service.js';
 
-const LOCK = `SELECT t.id, t.status FROM tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE`;
+// The membership first and until the commit, so that its removal comes before or after all of this.
+const LOCK = `
+WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE)
+SELECT t.id, t.status FROM member, tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE OF t`;
 
 export interface LockedTask {
   id: string;

@@ -11,10 +11,13 @@ closed_calls AS (
 closed_messages AS (
   UPDATE messages m SET status = 'complete' WHERE m.task_id IN (${tasks}) AND m.status = 'in_progress')`;
 
-/** Adds the time since the claim (`run.claimed_at`) to the figures of the task `t`: only running time counts. */
-export const ADD_DURATION = `
-  duration_ms = t.duration_ms + coalesce(extract(epoch FROM clock_timestamp() - run.claimed_at) * 1000, 0)::bigint,
-  turn_duration_ms = t.turn_duration_ms + coalesce(extract(epoch FROM clock_timestamp() - run.claimed_at) * 1000, 0)::bigint`;
+/** Adds the time from the claim (`run.claimed_at`) to `end` to the figures of the task `t`: only running time counts. */
+export const addDuration = (end: string): string => {
+  const ms = `coalesce(extract(epoch FROM ${end} - run.claimed_at) * 1000, 0)::bigint`;
+  return `duration_ms = t.duration_ms + ${ms}, turn_duration_ms = t.turn_duration_ms + ${ms}`;
+};
+
+export const ADD_DURATION = addDuration('clock_timestamp()');
 
 /**
  * Ends the running run of a task ($1) as it stands, for a message that interrupts it. The caller holds the task's lock and

@@ -86,9 +86,9 @@ function nameOfFirst(parts: Awaited<ReturnType<typeof userParts>>): string {
   return first?.type === 'file' ? first.name : 'Task';
 }
 
-/** The first line that says something, without Markdown's heading marks. */
+/** The first line that says something: without Markdown's heading marks, and not the mark of a fence. */
 function titleOf(content: string): string {
-  const line = content.split('\n').find((text) => /[^\s#]/.test(text)) ?? 'Task';
+  const line = content.split('\n').find((text) => /[^\s#]/.test(text) && !/^\s*(```|~~~)/.test(text)) ?? 'Task';
   const plain = line.replace(/^\s*#+\s*/, '').trim();
   return plain.length <= 200
     ? plain

@@ -37,6 +37,10 @@ export function taskView(row: TaskRow) {
   };
 }
 
+export function taskPageView({ rows, nextCursor }: { rows: TaskRow[]; nextCursor: string | null }) {
+  return { tasks: rows.map(taskView), nextCursor };
+}
+
 function budgetView(budget: NonNullable<TaskRow['budget']>) {
   const { maxSteps = null, maxTokens = null, maxDurationSeconds = null } = budget;
   return { maxSteps, maxTokens, maxDurationSeconds, maxCost: null };

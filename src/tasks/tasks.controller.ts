@@ -8,7 +8,7 @@ import { InteractionsService } from './interactions.service.js';
 import { TaskCanceller } from './task-canceller.js';
 import { AnswerDto, CreateTaskDto, ListTasksQuery } from './task.dto.js';
 import { TaskStarter } from './task-starter.js';
-import { taskView } from './task.view.js';
+import { taskPageView, taskView } from './task.view.js';
 import { TasksService } from './tasks.service.js';
 
 @Controller('v1/tasks')
@@ -33,8 +33,8 @@ export class TasksController {
 
   @Get()
   @Endpoint({ policy: 'resource_read', scopes: ['tasks:read'] })
-  list(@Auth() auth: AuthContext, @Query() query: ListTasksQuery) {
-    return this.tasks.list(auth, query).then(({ rows, nextCursor }) => ({ tasks: rows.map(taskView), nextCursor }));
+  async list(@Auth() auth: AuthContext, @Query() query: ListTasksQuery) {
+    return taskPageView(await this.tasks.list(auth, query));
   }
 
   @Get(':taskId')

@@ -3,15 +3,9 @@ import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { notFound } from '../http/api-error.js';
 import { Pages } from '../http/pages.js';
+import { isUuid } from '../http/uuid.js';
 import type { ListTasksQuery } from './task.dto.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Whether a text may be asked of a uuid column at all. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
 
 /** Who sees a task (reference §3): its creator, and the workspace's owners and admins. $1 workspace, $2 user, $3 sees everything. */
 export const VISIBLE = `t.workspace_id = $1 AND ($3 OR t.created_by = $2)`;

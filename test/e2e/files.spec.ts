@@ -89,11 +89,7 @@ describe('Files (reference §7)', () => {
     });
 
     it.each([
-      [
-        'the public address where there is one',
-        { PUBLIC_URL: 'https://mill.example/base/' },
-        'https://mill.example/base',
-      ],
+      ['the public address where there is one', { PUBLIC_URL: 'https://mill.example/' }, 'https://mill.example'],
       ['what a trusted proxy forwards', { TRUST_PROXY: '1' }, 'https://proxy.example'],
     ])('links to %s', async (_what, env, origin) => {
       const { id } = await makeFile('x');

@@ -6,6 +6,8 @@ export interface Relay {
   /** Drops every connection and refuses new ones. */
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** Lets the present connections stand and swallows what they carry, as a firewall that forgets them; new ones work. */
+  swallow(): void;
   close(): Promise<void>;
 }
 
@@ -13,6 +15,7 @@ export interface Relay {
 export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const silent: (() => void)[] = [];
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
@@ -27,6 +30,13 @@ export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
     client.pipe(upstream);
     if (delayMs === 0) upstream.pipe(client);
     else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));
+    silent.push(() => {
+      client.unpipe(upstream);
+      upstream.unpipe(client);
+      upstream.removeAllListeners('data');
+      client.resume();
+      upstream.resume();
+    });
   });
   const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   const cut = () =>
@@ -39,5 +49,11 @@ export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
   const own = (server.address() as AddressInfo).port;
   const url = new URL(target);
   url.host = `127.0.0.1:${own}`;
-  return { url: url.href, cut, mend: () => listen(own), close: cut };
+  return {
+    url: url.href,
+    cut,
+    mend: () => listen(own),
+    swallow: () => silent.splice(0).forEach((silence) => silence()),
+    close: cut,
+  };
 }

@@ -3,6 +3,9 @@ import { fileTypeFromBuffer } from 'file-type';
 /** How many first bytes {@link sniff} wants. Office documents name their kind in the first entries of a zip. */
 export const SNIFFED_BYTES = 64 * 1024;
 
+/** No format with a signature is shorter. */
+const MIN_SIGNED_BYTES = 8;
+
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
 // Formats that are text and have a signature. Other signatures of two or three letters ("BM", "MZ", "ID3") also begin prose.
@@ -15,7 +18,8 @@ const BINARY = /[^\P{Cc}\s]/u;
 export async function sniff(head: Buffer): Promise<string | null> {
   // A detector that stumbles over hostile bytes has detected nothing.
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
-  if (found === undefined) return null;
+  // Its detectors read past the end of very short files, as if zeros stood there.
+  if (found === undefined || head.length < MIN_SIGNED_BYTES) return null;
   return isText(head) && !WRITTEN_AS_TEXT.test(found.mime) ? null : found.mime;
 }
 

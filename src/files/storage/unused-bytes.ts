@@ -1,6 +1,6 @@
 import { opendir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { validate as isUuid } from 'uuid';
+import { isUuid } from '../../http/uuid.js';
 import type { LocalStorage } from './local-storage.js';
 
 export interface Bytes {

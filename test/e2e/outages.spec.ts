@@ -1,0 +1,162 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { upload } from '../harness/files.js';
+import { type Answer, ModelServer } from '../harness/model-server.js';
+import { relayTo } from '../harness/proxy.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { call, createTask, finished, reaches, readMessages, runTask, script } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+describe('What may go wrong around a run', () => {
+  let model: ModelServer;
+  let service: TestApp;
+  let member: Member;
+  let answerNow: ((answer: Answer) => void) | null = null;
+  const folder = temporaryFolder();
+  const data = join(folder.path, 'real');
+
+  beforeAll(async () => {
+    model = await ModelServer.start((request) => {
+      const held = /HOLD/.test(JSON.stringify(request.messages));
+      return held ? new Promise((resolve) => (answerNow = resolve)) : { text: 'Fine.' };
+    });
+    mkdirSync(data);
+    symlinkSync(data, join(folder.path, 'link'));
+    service = await bootApp({
+      env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600', DATA_DIR: join(folder.path, 'link') },
+    });
+    member = await makeMember(service);
+  });
+  afterAll(async () => {
+    await service.close();
+    await model.stop();
+    folder.remove();
+  });
+
+  /** Answers the request that the model holds back. */
+  const letAnswer = (answer: Answer) => {
+    const resolve = answerNow;
+    answerNow = null;
+    resolve?.(answer);
+  };
+
+  it('a passing error of the database does not fail a task: another claim goes on', async () => {
+    const { id } = await createTask(member.client, { content: 'HOLD' });
+    await until('the model to be asked', () => answerNow !== null);
+    const blocker = new pg.Client({ connectionString: service.db.url });
+    await blocker.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
+    letAnswer({ text: 'Lost with its connection.' });
+    const ended = await until('the write to wait, and its connection to be ended', async () => {
+      const rows = await service.db.query<{ ended: boolean }>(
+        `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO messages%'`,
+      );
+      return rows.length > 0 ? rows : null;
+    });
+    expect(ended).toEqual([{ ended: true }]);
+    await blocker.query('COMMIT');
+    await blocker.end();
+    await until('the run to be taken over', () => answerNow !== null);
+    letAnswer({ text: 'Second try.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Second try.' } });
+  });
+
+  it('DATA_DIR may be a link: the tools work with files', async () => {
+    model.script = (request) =>
+      request.messages.some(({ role }) => role === 'tool')
+        ? { text: 'Done.' }
+        : {
+            calls: [
+              { name: 'write', arguments: { path: 'a.txt', content: 'a' } },
+              { name: 'publish', arguments: { path: 'a.txt' } },
+            ],
+          };
+    const task = await runTask(member.client, 'Write and publish.');
+    expect(task).toMatchObject({ status: 'completed', result: { fileIds: [expect.any(String)] } });
+  });
+
+  it('a file whose bytes are gone fails the turn without a path of the host', async () => {
+    model.script = (request) =>
+      request.messages.some(({ role }) => role === 'tool') ? { text: 'Done.' } : call('bash', { command: 'ls' });
+    const { id: uploadId } = await upload(service, member, 'gone');
+    rmSync(join(data, 'files'), { recursive: true });
+    const { id } = await createTask(member.client, { content: 'Look.', attachments: [{ uploadId }] });
+    const task = await finished(member.client, id);
+    expect(task).toMatchObject({ status: 'failed', statusReason: { code: 'sandbox_unavailable' } });
+    expect(JSON.stringify([task, await readMessages(member.client, id)])).not.toContain(folder.path);
+  });
+
+  it.each([1.5, 1e30, -5])('a model that counts %d tokens does not break the record', async (input) => {
+    model.script = () => ({ text: 'Counted.', usage: { input, output: 1 } });
+    const task = await runTask(member.client, `Count ${input}.`);
+    expect(task.status).toBe('completed');
+    expect(task.usage['inputTokens']).toBeGreaterThanOrEqual(0);
+  });
+
+  it('a model that repeats the same pair of calls is stopped', async () => {
+    model.script = () => ({
+      calls: [
+        { name: 'bash', arguments: { command: 'true' } },
+        { name: 'bash', arguments: { command: 'echo' } },
+      ],
+    });
+    expect(await runTask(member.client, 'Go round.')).toMatchObject({
+      status: 'failed',
+      statusReason: { code: 'no_progress' },
+    });
+  });
+});
+
+describe('Connections that are cut without a word', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createDatabase();
+  });
+  afterAll(() => db.drop());
+
+  it('stop neither the leases nor the reconciler of a worker', async () => {
+    const model = await ModelServer.start();
+    const relay = await relayTo(db.url);
+    const service = await bootApp({
+      db,
+      env: { DATABASE_URL: relay.url, LEASE_SECONDS: '3', OPENAI_COMPATIBLE_URL: model.url },
+    });
+    const { client } = await makeMember(service);
+    const { id } = await createTask(client, { content: script({ text: 'Went on.', firstByteMs: 5000 }) });
+    await reaches(client, id, 'running');
+    relay.swallow();
+    // The answer comes after the lease would have run out.
+    // Read from the database itself: the service's own reads hang until their limit.
+    const state = async () =>
+      (await db.query<{ status: string }>('SELECT status FROM tasks WHERE id = $1', [id]))[0]?.status;
+    await until('the task to be completed', async () => (await state()) === 'completed', { within: 20_000 });
+    await service.close();
+    await relay.close();
+    await model.stop();
+  }, 90_000);
+
+  it('a client that stops reading does not keep a service from ending', async () => {
+    const folder = temporaryFolder();
+    const service = await ServiceProcess.start({
+      DATA_DIR: folder.path,
+      DATABASE_URL: db.url,
+      SECRET_KEY: 'k'.repeat(40),
+      SANDBOX: 'none',
+    });
+    // Half a request: the server waits for the rest of its body.
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write('POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{');
+    expect(await service.end('SIGTERM')).toBe(0);
+    socket.destroy();
+    folder.remove();
+  }, 30_000);
+});
