@@ -20,7 +20,10 @@ export class LazySandbox {
       throw error;
     });
     const session = await this.opening;
-    await layIn(session, this.late.splice(0), this.input.signal);
+    for (let [file] = this.late; file !== undefined; [file] = this.late) {
+      await this.layIn(session, file);
+      this.late.shift();
+    }
     return session;
   }
 
@@ -44,23 +47,22 @@ export class LazySandbox {
     const { taskId, signal, files } = this.input;
     const session = await this.sandboxes.open({ taskId, signal });
     try {
-      await layIn(session, files, signal);
+      for (const file of files) await this.layIn(session, file);
       return session;
     } catch (error) {
       await session.close();
       throw error;
     }
   }
-}
 
-/** Whatever goes wrong here is the service's matter: its words may name places of the host. */
-async function layIn(session: SandboxSession, files: InputFile[], signal: AbortSignal): Promise<void> {
-  try {
-    for (const file of files) await bringIn(session, file);
-  } catch (error) {
-    signal.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new SandboxError(`An input file cannot be laid into the workdir: ${reason}`, { cause: error });
+  private async layIn(session: SandboxSession, file: InputFile): Promise<void> {
+    try {
+      await bringIn(session, file);
+    } catch (error) {
+      this.input.signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SandboxError(`An input file cannot be laid into the workdir: ${reason}`, { cause: error });
+    }
   }
 }
 

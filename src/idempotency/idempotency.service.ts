@@ -16,15 +16,6 @@ RETURNING true`;
 
 const IDENTITY = 'workspace_id = $1 AND user_id = $2 AND method = $3 AND path = $4 AND key = $5';
 
-// The expression of the index `idempotency_keys_object`. A locked row is being claimed anew, after its time, by a request that
-// waits for the deleter's lock on the task: waiting for it in turn would be a deadlock, and nobody can replay it.
-const FORGET = `
-DELETE FROM idempotency_keys WHERE ctid IN (
-  SELECT ctid FROM idempotency_keys WHERE coalesce(location, path) = ANY($1) AND method = 'POST' FOR UPDATE SKIP LOCKED)`;
-const CREATED = `
-SELECT ctid::text AS place, body FROM idempotency_keys
-WHERE coalesce(location, path) = $1 AND method = 'POST' AND path = '/v1/tasks' FOR UPDATE`;
-
 @Injectable()
 export class IdempotencyService {
   /**
@@ -42,21 +33,6 @@ export class IdempotencyService {
       answer.location,
     ]);
     return answer;
-  }
-
-  /**
-   * For whoever deletes a task, in the same transaction and under the task's lock: stored answers that hold its messages go,
-   * and the one of its creation loses the title, which is the beginning of what was written. It is still replayed.
-   */
-  async forgetTask(tx: UnitOfWork, taskId: string): Promise<void> {
-    const path = `/v1/tasks/${taskId}`;
-    await tx.query(FORGET, [[`${path}/messages`, `${path}/interaction`]]);
-    const created = await tx.query<{ place: string; body: string }>(CREATED, [path]);
-    for (const { place, body } of created) {
-      const answer = JSON.parse(body) as { task: { title: string } };
-      answer.task.title = '';
-      await tx.query(`UPDATE idempotency_keys SET body = $2 WHERE ctid = $1::tid`, [place, JSON.stringify(answer)]);
-    }
   }
 
   private async claim(tx: UnitOfWork, request: KeyedRequest): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { IdempotencyService } from '../../src/idempotency/idempotency.service.js';
+import { forgetAnswersOfTask } from '../../src/idempotency/stored-answers.js';
 import { KeyPurge, PURGE_LOCK } from '../../src/idempotency/key-purge.js';
 import { UnitOfWork } from '../../src/http/unit-of-work.js';
 import { DataSource } from 'typeorm';
@@ -126,7 +126,7 @@ describe('Duplicates (reference §8)', () => {
     await dataSource.transaction(async (manager) => {
       const tx = new UnitOfWork(manager);
       await tx.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
-      await service.app.get(IdempotencyService, { strict: false }).forgetTask(tx, id);
+      await forgetAnswersOfTask(tx, member.workspace.id, id);
       await tx.query('DELETE FROM tasks WHERE id = $1', [id]);
     });
     expect(await records(`body LIKE '%Secret%'`)).toBe(1);

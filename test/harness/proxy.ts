@@ -32,7 +32,8 @@ export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
     else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));
     silent.push(() => {
       client.unpipe(upstream);
-      upstream.unpipe(client).removeAllListeners('data');
+      upstream.unpipe(client);
+      upstream.removeAllListeners('data');
       client.resume();
       upstream.resume();
     });
