@@ -8,7 +8,7 @@ export class LazySandbox {
 
   constructor(
     private readonly sandbox: () => Sandbox,
-    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'signal'>,
+    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'signal'>,
   ) {}
 
   /** Rejects with {@link SandboxError} when there is none to be had. */
@@ -33,8 +33,8 @@ export class LazySandbox {
   }
 
   private async open(): Promise<SandboxSession> {
-    const { taskId, signal, files } = this.input;
-    const session = await this.sandbox().open({ taskId, signal });
+    const { taskId, signal, files, project } = this.input;
+    const session = await this.sandbox().open({ taskId, project, signal });
     try {
       for (const file of files) await bringIn(session, file);
       return session;
