@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
+import type { SharedFile } from '../sandbox/sandbox.js';
 import type { PublishedFile, Question } from './agent-tool.js';
 
 /** Limits of one turn; absent means none. */
@@ -34,6 +35,8 @@ export interface AgentInput {
   budget: Budget;
   spent: Spent;
   files: InputFile[];
+  /** Files of the task's project, for `/project` in the sandbox. */
+  project: SharedFile[];
   /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
   signal: AbortSignal;
 }

@@ -9,7 +9,7 @@ export class LazySandbox {
 
   constructor(
     private readonly sandboxes: Pick<Sandbox, 'open'>,
-    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'signal'>,
+    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'signal'>,
   ) {}
 
   /** Rejects with {@link SandboxError} when there is none to be had. */
@@ -44,8 +44,8 @@ export class LazySandbox {
   }
 
   private async open(): Promise<SandboxSession> {
-    const { taskId, signal, files } = this.input;
-    const session = await this.sandboxes.open({ taskId, signal });
+    const { taskId, signal, files, project } = this.input;
+    const session = await this.sandboxes.open({ taskId, project, signal });
     try {
       for (const file of files) await this.layIn(session, file);
       return session;

@@ -1,6 +1,8 @@
+import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput, Budget } from '../agent/agent-engine.js';
 import { Database } from '../database/database.js';
+import { freeName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../models/conversation.js';
 import type { Effort } from '../models/model-provider.js';
@@ -15,6 +17,7 @@ interface TaskInput {
   tokens: number;
   durationMs: number;
   files: { path: string; sha256: string }[] | null;
+  project: { name: string; sha256: string }[] | null;
 }
 
 interface MessageInput {
@@ -28,7 +31,9 @@ const TASK = `
 SELECT t.model, t.effort, t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
   t.turn_duration_ms::float8 AS "durationMs",
   (SELECT json_agg(json_build_object('path', f.path, 'sha256', f.sha256) ORDER BY f.path)
-   FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) AS files
+   FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) AS files,
+  (SELECT json_agg(json_build_object('name', f.name, 'sha256', f.sha256) ORDER BY f.created_at, f.id)
+   FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') AS project
 FROM tasks t WHERE t.id = $1`;
 
 // In the order in which the model reads, not in which they were sent: a message that waited stands after what went on meanwhile.
@@ -61,13 +66,28 @@ export class RunLoader {
       messages: messages.rows.map(conversationMessage),
       budget: task.budget ?? {},
       spent: { steps, tokens, durationMs },
-      files: (task.files ?? []).map(({ path, sha256 }) => ({
-        path,
-        open: async () => (await this.storage.open(run.workspaceId, sha256)).stream,
+      files: (task.files ?? []).map(({ path, sha256 }) => ({ path, open: () => this.bytes(run, sha256) })),
+      project: withFreeNames(task.project ?? []).map(({ name, sha256 }) => ({
+        name,
+        open: () => this.bytes(run, sha256),
       })),
       signal,
     };
   }
+
+  private async bytes({ workspaceId }: ClaimedRun, sha256: string): Promise<Readable> {
+    return (await this.storage.open(workspaceId, sha256)).stream;
+  }
+}
+
+/** The oldest of equal names keeps it, the others get a number. */
+function withFreeNames<T extends { name: string }>(files: T[]): T[] {
+  const taken = new Set<string>();
+  return files.map((file) => {
+    const name = freeName(file.name, taken);
+    taken.add(name);
+    return { ...file, name };
+  });
 }
 
 function conversationMessage({ id, role, parts, invocations }: MessageInput): ConversationMessage {

@@ -5,7 +5,7 @@ import { Env } from '../config/env.js';
 import { Plugin } from '../plugins/plugin.js';
 import { needProgram } from './host.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { HOME } from './root-folder.js';
+import { HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from './sandbox.js';
 import { seccompFilter } from './seccomp.js';
 
@@ -38,12 +38,14 @@ export class BubblewrapSandbox extends LocalSandbox {
   protected command(box: Box, { root }: Prepared): string[] {
     const size = String(Math.round(this.limits.memoryBytes / 4));
     const shown = root.shown.flatMap(({ source, target }) => ['--ro-bind', source, target]);
+    const project = box.project === null ? [] : ['--ro-bind', box.project, PROJECT];
     const temporary = (mode: string, path: string) => ['--perms', mode, '--size', size, '--tmpfs', path];
     return [
       this.bwrap,
       ...FLAGS.split(' '),
       ...(this.filter === null ? [] : ['--seccomp', '6']),
       ...['--ro-bind', root.path, '/', ...shown, '--dev', '/dev', ...temporary('1777', '/dev/shm')],
+      ...project,
       ...['--remount-ro', '/dev', '--proc', '/proc', ...temporary('1777', '/tmp'), ...temporary('0700', HOME)],
       // The last one, and nothing below it: bubblewrap before 0.12 follows links there (CVE-2026-87766).
       ...['--bind', box.workdir, '/workdir', '--'],

@@ -11,6 +11,7 @@ import { Heartbeat } from './heartbeat.js';
 import { isRoot, needProgram, script } from './host.js';
 import { LocalSession } from './local-session.js';
 import { Pipes } from './pipes.js';
+import { ProjectFolders } from './project-folders.js';
 import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from './sandbox.js';
 import { FIRST_UID, type UserId } from './user-ids.js';
@@ -21,12 +22,15 @@ export interface Prepared {
   base: string;
   root: RootFolder;
   workdirs: Workdirs;
+  projects: ProjectFolders;
   tools: CommandTools;
 }
 
 /** One command as the driver sees it. */
 export interface Box {
   workdir: string;
+  /** Folder that is shown read-only at `/project`, outside of the workdir. */
+  project: string | null;
   /** Started first inside, with everything that follows as its arguments. */
   init: string[];
 }
@@ -60,7 +64,7 @@ export abstract class LocalSandbox extends Sandbox {
   protected sweep(): CommandTools['sweep'] {
     return undefined;
   }
-  protected environment({ root }: Prepared): Record<string, string> {
+  protected environment({ root }: Prepared, _project: string | null): Record<string, string> {
     return { PATH: root.searchPath, HOME, LANG: 'C.UTF-8', TERM: 'dumb' };
   }
   /** What the driver's program finds on descriptor 6. */
@@ -96,33 +100,53 @@ export abstract class LocalSandbox extends Sandbox {
     }
   }
 
-  async open({ taskId, signal }: SandboxOpenOptions): Promise<LocalSession> {
+  async open(options: SandboxOpenOptions): Promise<LocalSession> {
+    const { taskId, signal } = options;
     signal.throwIfAborted();
     const prepared = await this.ready();
     const opened = isRoot() ? await prepared.workdirs.openAsRoot(taskId) : { path: prepared.workdirs.open(taskId) };
     const user = 'user' in opened ? opened.user : null;
-    const line = (command: string[], how: How) => this.line(command, { ...how, workdir: opened.path, user }, prepared);
+    const project = await this.layOut(options, user, prepared);
+    const at = { workdir: opened.path, project, user };
+    const line = (command: string[], how: How) => this.line(command, { ...how, ...at }, prepared);
     return new LocalSession({
       workdir: opened.path,
       inside: this.inside(opened.path),
+      project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
       user,
       limits: this.limits,
       tools: prepared.tools,
       shell: prepared.root.shell,
-      environment: this.environment(prepared),
+      environment: this.environment(prepared, project),
       line,
       signal,
     });
   }
 
   async remove(taskId: string): Promise<void> {
-    await (await this.ready()).workdirs.remove(taskId);
+    const { workdirs, projects } = await this.ready();
+    await workdirs.remove(taskId);
+    await projects.removeAll(taskId);
   }
 
   /** Nest calls it at the end; every session is closed by then. */
   async onApplicationShutdown(): Promise<void> {
     const prepared = await this.preparing?.catch(() => undefined);
     prepared?.tools.pipes.close();
+  }
+
+  private async layOut(
+    { taskId, project = [], signal }: SandboxOpenOptions,
+    user: UserId | null,
+    { projects }: Prepared,
+  ): Promise<string | null> {
+    if (project.length === 0) return null;
+    try {
+      return await projects.make(taskId, project, user?.uid ?? null, signal);
+    } catch (error) {
+      user?.release();
+      throw error;
+    }
   }
 
   private ready(): Promise<Prepared> {
@@ -141,6 +165,7 @@ export abstract class LocalSandbox extends Sandbox {
       base,
       root: await prepareRoot(base, uid),
       workdirs: new Workdirs(base, uid !== null),
+      projects: new ProjectFolders(base, uid !== null),
       tools: {
         pipes: new Pipes(base, needProgram('mkfifo', 'coreutils')),
         heartbeat: new Heartbeat(this.env.variables.LEASE_SECONDS),
@@ -156,7 +181,7 @@ export abstract class LocalSandbox extends Sandbox {
     const silence = prepared.tools.heartbeat.silenceSeconds.toFixed(3);
     const shell = needProgram('bash', 'bash');
     const init = ['/bin/sh', '-c', this.init, 'init', at.cwd, ...command];
-    const box: Box = { workdir: at.workdir, init: [...this.prlimit(), ...init] };
+    const box: Box = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
     const launch = [shell, '-c', this.launch, 'launch', silence, String(at.lastDescriptor)];
@@ -182,6 +207,7 @@ export abstract class LocalSandbox extends Sandbox {
 
 interface Spot extends How {
   workdir: string;
+  project: string | null;
   user: UserId | null;
 }
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Command, type CommandTools, type How, type Line, MARK } from './command.js';
 import { DiskWatch } from './disk-watch.js';
 import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from './sandbox.js';
+import { PROJECT } from './root-folder.js';
 import type { UserId } from './user-ids.js';
 import { WorkdirFiles } from './workdir-files.js';
 import { insideWorkdir } from './workdirs.js';
@@ -11,6 +13,8 @@ interface SessionParts {
   /** The workdir as the host names it, and as it is named inside. */
   workdir: string;
   inside: string;
+  /** The folder of the project's files as the host names it; it goes with the session. */
+  project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
   limits: SandboxLimits;
   tools: CommandTools;
@@ -31,14 +35,16 @@ const CANNOT_RUN = 126;
 export class LocalSession extends SandboxSession {
   private readonly running = new Map<Command, Promise<unknown>>();
   private readonly files: WorkdirFiles;
+  private readonly projectFiles: WorkdirFiles | null;
   private readonly disk: DiskWatch;
   private closed = false;
   private readonly abort = () => this.killAll('ended');
 
   constructor(private readonly parts: SessionParts) {
     super();
-    const { workdir, inside, user, limits, signal } = parts;
+    const { workdir, inside, project, user, limits, signal } = parts;
     this.files = new WorkdirFiles(workdir, inside, user?.uid ?? null, limits.diskBytes);
+    this.projectFiles = project === null ? null : new WorkdirFiles(project.path, PROJECT, null, 0);
     this.disk = new DiskWatch(workdir, limits.diskBytes, () => this.killAll('disk'));
     signal.addEventListener('abort', this.abort, { once: true });
   }
@@ -72,7 +78,8 @@ export class LocalSession extends SandboxSession {
 
   readFile(path: string): Promise<{ size: number; content: Readable }> {
     this.assertOpen();
-    return this.files.read(path);
+    const inProject = insideWorkdir(posix.resolve(this.parts.inside, path), PROJECT) !== null;
+    return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
   }
 
   writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
@@ -86,7 +93,13 @@ export class LocalSession extends SandboxSession {
     await Promise.allSettled(this.running.values());
     this.parts.signal.removeEventListener('abort', this.abort);
     await this.disk.idle();
+    await this.removeProject();
     this.parts.user?.release();
+  }
+
+  private async removeProject(): Promise<void> {
+    // A folder that stays is removed with the next session or with the task.
+    await this.parts.project?.remove().catch(() => undefined);
   }
 
   private async finish(command: Command): Promise<RunResult> {

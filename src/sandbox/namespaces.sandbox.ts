@@ -3,7 +3,7 @@ import { Env } from '../config/env.js';
 import { Plugin } from '../plugins/plugin.js';
 import { findProgram, needProgram, script } from './host.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { DEVICES, HOME, noExec } from './root-folder.js';
+import { DEVICES, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from './sandbox.js';
 
 const FLAGS = '--user --map-root-user --mount --pid --net --ipc --uts --cgroup --fork --kill-child'.split(' ');
@@ -57,6 +57,7 @@ export class NamespacesSandbox extends LocalSandbox {
       ['tmpfs', `${root}/tmp`, 'tmpfs', `${temporary},mode=1777`],
       ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${temporary},mode=1777`],
       ['tmpfs', `${root}${HOME}`, 'tmpfs', `${temporary},mode=0700`],
+      ...(box.project === null ? [] : [[box.project, root + PROJECT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
       [box.workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],
     ];
     return lines.map((words) => `${words.map(escaped).join(' ')} 0 0\n`).join('');

@@ -23,10 +23,12 @@ export class NoSandbox extends LocalSandbox {
     return workdir;
   }
 
-  protected override environment({ root }: Prepared): Record<string, string> {
+  protected override environment({ root }: Prepared, project: string | null): Record<string, string> {
     const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)(-[0-9a-f]+)?$/.test(source));
     const path = [...shown.map((source) => dirname(source)), root.searchPath].join(':');
-    return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TERM: 'dumb' };
+    // Nothing can be shown at a path of the host's own: commands find the folder by a name.
+    const found = project === null ? {} : { PROJECT_DIR: project };
+    return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TERM: 'dumb', ...found };
   }
 
   protected command(box: Box): string[] {

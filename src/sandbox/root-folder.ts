@@ -35,7 +35,9 @@ export interface RootFolder {
 
 export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 export const HOME = '/home/agent';
-const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', 'project', 'tmp', 'usr', 'workdir'];
+/** Where the files of a project are seen; empty without one. */
+export const PROJECT = '/project';
+const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', PROJECT.slice(1), 'tmp', 'usr', 'workdir'];
 // Kept from the host's /etc: links of Debian's alternatives (awk is one), and the loader's list of libraries.
 const FROM_ETC = ['alternatives', 'ld.so.cache'];
 

@@ -10,9 +10,19 @@ export interface SandboxLimits {
   outputBytes: number;
 }
 
+/** A file that the inside may read. */
+export interface SharedFile {
+  /** A file name, without slashes; different from all others. */
+  name: string;
+  /** Rejects with `ENOENT` when it is gone: it is then left out. */
+  open(): Promise<Readable>;
+}
+
 export interface SandboxOpenOptions {
   /** Names the workdir: one per task, kept until {@link Sandbox.remove}. A UUID. */
   taskId: string;
+  /** Shown at `/project/<name>`, read-only, for as long as the session is open. */
+  project?: SharedFile[];
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
   signal: AbortSignal;
 }
@@ -49,7 +59,7 @@ export abstract class SandboxSession {
    */
   abstract run(command: string, options?: RunOptions): Promise<RunResult>;
   /**
-   * Opens a regular file of the workdir for reading. `path` is relative to `/workdir` or absolute below it.
+   * Opens a regular file for reading. `path` is relative to `/workdir`, or absolute below it or below `/project`.
    * Rejects with {@link SandboxFileError} when it is absent, not a regular file or outside; never follows a link out.
    */
   abstract readFile(path: string): Promise<{ size: number; content: Readable }>;

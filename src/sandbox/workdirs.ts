@@ -49,17 +49,21 @@ export class Workdirs {
     return { path, user };
   }
 
-  /** Deletes it, whatever rights the agent has given to the folders in it. rm(1) and chmod(1) follow no link. */
+  /** Deletes it. rm(1) and chmod(1) follow no link. */
   async remove(taskId: string): Promise<void> {
-    const path = this.path(taskId);
-    const rm = needProgram('rm', 'coreutils');
-    const remove = () => run(rm, ['-rf', '--one-file-system', '--', path], { env: {} });
-    try {
-      await remove();
-    } catch {
-      await run(needProgram('chmod', 'coreutils'), ['-R', 'u+rwX', '--', path], { env: {} }).catch(() => undefined);
-      await remove();
-    }
+    await removeFolder(this.path(taskId));
+  }
+}
+
+/** Deletes a folder with all that is in it, whatever its rights; succeeds when there is none. */
+export async function removeFolder(path: string): Promise<void> {
+  const rm = needProgram('rm', 'coreutils');
+  const remove = () => run(rm, ['-rf', '--one-file-system', '--', path], { env: {} });
+  try {
+    await remove();
+  } catch {
+    await run(needProgram('chmod', 'coreutils'), ['-R', 'u+rwX', '--', path], { env: {} }).catch(() => undefined);
+    await remove();
   }
 }
 

@@ -90,6 +90,7 @@ export class AgentBench {
       budget: {},
       spent: { steps: 0, tokens: 0, durationMs: 0 },
       files: [],
+      project: [],
       signal: new AbortController().signal,
       ...more,
     };
