@@ -4,9 +4,9 @@ import { isUuid } from '../http/uuid.js';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
-import type { Page } from '../http/pages.js';
+import { byCreation, type Page } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
-import { seen } from '../projects/visibility.js';
+import { scope, seen } from '../projects/visibility.js';
 import { freeName } from './file-name.js';
 import { FILE_COLUMNS, FILE_SELECT, type FileRow } from './file.row.js';
 
@@ -74,14 +74,13 @@ export class FilesService {
   async pageOfTask(taskId: string, page: Page): Promise<{ rows: FileRow[]; nextCursor: string | null }> {
     const [createdAt = null, id = null] = page.after ?? [];
     const rows = await this.read('files-of-task', PAGE, [taskId, createdAt, id, page.limit + 1]);
-    return page.cut(rows, (row) => [row.createdAt.toISOString(), row.id]);
+    return page.cut(rows, byCreation);
   }
 
   /** A file that the caller may see. Throws 404 for any other. */
   async get(auth: AuthContext, fileId: string): Promise<FileRow> {
     if (!isUuid(fileId)) throw notFound('file');
-    const values = [auth.workspaceId, auth.userId, auth.seesEverything, fileId];
-    const [row] = await this.read('file', VISIBLE, values);
+    const [row] = await this.read('file', VISIBLE, [...scope(auth), fileId]);
     if (row === undefined) throw notFound('file');
     return row;
   }

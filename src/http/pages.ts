@@ -95,6 +95,11 @@ export class Page {
   }
 }
 
+/** The place of a row in a collection that is ordered by creation. */
+export function byCreation(row: { createdAt: Date; id: string }): Position {
+  return [row.createdAt.toISOString(), row.id];
+}
+
 @Injectable()
 export class Pages {
   private readonly mac: Mac;

@@ -42,7 +42,7 @@ export class ProjectFilesController {
   @Post()
   @Endpoint({
     summary: 'Add a file to a project',
-
+    description: 'The tasks of the project see it, read-only, in `/project`.',
     answer: z.strictObject({ file: fileSchema }),
     policy: 'file_upload',
     scopes: ['projects:write', 'files:write'],

@@ -8,11 +8,11 @@ import { Database } from '../database/database.js';
 import { FileIntake } from '../files/file-intake.js';
 import { FILE_COLUMNS, FILE_SELECT, type FileRow } from '../files/file.row.js';
 import { notFound } from '../http/api-error.js';
-import { type PageQuery, Pages } from '../http/pages.js';
+import { byCreation, type PageQuery, Pages } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
 import { ProjectsService } from './projects.service.js';
-import { PROJECT_SEEN } from './visibility.js';
+import { PROJECT_SEEN, scope } from './visibility.js';
 
 const PAGE = `${FILE_SELECT}
 WHERE f.project_id = $1 AND f.origin = 'project' AND ($2::timestamptz IS NULL OR (f.created_at, f.id) < ($2, $3::uuid))
@@ -51,7 +51,7 @@ export class ProjectFilesService {
     const [createdAt = null, fileId = null] = page.after ?? [];
     const values = [id, createdAt, fileId, page.limit + 1];
     const { rows } = await this.database.read.query<FileRow>({ name: 'files-of-project', text: PAGE, values });
-    return page.cut(rows, (row) => [row.createdAt.toISOString(), row.id]);
+    return page.cut(rows, byCreation);
   }
 
   /** Takes in a form with one file. A form that is wrong in itself is refused as such, before an unknown project. */
@@ -61,8 +61,7 @@ export class ProjectFilesService {
       throw notFound('project');
     }
     const { name, mediaType, size, sha256 } = await this.intake.receive(auth.workspaceId, request);
-    const scope = [auth.workspaceId, auth.userId, auth.seesEverything];
-    const values = [...scope, projectId, uuid(), name, mediaType, size, sha256];
+    const values = [...scope(auth), projectId, uuid(), name, mediaType, size, sha256];
     const [row] = await this.dataSource.query<FileRow[]>(ADD, values);
     if (row === undefined) throw notFound('project');
     return { ...row, createdByName: auth.user.name };
@@ -70,7 +69,7 @@ export class ProjectFilesService {
 
   /** Deletes a file for good. Throws 403 unless the caller uploaded it, or owns the project or the workspace. */
   async remove(auth: AuthContext, tx: UnitOfWork, projectId: string, fileId: string): Promise<void> {
-    const values = [auth.workspaceId, auth.userId, auth.seesEverything, projectId, fileId];
+    const values = [...scope(auth), projectId, fileId];
     type Found = { createdBy: string | null; ownerId: string };
     const [found] = isUuid(projectId) && isUuid(fileId) ? await tx.query<Found>(LOCK, values) : [];
     if (found?.createdBy == null) throw notFound('file');

@@ -3,12 +3,12 @@ import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
-import { Pages } from '../http/pages.js';
+import { byCreation, Pages } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
 import type { ChangeProjectDto, CreateProjectDto, ListProjectsQuery } from './project.dto.js';
 import { PROJECT_COLUMNS, PROJECT_SELECT, type ProjectRow } from './project.row.js';
-import { PROJECT_SEEN } from './visibility.js';
+import { PROJECT_SEEN, scope } from './visibility.js';
 
 const VISIBLE = `p.workspace_id = $1 AND ${PROJECT_SEEN}`;
 
@@ -66,7 +66,7 @@ export class ProjectsService {
     const page = this.pages.open(query, { route: 'GET /v1/projects', workspaceId, userId, filters: {} });
     const [createdAt = null, id = null] = page.after ?? [];
     const rows = await this.read<ProjectRow>('projects', LIST, [...scope(auth), page.limit + 1, createdAt, id]);
-    return page.cut(rows, (row) => [row.createdAt.toISOString(), row.id]);
+    return page.cut(rows, byCreation);
   }
 
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
@@ -107,10 +107,6 @@ export class ProjectsService {
   private async read<T extends object>(name: string, text: string, values: unknown[]): Promise<T[]> {
     return (await this.database.read.query<T>({ name, text, values })).rows;
   }
-}
-
-function scope({ workspaceId, userId, seesEverything }: AuthContext): unknown[] {
-  return [workspaceId, userId, seesEverything];
 }
 
 function missing(): never {

@@ -1,5 +1,10 @@
+import type { AuthContext } from '../auth/auth-context.js';
+
 // Who sees what (reference §3), for every statement that reads or locks. $1 is the workspace, $2 the user, $3 whether the
 // user sees everything in it; the statement itself keeps to the workspace.
+
+/** The first three parameters of every such statement. */
+export const scope = (auth: AuthContext): unknown[] => [auth.workspaceId, auth.userId, auth.seesEverything];
 
 /** Of a project `p`: its owner sees it, and all members when its visibility is `workspace`. */
 export const PROJECT_SEEN = `($3::boolean OR p.visibility = 'workspace' OR p.owner_id = $2)`;

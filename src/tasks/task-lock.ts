@@ -2,6 +2,7 @@ import type { AuthContext } from '../auth/auth-context.js';
 import { notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
+import { scope } from '../projects/visibility.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
 import type { TaskStatus } from './task-status.js';
 import { VISIBLE } from './tasks.service.js';
@@ -22,8 +23,7 @@ export interface LockedTask {
  * in the next statements is decided on what was committed before. Throws 404 unless the caller sees the task.
  */
 export async function lockTask(auth: AuthContext, tx: UnitOfWork, id: string): Promise<LockedTask> {
-  const scope = [auth.workspaceId, auth.userId, auth.seesEverything, id];
-  const [task] = isUuid(id) ? await tx.query<LockedTask>(LOCK, scope) : [];
+  const [task] = isUuid(id) ? await tx.query<LockedTask>(LOCK, [...scope(auth), id]) : [];
   if (task === undefined) throw notFound('task');
   return task;
 }

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { notFound } from '../http/api-error.js';
-import { Pages } from '../http/pages.js';
+import { byCreation, Pages } from '../http/pages.js';
 import { isUuid } from '../http/uuid.js';
-import { seen } from '../projects/visibility.js';
+import { scope, seen } from '../projects/visibility.js';
 import type { ListTasksQuery } from './task.dto.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
 
@@ -20,43 +20,28 @@ export class TasksService {
   ) {}
 
   async get(auth: AuthContext, id: string): Promise<TaskRow> {
-    const values = [auth.workspaceId, auth.userId, auth.seesEverything, id];
     const text = `${TASK_SELECT} WHERE ${VISIBLE} AND t.id = $4`;
-    const rows = isUuid(id) ? await this.read<TaskRow>('task', text, values) : [];
+    const rows = isUuid(id) ? await this.read<TaskRow>('task', text, [...scope(auth), id]) : [];
     return rows[0] ?? missing();
   }
 
   /** 404 unless the caller sees the task. */
   async check(auth: AuthContext, id: string): Promise<void> {
-    const values = [auth.workspaceId, auth.userId, auth.seesEverything, id];
     const text = `SELECT 1 FROM tasks t WHERE ${VISIBLE} AND t.id = $4`;
-    if (!isUuid(id) || (await this.read('task-visible', text, values)).length === 0) missing();
+    if (!isUuid(id) || (await this.read('task-visible', text, [...scope(auth), id])).length === 0) missing();
   }
 
   /** Newest first. */
   async list(auth: AuthContext, query: ListTasksQuery) {
     const { status, projectId } = query;
-    const scope = {
-      route: 'GET /v1/tasks',
-      workspaceId: auth.workspaceId,
-      userId: auth.userId,
-      filters: { status, projectId },
-    };
-    const page = this.pages.open(query, scope);
+    const { workspaceId, userId } = auth;
+    const filters = { status, projectId };
+    const page = this.pages.open(query, { route: 'GET /v1/tasks', workspaceId, userId, filters });
     // A project that does not exist, or is none at all, has no tasks.
-    if (projectId !== undefined && !isUuid(projectId)) return page.cut<TaskRow>([], positionOf);
+    if (projectId !== undefined && !isUuid(projectId)) return page.cut<TaskRow>([], byCreation);
     const [createdAt, id] = page.after ?? [null, null];
-    const values = [
-      auth.workspaceId,
-      auth.userId,
-      auth.seesEverything,
-      page.limit + 1,
-      createdAt,
-      id,
-      status,
-      projectId,
-    ];
-    return page.cut(await this.read<TaskRow>('tasks', LIST, values), positionOf);
+    const values = [...scope(auth), page.limit + 1, createdAt, id, status, projectId];
+    return page.cut(await this.read<TaskRow>('tasks', LIST, values), byCreation);
   }
 
   private async read<T extends object>(name: string, text: string, values: unknown[]): Promise<T[]> {
@@ -68,10 +53,6 @@ const LIST = `${TASK_SELECT}
 WHERE ${VISIBLE} AND ($5::timestamptz IS NULL OR (t.created_at, t.id) < ($5::timestamptz, $6::uuid))
   AND ($7::text IS NULL OR t.status = $7) AND ($8::uuid IS NULL OR t.project_id = $8)
 ORDER BY t.created_at DESC, t.id DESC LIMIT $4`;
-
-function positionOf(row: TaskRow): [string, string] {
-  return [row.createdAt.toISOString(), row.id];
-}
 
 function missing(): never {
   throw notFound('task');
