@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { mergedRates, type RateLimits, rateLimitsSchema } from './rate-limits.js';
+import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
+import { mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
 
@@ -64,6 +65,7 @@ export const configFileSchema = z.strictObject({
     .refine((all) => all.filter((m) => m.default).length <= 1, 'at most one model can be the default')
     .optional(),
   rateLimits: rateLimitsSchema.optional(),
+  plans: plansSchema.optional(),
   transparency: transparency.optional(),
   sandbox: sandbox.optional(),
 });
@@ -101,4 +103,9 @@ export function sandboxLimitsOf(file: ConfigFile) {
 /** Rate limits (reference §9): the given ones replace the defaults key by key. */
 export function rateLimitsOf(file: ConfigFile): RateLimits {
   return mergedRates(file.rateLimits);
+}
+
+/** What the plans allow (reference §14): the given keys replace the defaults one by one. */
+export function plansOf(file: ConfigFile): Record<Plan, PlanConfig> {
+  return mergedPlans(file.plans);
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rateLimitsOf, sandboxLimitsOf, transparencyOf } from './config-file.js';
+import { plansOf, rateLimitsOf, sandboxLimitsOf, transparencyOf } from './config-file.js';
 import { ConfigurationError, ENV_NAMES, readEnv } from './env.js';
 
 const SECRET = 'a secret that is long enough: 32+ bytes';
@@ -96,6 +96,7 @@ describe('CONFIG_FILE', () => {
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     return { CONFIG_FILE: path, ...more };
   }
+  const usage = { window: 'month', unit: 'tasks', allowance: 1 };
   const model = { id: 'house', provider: 'openai-compatible', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' };
 
   it('replaces the defaults key by key', () => {
@@ -116,6 +117,20 @@ describe('CONFIG_FILE', () => {
         policies: { ...defaults.free.policies, file_upload: { capacity: 20, windowSeconds: 120 } },
       },
       paid: defaults.paid,
+    });
+  });
+
+  it('replaces plans key by key, and a list of windows as a whole', () => {
+    const day = { window: 'day', unit: 'cost', allowance: 2.5 };
+    const { file } = readEnv(configured({ plans: { free: { windows: [day] }, paid: { runningTasks: 3 } } }));
+    const monthly = { window: 'month', unit: 'tasks', allowance: 100 };
+    expect(plansOf({})).toEqual({
+      free: { name: 'Free', activeAutomations: 3, runningTasks: 2, windows: [monthly] },
+      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 20, windows: [] },
+    });
+    expect(plansOf(file)).toEqual({
+      free: { name: 'Free', activeAutomations: 3, runningTasks: 2, windows: [day] },
+      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 3, windows: [] },
     });
   });
 
@@ -173,6 +188,16 @@ describe('CONFIG_FILE', () => {
       { rateLimits: { paid: { global: { capacity: 0 } } } },
       /rateLimits\.paid\.global\.capacity/,
     ],
+    ['a plan of an unknown name', { plans: { gold: {} } }, /plans: .*gold/],
+    ['an unknown key of a plan', { plans: { free: { runs: 1 } } }, /plans\.free: .*runs/],
+    ['a plan without a name', { plans: { free: { name: ' ' } } }, /plans\.free\.name/],
+    ['a plan under which nothing runs', { plans: { paid: { runningTasks: 0 } } }, /plans\.paid\.runningTasks/],
+    ['half an automation', { plans: { free: { activeAutomations: 0.5 } } }, /plans\.free\.activeAutomations/],
+    ['an unknown window', { plans: { free: { windows: [{ ...usage, window: 'year' }] } } }, /windows\.0\.window/],
+    ['an unknown unit', { plans: { free: { windows: [{ ...usage, unit: 'steps' }] } } }, /windows\.0\.unit/],
+    ['no allowance', { plans: { free: { windows: [{ ...usage, allowance: 0 }] } } }, /windows\.0\.allowance/],
+    ['half a task', { plans: { free: { windows: [{ ...usage, allowance: 0.5 }] } } }, /windows\.0\.allowance: a whole/],
+    ['a window twice', { plans: { paid: { windows: [usage, usage] } } }, /plans\.paid\.windows: each window/],
     ['a limit of nothing', { sandbox: { processes: 0 } }, /sandbox\.processes/],
   ])('is refused with %s', (_what, content, message) => {
     const said = refusal(configured(content));

@@ -47,8 +47,6 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     await this.claims.recoverExpired();
     await this.expiry.expire();
     this.workdirs.wake();
-    if (this.executor.free <= 0) return;
-    const queued = await this.claims.queued(this.executor.free);
-    await Promise.all(queued.map((runId) => this.executor.execute(runId)));
+    await this.executor.fill();
   }
 }

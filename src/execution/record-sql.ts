@@ -91,7 +91,7 @@ UPDATE tasks t SET updated_at = now(), ${ADD_DURATION},
   result_file_ids = coalesce((
     SELECT array_agg(f.id ORDER BY f.created_at, f.id) FROM files f
     WHERE f.task_id = t.id AND f.origin = 'task' AND f.turn = t.turn), '{}')
-FROM run WHERE t.id = $1 RETURNING t.status = 'queued' AS again`;
+FROM run WHERE t.id = $1 RETURNING t.id`;
 
 /** $4 reason as JSON. */
 export const FAILED = `

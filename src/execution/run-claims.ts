@@ -1,5 +1,6 @@
 // Who holds a run: claim, lease, hand back, recover. Lock order everywhere: the task's row, then the run's.
 import { Injectable } from '@nestjs/common';
+import { plansOf } from '../config/config-file.js';
 import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { ADD_DURATION, addDuration, closeOpenCalls } from '../tasks/task-sql.js';
@@ -9,17 +10,27 @@ import type { ClaimedRun } from './claimed-run.js';
 /** Recoveries without a finished step between them before a run counts as poison (reference §5). */
 const MAX_RECOVERIES = 5;
 
+/** How many runs a workspace `w` may have running; the caps of the two plans are values of the statement. */
+const CAP = (free: string, paid: string): string => `CASE w.plan WHEN 'free' THEN ${free}::int ELSE ${paid}::int END`;
+
 // The task's row is the mutex. `run` re-checks its condition on the newest version of the row, so of two claims one wins.
 // A first claim of a turn reads the waiting message (after a cancel or a failure: all of them), an interrupting one before
 // those that have waited longer. Every claim reads what is to steer the turn.
+// `may_claim` (migration 0007) keeps the workspace at or below its plan's cap. It locks the workspace's row until the commit,
+// so it comes when the task's row is held and nothing is left to wait for. A claim is one statement: a process that is
+// stopped in the middle of it holds nothing.
 const CLAIM = `
 WITH task AS (
   SELECT t.id, t.turn, t.last_seq, t.read_all FROM tasks t
   WHERE t.id = (SELECT task_id FROM runs WHERE id = $1) AND t.status IN (${from('running')}) FOR UPDATE),
+asked AS MATERIALIZED (
+  SELECT w.id, ${CAP('$3', '$4')} AS cap FROM task JOIN runs r ON r.task_id = task.id JOIN workspaces w ON w.id = r.workspace_id
+  WHERE r.id = $1 AND r.status = 'queued'),
+place AS MATERIALIZED (SELECT FROM asked WHERE may_claim(asked.id, asked.cap)),
 run AS (
   UPDATE runs r SET status = 'running', epoch = r.epoch + 1, claimed_at = clock_timestamp(),
     lease_until = clock_timestamp() + make_interval(secs => $2)
-  FROM task WHERE r.id = $1 AND r.task_id = task.id AND r.status = 'queued'
+  FROM task, place WHERE r.id = $1 AND r.task_id = task.id AND r.status = 'queued'
   RETURNING r.workspace_id, r.epoch, r.kind = 'turn' AND r.epoch = 1 AS fresh),
 chosen AS (
   SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
@@ -87,22 +98,46 @@ FROM run WHERE t.id = run.task_id
 RETURNING run.poison`;
 
 const EXPIRED = `SELECT id FROM runs WHERE status = 'running' AND lease_until < clock_timestamp() ORDER BY lease_until LIMIT 50`;
-const QUEUED = `SELECT id FROM runs WHERE status = 'queued' ORDER BY created_at LIMIT $1`;
+
+// Fair over workspaces (docs/decisions/0014): first what was taken from a worker, then the workspaces with the fewest
+// running, of these the one that was given a place the longest ago. Visits each workspace that waits once, by its first entry
+// in the index runs_waiting, and reads no more of it than may run.
+const QUEUED = `
+WITH RECURSIVE waiting AS (
+  (SELECT workspace_id AS id FROM runs WHERE status = 'queued' ORDER BY workspace_id LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT r.workspace_id FROM runs r WHERE r.status = 'queued' AND r.workspace_id > waiting.id ORDER BY r.workspace_id LIMIT 1)
+  FROM waiting WHERE waiting.id IS NOT NULL)
+SELECT next.id
+FROM waiting JOIN workspaces w ON w.id = waiting.id LEFT JOIN workspace_claims c ON c.workspace_id = w.id
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS n, greatest(${CAP('$2', '$3')} - count(*), 0) AS room
+  FROM runs WHERE workspace_id = w.id AND status = 'running') running
+CROSS JOIN LATERAL (
+  SELECT q.id, q.epoch, q.created_at, row_number() OVER ()::int AS n FROM (
+    SELECT r.id, r.epoch, r.created_at FROM runs r WHERE r.workspace_id = w.id AND r.status = 'queued'
+    ORDER BY (r.kind = 'turn' AND r.epoch = 0), r.created_at, r.id LIMIT least($1::int, running.room)) q) next
+ORDER BY next.epoch = 0, running.n + next.n, c.claimed_at NULLS FIRST, next.created_at LIMIT $1`;
 
 @Injectable()
 export class RunClaims {
   private readonly leaseSeconds: number;
+  /** Of a free workspace, and of a paid one. */
+  private readonly caps: [number, number];
 
   constructor(
     private readonly database: Database,
     env: Env,
   ) {
+    const { free, paid } = plansOf(env.file);
+    this.caps = [free.runningTasks, paid.runningTasks];
     this.leaseSeconds = env.variables.LEASE_SECONDS;
   }
 
-  /** Takes a queued run for this process; null when it is not to be had. One statement. */
+  /** Takes a queued run for this process; null when it is not to be had, or its workspace is at its cap. One statement. */
   async claim(runId: string): Promise<ClaimedRun | null> {
-    const rows = await this.query<Omit<ClaimedRun, 'runId'>>('claim', CLAIM, [runId, this.leaseSeconds]);
+    const rows = await this.query<Omit<ClaimedRun, 'runId'>>('claim', CLAIM, [runId, this.leaseSeconds, ...this.caps]);
     const [row] = rows;
     return row === undefined ? null : { runId, ...row };
   }
@@ -129,9 +164,9 @@ export class RunClaims {
       await this.query('recover', RECOVER, [id]);
   }
 
-  /** The oldest queued runs. */
+  /** The queued runs that are to start next, of workspaces below their cap: at most `limit`, in fair order. */
   async queued(limit: number): Promise<string[]> {
-    return (await this.query<{ id: string }>('queued', QUEUED, [limit])).map((row) => row.id);
+    return (await this.query<{ id: string }>('queued', QUEUED, [limit, ...this.caps])).map((row) => row.id);
   }
 
   /** With a limit of its own: a beat or a look that hangs must not outlive the lease. */

@@ -22,16 +22,15 @@ export class RunDriver implements OnModuleInit {
     this.engine = this.plugins.get(AgentEngine, 'loop');
   }
 
-  /** Resolves with the id of the run that goes on with a waiting message, or null. Throws the signal's reason when aborted. */
-  async drive(run: ClaimedRun, signal: AbortSignal): Promise<string | null> {
+  /** Throws the signal's reason when aborted. */
+  async drive(run: ClaimedRun, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const engine = this.engine.run(await this.loader.load(run, signal));
     try {
       let turn = await engine.next();
       while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value));
-      const next = await this.recorder.finish(run, turn.value);
+      await this.recorder.finish(run, turn.value);
       this.metrics.runsEnded.inc({ outcome: turn.value.type });
-      return next;
     } finally {
       // Lets the engine close its sandbox when it was left between two events.
       await engine.return({ type: 'completed', text: '' });

@@ -8,17 +8,23 @@ import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
 import { WorkdirCleaner } from './workdir-cleaner.js';
 
-/** Rung runs that wait in memory for a free place. More are found in the table. */
-const MAX_WAITING = 1000;
+/** Claims in a row that are lost to other processes and repeated at once; after them the next second's look comes. */
+const MAX_LOST = 3;
 
-/** Drives runs: claims one, lets the engine work, records what happens, and takes the next. */
+/**
+ * Drives runs: claims one, lets the engine work, records what happens, and takes the next. A signal is obeyed while there
+ * are free places that nothing waits for; else the table says in fair order what comes next (docs/decisions/0014).
+ */
 @Injectable()
 export class RunExecutor implements BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
-  private readonly waiting = new Set<string>();
   private readonly concurrency: number;
-  private readonly claiming = new Set<Promise<unknown>>();
+  private readonly claiming = new Map<string, Promise<unknown>>();
   private stopping = false;
+  private filling = false;
+  /** Something may wait that no look has seen. */
+  private lookAgain = false;
+  private lost = 0;
 
   constructor(
     private readonly claims: RunClaims,
@@ -37,59 +43,80 @@ export class RunExecutor implements BeforeApplicationShutdown {
   }
 
   /**
-   * Where every signal ends: claims the run and starts it when there is a free place, else remembers it.
+   * Where every signal ends: claims the run and starts it when there is a free place that nothing else waits for. Otherwise it
+   * is left in the table with the others, which is looked at whenever a run ends.
    * Resolves when it is claimed or refused, not when it is over. Never rejects: the reconciler tries again.
    */
   async execute(runId: string): Promise<void> {
-    if (this.free <= 0) {
-      if (!this.stopping && this.waiting.size < MAX_WAITING) this.waiting.add(runId);
-      return;
-    }
-    const claim = this.claims.claim(runId);
-    this.claiming.add(claim);
+    if (this.claiming.has(runId)) return;
+    if (this.filling || this.free <= 0) this.lookAgain = true;
+    else if (!(await this.claim(runId)) && this.lookAgain) await this.fill();
+  }
+
+  /**
+   * Takes what waits in the table, in fair order, until no place is free. One look at a time; resolves when it is done, without
+   * waiting for the claims: one may wait for a task that a stopped process has locked. Never rejects.
+   */
+  async fill(): Promise<void> {
+    this.lookAgain = true;
+    if (this.filling) return;
+    this.filling = true;
     try {
-      const run = await claim;
-      if (run !== null) void this.drive(run);
+      while (this.lookAgain && this.free > 0) {
+        this.lookAgain = false;
+        const found = await this.claims.queued(this.free + this.claiming.size);
+        for (const runId of found) void this.take(runId);
+      }
     } catch (error) {
-      this.logger.warn(`Run ${runId} was not claimed: ${String(error)}`);
+      this.logger.warn(`The look at the queue failed: ${String(error)}`);
     } finally {
-      this.claiming.delete(claim);
+      this.filling = false;
     }
-    this.next();
   }
 
   /** Stops claiming, hands running work back, and resolves when nothing runs here any more. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    this.waiting.clear();
     // Claims under way first: what they bring is held by then, and is handed back with the rest.
-    await Promise.allSettled(this.claiming);
+    await Promise.allSettled(this.claiming.values());
     await this.held.stopAll(new HandedBackError('This worker stops.'));
   }
 
-  private next(): void {
-    for (const runId of this.waiting) {
-      if (this.free <= 0) return;
-      this.waiting.delete(runId);
-      void this.execute(runId);
+  /** Claims what a look has found; when another process was first, there may be more for us. */
+  private async take(runId: string): Promise<void> {
+    if (this.free <= 0 || this.claiming.has(runId)) return;
+    if (await this.claim(runId)) this.lost = 0;
+    else if (++this.lost <= MAX_LOST) await this.fill();
+  }
+
+  /** Whether the run is ours now. */
+  private async claim(runId: string): Promise<boolean> {
+    const claim = this.claims.claim(runId);
+    this.claiming.set(runId, claim);
+    let run: ClaimedRun | null = null;
+    try {
+      run = await claim;
+    } catch (error) {
+      this.logger.warn(`Run ${runId} was not claimed: ${String(error)}`);
     }
+    this.claiming.delete(runId);
+    if (run !== null) void this.drive(run);
+    return run !== null;
   }
 
   private async drive(run: ClaimedRun): Promise<void> {
     const controller = this.held.add(run);
     // A claim that was under way when the stop came.
     if (this.stopping) controller.abort(new HandedBackError('This worker stops.'));
-    let next: string | null = null;
     try {
       await this.held.clear(run);
-      next = await this.driver.drive(run, controller.signal);
+      await this.driver.drive(run, controller.signal);
     } catch (error) {
       await this.ended(run, controller.signal.aborted ? controller.signal.reason : error);
     } finally {
       this.held.remove(run);
     }
-    if (next !== null) void this.execute(next);
-    this.next();
+    void this.fill();
   }
 
   /** What is left to do when a run was stopped rather than finished. */

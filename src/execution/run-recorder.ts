@@ -43,19 +43,18 @@ export class RunRecorder {
     };
   }
 
-  /** Ends the run. Resolves with the id of the run that goes on with a waiting message, or null. */
-  async finish(run: ClaimedRun, outcome: AgentOutcome): Promise<string | null> {
+  /** Ends the run. A message that waits has its next run in the queue with it. */
+  async finish(run: ClaimedRun, outcome: AgentOutcome): Promise<void> {
     switch (outcome.type) {
       case 'completed':
         return this.completed(run, outcome);
       case 'failed': {
         const { code, message, retryable } = outcome;
         await this.fenced(run, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
-        return null;
+        return;
       }
       case 'question':
         await this.question(run, outcome);
-        return null;
     }
   }
 
@@ -116,20 +115,17 @@ export class RunRecorder {
     return { id, name, mediaType, size, sha256 };
   }
 
-  private async completed(run: ClaimedRun, { text }: Outcome<'completed'>): Promise<string | null> {
+  private async completed(run: ClaimedRun, { text }: Outcome<'completed'>): Promise<void> {
     const client = await this.database.work.connect();
-    const next = uuid();
     try {
       await client.query('BEGIN');
       // A message that is being sent holds this lock: deciding in the statement that waits for it would not see it.
       await client.query({ name: 'lock-task', text: LOCK_TASK, values: [run.taskId] });
-      const values = [run.taskId, run.runId, run.epoch, text, next];
-      const { rows } = await client.query<{ again: boolean }>({ name: 'completed', text: COMPLETED, values });
+      const values = [run.taskId, run.runId, run.epoch, text, uuid()];
+      const { rows } = await client.query({ name: 'completed', text: COMPLETED, values });
       await client.query('COMMIT');
       client.release();
-      const [row] = rows;
-      if (row === undefined) throw new FencedError(run);
-      return row.again ? next : null;
+      if (rows.length === 0) throw new FencedError(run);
     } catch (error) {
       // A connection in an unknown state is thrown away: the server rolls back.
       if (!(error instanceof FencedError)) client.release(true);

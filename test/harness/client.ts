@@ -2,6 +2,7 @@ import type { TestApp } from './app.js';
 import { checkAnswer } from './contract.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import type { Role } from '../../src/auth/auth-context.js';
+import type { Plan } from '../../src/config/rate-limits.js';
 import { type Scope, SCOPES } from '../../src/http/endpoint.js';
 import { MembershipsService } from '../../src/workspaces/memberships.service.js';
 import { UsersService } from '../../src/workspaces/users.service.js';
@@ -89,6 +90,8 @@ export interface Member {
 interface MemberOptions {
   /** Joins this workspace instead of a new one. */
   workspace?: { id: string; slug: string };
+  /** Of the new workspace. */
+  plan?: Plan;
   role?: Role;
   scopes?: readonly Scope[];
   lifetimeSeconds?: number | null;
@@ -98,10 +101,9 @@ let count = 0;
 
 /** A new user with a key, in a new workspace or a given one; through the services that the operator command calls. */
 export async function makeMember({ app, url }: TestApp, options: MemberOptions = {}): Promise<Member> {
-  const { role = 'member', scopes = SCOPES, lifetimeSeconds = null } = options;
+  const { plan = 'paid', role = 'member', scopes = SCOPES, lifetimeSeconds = null } = options;
   const n = ++count;
-  const workspace =
-    options.workspace ?? (await app.get(WorkspacesService).create({ name: `Workspace ${n}`, plan: 'paid' }));
+  const workspace = options.workspace ?? (await app.get(WorkspacesService).create({ name: `Workspace ${n}`, plan }));
   const user = await app.get(UsersService).create({ email: `user${n}@example.test`, name: `User ${n}` });
   await app.get(MembershipsService).add(workspace.id, user.id, role);
   const key = await app

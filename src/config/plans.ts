@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { Plan } from './rate-limits.js';
+
+const window = z
+  .strictObject({
+    window: z.enum(['day', 'week', 'month']),
+    /** Turns that were started, tokens, or USD. */
+    unit: z.enum(['tasks', 'tokens', 'cost']),
+    allowance: z.number().positive().max(1e15),
+  })
+  .refine(({ unit, allowance }) => unit === 'cost' || Number.isInteger(allowance), {
+    path: ['allowance'],
+    message: 'a whole number is expected, unless the unit is cost',
+  });
+
+const plan = z.strictObject({
+  name: z.string().trim().min(1).max(200).optional(),
+  activeAutomations: z.int().min(0).max(1_000_000).optional(),
+  runningTasks: z.int().min(1).max(1_000_000).optional(),
+  windows: z
+    .array(window)
+    .max(9)
+    .refine(
+      (all) => new Set(all.map(({ window, unit }) => `${window} ${unit}`)).size === all.length,
+      'each window is expected once for each unit',
+    )
+    .optional(),
+});
+
+/** `plans` of CONFIG_FILE (reference §16). */
+export const plansSchema = z.strictObject({ free: plan.optional(), paid: plan.optional() });
+
+/** What a workspace of a plan may have (reference §14). */
+export interface PlanConfig {
+  name: string;
+  activeAutomations: number;
+  /** Runs at once, in all workers together. */
+  runningTasks: number;
+  windows: z.output<typeof window>[];
+}
+
+const DEFAULTS: Record<Plan, PlanConfig> = {
+  free: {
+    name: 'Free',
+    activeAutomations: 3,
+    runningTasks: 2,
+    windows: [{ window: 'month', unit: 'tasks', allowance: 100 }],
+  },
+  paid: { name: 'Paid', activeAutomations: 100, runningTasks: 20, windows: [] },
+};
+
+/** The given plans over the defaults, key by key; a given list of windows is the whole list. */
+export function mergedPlans(given: z.output<typeof plansSchema> = {}): Record<Plan, PlanConfig> {
+  return { free: Object.assign({}, DEFAULTS.free, given.free), paid: Object.assign({}, DEFAULTS.paid, given.paid) };
+}
