@@ -46,8 +46,9 @@ export class ProjectFilesService {
   /** Newest first. */
   async list(auth: AuthContext, projectId: string, query: PageQuery) {
     const { workspaceId, userId } = auth;
+    const route = `GET /v1/projects/${projectId}/files`;
+    const page = this.pages.open(query, { route, workspaceId, userId, filters: {} });
     const { id } = await this.projects.get(auth, projectId);
-    const page = this.pages.open(query, { route: `GET /v1/projects/${id}/files`, workspaceId, userId, filters: {} });
     const [createdAt = null, fileId = null] = page.after ?? [];
     const values = [id, createdAt, fileId, page.limit + 1];
     const { rows } = await this.database.read.query<FileRow>({ name: 'files-of-project', text: PAGE, values });

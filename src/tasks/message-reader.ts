@@ -22,7 +22,6 @@ export class MessageReader {
 
   /** Oldest first, or newest with `order=desc`; `after` leaves out what a following client has already. */
   async list(auth: AuthContext, taskId: string, query: ListMessagesQuery) {
-    await this.tasks.check(auth, taskId);
     const { order = 'asc', after } = query;
     const page = this.pages.open(query, {
       route: `GET /v1/tasks/${taskId}/messages`,
@@ -30,6 +29,7 @@ export class MessageReader {
       userId: auth.userId,
       filters: { order, after },
     });
+    await this.tasks.check(auth, taskId);
     const floor = after === undefined ? 0 : await this.seqOf(taskId, after);
     const values = [taskId, floor, page.after?.[0] ?? null, page.limit + 1];
     const { rows } = await this.database.read.query<MessageRow>({

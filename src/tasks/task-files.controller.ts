@@ -34,9 +34,9 @@ export class TaskFilesController {
     @Query() query: PageQuery,
     @Req() req: Request,
   ) {
-    await this.tasks.check(auth, taskId);
     const { workspaceId, userId } = auth;
     const page = this.pages.open(query, { route: `GET /v1/tasks/${taskId}/files`, workspaceId, userId, filters: {} });
+    await this.tasks.check(auth, taskId);
     const { rows, nextCursor } = await this.files.pageOfTask(taskId, page);
     const origin = originOf(req, this.env);
     return { files: rows.map((row) => fileView(row, origin)), nextCursor };

@@ -7,6 +7,7 @@ import { configFileSchema } from '../../src/config/config-file.js';
 import { Env, readEnv } from '../../src/config/env.js';
 import { configureHttp } from '../../src/http/configure-http.js';
 import { createDatabase, type TestDatabase } from './database.js';
+import { sharedRedis } from './shared-redis.js';
 
 // What the framework logs outside of an application; the application's own logger follows LOG_LEVEL.
 Logger.overrideLogger(['fatal']);
@@ -41,6 +42,7 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'fatal',
     DATABASE_URL: db.url,
     SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+    ...(await sharedRedis({ DATABASE_URL: db.url })),
     ...options.env,
   });
   const env = new Env(variables, { ...file, ...configFileSchema.parse(options.config ?? {}) }, modelKeys);

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sharedRedis } from './shared-redis.js';
 import { until } from './until.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -39,8 +40,9 @@ export class ServiceProcess {
     if (!existsSync(MAIN))
       throw new Error('dist/main.js is missing: run these tests through `npm test`, which builds.');
     const port = env['PORT'] ?? String(await freePort());
+    const redis = await sharedRedis(env);
     const child = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...env },
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...redis, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new ServiceProcess(child, `http://127.0.0.1:${port}`);

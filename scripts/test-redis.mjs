@@ -1,0 +1,100 @@
+// npm run test:redis: the suites whose behaviour passes through signals or limits, with a real Redis under every service
+// that does not choose its own. Arguments go to Jest.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ROOT, main, prepare } from './setup.mjs';
+
+const SUITES = [
+  'cancel',
+  'idempotency',
+  'idempotency-duplicates',
+  'interactions',
+  'message-interrupt',
+  'message-steer',
+  'messages',
+  'projects',
+  'rate-limit-addresses',
+  'rate-limits',
+  'recovery',
+  'task-changes',
+  'task-deletion',
+  'tasks',
+];
+/** One for each database of the tests, and one that gives out the numbers. */
+const DATABASES = 10_000;
+
+await main(async () => {
+  await prepare();
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'millwright-redis-'));
+  const words = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', folder, '--databases', DATABASES];
+  const redis = spawn('redis-server', words.map(String), { stdio: 'ignore' });
+  const ended = once(redis, 'exit');
+  try {
+    await Promise.race([answers(port), ended.then(() => Promise.reject(new Error('redis-server ended.')))]);
+    process.exitCode = await tests(port);
+    const scripts = await countScripts(port);
+    console.error(`Redis carried out ${scripts} decisions of limits and signals.`);
+    // A pass that went by it proves nothing.
+    if (scripts === 0) process.exitCode = 1;
+  } finally {
+    redis.kill('SIGKILL');
+    await ended.catch(() => undefined);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+async function tests(port) {
+  const pattern = `test/e2e/(${SUITES.join('|')})\\.spec`;
+  const options = ['--selectProjects=e2e', `--testPathPatterns=${pattern}`, ...process.argv.slice(2)];
+  const env = { ...process.env, MILLWRIGHT_TEST_REDIS: `redis://127.0.0.1:${port}` };
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'test.mjs'), ...options], { env, stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const [code] = await once(child, 'exit');
+  return code ?? 1;
+}
+
+/** Resolves when Redis takes connections. */
+async function answers(port) {
+  for (let tries = 0; tries < 500; tries++) {
+    try {
+      return await ask(port, (redis) => redis.ping());
+    } catch {
+      await wait(20);
+    }
+  }
+  throw new Error('redis-server does not answer.');
+}
+
+/** Bull and the limits call their scripts by hash; the harness gives out its numbers in another way. */
+async function countScripts(port) {
+  const text = await ask(port, (redis) => redis.info('commandstats'));
+  return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(text)?.[1] ?? 0);
+}
+
+async function ask(port, question) {
+  // Not at the top: in a clean clone `prepare` installs it first.
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return await question(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
