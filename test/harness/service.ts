@@ -35,11 +35,11 @@ export class ServiceProcess {
   }
 
   /** Starts it and returns at once; see {@link ready}. */
-  static async spawn(env: Record<string, string>): Promise<ServiceProcess> {
-    if (!existsSync(MAIN))
+  static async spawn(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+    if (!existsSync(main))
       throw new Error('dist/main.js is missing: run these tests through `npm test`, which builds.');
     const port = env['PORT'] ?? String(await freePort());
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [main], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
