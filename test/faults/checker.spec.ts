@@ -11,8 +11,9 @@ function whole(order: Order): History & { rows: MessageRow[] } {
   const row = (n: number, own: CallRow[]): MessageRow => ({
     id: `message-${n}`,
     taskId: 'task',
-    seq: n,
-    readSeq: n,
+    // The user's message has place 1 in the list and 2 in the reading.
+    seq: n === 1 ? 1 : n + 1,
+    readSeq: n + 1,
     role: n === 1 ? 'user' : 'assistant',
     status: 'complete',
     calls: own,
@@ -78,19 +79,19 @@ describe('The checker of histories', () => {
   it('sees a gap, a message too many, one in a wrong place and one without its end', () => {
     expect(saidOf('quick', ({ rows }) => rows.splice(2, 1))).toEqual(
       expect.arrayContaining([
-        'missing: place 4 follows 2',
+        'missing: 1 of 7 places',
         'missing: on record: step 2',
         expect.stringMatching(/5 messages/),
       ]),
     );
-    expect(saidOf('quick', ({ rows }) => rows.push({ ...rows.at(-1), seq: 7, readSeq: 7 } as MessageRow))).toEqual(
+    expect(saidOf('quick', ({ rows }) => rows.push({ ...rows.at(-1), seq: 8, readSeq: 8 } as MessageRow))).toEqual(
       expect.arrayContaining(['duplicate: 7 messages instead of 6', 'duplicate: 2 answers']),
     );
     expect(saidOf('quick', ({ rows }) => Object.assign(rows[3] ?? {}, { readSeq: 2 }))).toContain(
-      'out of order: place 4 is read as 2',
+      'out of order: place 5 is read as 2',
     );
     expect(saidOf('quick', ({ rows }) => Object.assign(rows[3] ?? {}, { status: 'in_progress' }))).toEqual([
-      'missing: message 4 is in_progress',
+      'missing: message 5 is in_progress',
     ]);
     expect(saidOf('quick', ({ rows }) => rows.pop())).toEqual(
       expect.arrayContaining(['missing: 0 answers', 'out of order: it does not end with the answer']),

@@ -67,16 +67,20 @@ function judgeRuns(runs: string[], say: Say): void {
   if (runs.length !== 1) say('wrong', `${runs.length} runs`);
 }
 
-/** One message of the user, one for each step, the last of them without a call: places without a gap, read in that order. */
+/** One message of the user, one for each step, the last of them without a call: all in the order of their places. */
 function judgeMessages(order: Order, messages: MessageRow[], say: Say): void {
   messages.forEach(({ seq, readSeq, status, role }, index) => {
     const before = messages[index - 1];
-    if (seq !== (before?.seq ?? 0) + 1) say('missing', `place ${seq} follows ${before?.seq ?? 'nothing'}`);
+    if (seq <= (before?.seq ?? 0)) say('duplicate', `place ${seq} twice`);
     if (readSeq === null || readSeq <= (before?.readSeq ?? 0))
       say('out of order', `place ${seq} is read as ${readSeq}`);
     if (status !== 'complete') say('missing', `message ${seq} is ${status}`);
     if (role !== (index === 0 ? 'user' : 'assistant')) say('wrong', `message ${seq} is the ${role}'s`);
   });
+  // One counter gives the places in the list and in the model's reading: together they have no gap.
+  const places = new Set(messages.flatMap(({ seq, readSeq }) => [seq, readSeq ?? seq]));
+  const last = Math.max(0, ...places);
+  if (places.size !== last) say('missing', `${last - places.size} of ${last} places`);
   const expected = order.calls.length + 2;
   if (messages.length < expected) say('missing', `${messages.length} messages instead of ${expected}`);
   if (messages.length > expected) say('duplicate', `${messages.length} messages instead of ${expected}`);

@@ -47,10 +47,8 @@ export function orderOf(key: string, kind: Kind, pauseMs = 300): Order {
   return { key, kind, body: body(script(...answers, { text: 'Done.', firstByteMs: pauseMs }), MODEL), calls };
 }
 
-/** So many orders; of twenty, `slow` are slow and one runs commands. */
-export function orders(name: string, count: number, slow = 2): Order[] {
-  return Array.from({ length: count }, (_, n) => {
-    const kind = n % 20 === 0 ? 'shell' : n % 20 <= slow ? 'slow' : 'quick';
-    return orderOf(`${name}-${n}`, kind);
-  });
+/** So many orders; of forty, two are slow and one runs commands. */
+export function orders(name: string, count: number): Order[] {
+  const kinds: Partial<Record<number, Kind>> = { 5: 'slow', 15: 'shell', 25: 'slow' };
+  return Array.from({ length: count }, (_, n) => orderOf(`${name}-${n}`, kinds[n % 40] ?? 'quick'));
 }

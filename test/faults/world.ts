@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { ROOMY } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { until } from '../harness/until.js';
 import { MODEL } from './orders.js';
 
 const run = promisify(execFile);
@@ -15,6 +16,7 @@ const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 export interface WorldOptions {
   databaseUrl: string;
   workers?: number;
+  /** Default: the service's own. */
   leaseSeconds?: number;
   /** What the workers are told. */
   redisUrl?: string;
@@ -30,6 +32,7 @@ export class World {
   secret = '';
   private readonly folder = temporaryFolder();
   private readonly started: ServiceProcess[] = [];
+  private readonly up = new Set<ServiceProcess>();
   private readonly env: Record<string, string>;
 
   private constructor(
@@ -47,7 +50,7 @@ export class World {
       DATA_DIR: this.folder.path,
       SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
       CONFIG_FILE: config,
-      LEASE_SECONDS: String(options.leaseSeconds ?? 2),
+      ...(options.leaseSeconds === undefined ? {} : { LEASE_SECONDS: String(options.leaseSeconds) }),
       LOG_LEVEL: 'warn',
       OPENAI_COMPATIBLE_URL: model.url,
       ...(options.redisUrl === undefined ? {} : { REDIS_URL: options.redisUrl }),
@@ -56,23 +59,39 @@ export class World {
 
   static async start(options: WorldOptions): Promise<World> {
     const world = new World(options, await ModelServer.start());
-    world.api = await world.spawn({ ROLE: 'api' });
-    await world.api.ready();
+    world.api = await world.startApi();
     for (let n = 0; n < (options.workers ?? 3); n++) await world.startWorker(n);
-    await Promise.all(world.workers.map((worker) => worker.ready()));
+    await until('the workers to be up', () => world.workers.every((worker) => world.isUp(worker)), { within: 120_000 });
     world.secret = await world.createKey();
     return world;
   }
 
   /** Starts the worker of this place, and does not wait until it works. */
   async startWorker(place: number): Promise<void> {
-    this.workers[place] = await this.spawn({ ROLE: 'worker' });
+    const worker = await this.spawn({ ROLE: 'worker' });
+    this.workers[place] = worker;
+    // One that is killed while it boots is none that failed.
+    void worker.ready().then(
+      () => this.up.add(worker),
+      () => undefined,
+    );
   }
 
-  async restartApi(): Promise<void> {
-    await this.api.end('SIGKILL');
-    this.api = await this.spawn({ ROLE: 'api' });
-    await this.api.ready();
+  /** Whether it has been ready; false again when it has ended. */
+  isUp(worker: ServiceProcess): boolean {
+    return this.up.has(worker) && !worker.ended;
+  }
+
+  /** One more process of the API; resolves when it answers. */
+  async startApi(): Promise<ServiceProcess> {
+    const api = await this.spawn({ ROLE: 'api' });
+    await api.ready();
+    return api;
+  }
+
+  /** As when the power fails: every process at once. */
+  async killAll(): Promise<void> {
+    await Promise.all(this.started.map((process) => process.end('SIGKILL')));
   }
 
   /** What all processes wrote, for a test that fails. */
