@@ -14,6 +14,9 @@ import { WorkdirCleaner } from './workdir-cleaner.js';
 export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(Reconciler.name);
   private ticking: Promise<void> | null = null;
+  private filling: Promise<void> | null = null;
+  /** The last look found as much as there were places for: more may be waiting. */
+  private more = false;
   private stopping = false;
 
   constructor(
@@ -27,6 +30,11 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   onModuleInit(): void {
     // Signals may have been missed.
     this.channel.onReconnect(() => this.tick());
+    // A backlog that nobody rang for is not to wait for the next second with each 16 of its runs.
+    this.executor.whenFree(() => {
+      if (!this.more || this.stopping) return;
+      this.fill().catch((error: unknown) => this.logger.warn(`The look for waiting runs failed: ${String(error)}`));
+    });
   }
 
   @Interval(1000)
@@ -40,6 +48,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     await this.ticking;
+    await this.filling?.catch(() => undefined);
     await this.workdirs.idle();
   }
 
@@ -47,8 +56,18 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     await this.claims.recoverExpired();
     await this.expiry.expire();
     this.workdirs.wake();
-    if (this.executor.free <= 0) return;
-    const queued = await this.claims.queued(this.executor.free);
+    await this.fill();
+  }
+
+  private fill(): Promise<void> {
+    return (this.filling ??= this.startWaiting().finally(() => (this.filling = null)));
+  }
+
+  private async startWaiting(): Promise<void> {
+    const { free } = this.executor;
+    if (free <= 0) return;
+    const queued = await this.claims.queued(free);
+    this.more = queued.length === free;
     await Promise.all(queued.map((runId) => this.executor.execute(runId)));
   }
 }

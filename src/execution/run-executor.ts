@@ -19,6 +19,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
   private readonly concurrency: number;
   private readonly claiming = new Set<Promise<unknown>>();
   private stopping = false;
+  private onFree: () => void = () => undefined;
 
   constructor(
     private readonly claims: RunClaims,
@@ -34,6 +35,11 @@ export class RunExecutor implements BeforeApplicationShutdown {
   /** How many runs could start now. */
   get free(): number {
     return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
+  }
+
+  /** Calls `listener` when a run has ended and nothing that was rung waits for its place. */
+  whenFree(listener: () => void): void {
+    this.onFree = listener;
   }
 
   /**
@@ -90,6 +96,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
     }
     if (next !== null) void this.execute(next);
     this.next();
+    if (this.free > 0) this.onFree();
   }
 
   /** What is left to do when a run was stopped rather than finished. */
