@@ -1,6 +1,6 @@
 // ES modules need `node --experimental-vm-modules` (scripts/test.mjs sets it). globalSetup is plain .mjs that imports
 // `dist/`, because Jest loads a TypeScript one as CommonJS; so `npm test` builds first.
-const common = {
+export const common = {
   // Not the checkout as a whole: Jest would walk through a data folder in it.
   roots: ['<rootDir>/src', '<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -34,6 +34,8 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
+      // They take minutes and kill what they start: `npm run test:faults`.
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/faults/'],
       globalSetup: '<rootDir>/test/harness/global-setup.mjs',
       globalTeardown: '<rootDir>/test/harness/global-teardown.mjs',
     },

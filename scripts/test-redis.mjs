@@ -7,7 +7,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ROOT, main, prepare } from './setup.mjs';
+import { jest } from './jest.mjs';
+import { main, prepare } from './setup.mjs';
 
 const SUITES = [
   'cancel',
@@ -49,14 +50,10 @@ await main(async () => {
   }
 });
 
-async function tests(port) {
+function tests(port) {
   const pattern = `test/e2e/(${SUITES.join('|')})\\.spec`;
-  const options = ['--selectProjects=e2e', `--testPathPatterns=${pattern}`, ...process.argv.slice(2)];
-  const env = { ...process.env, MILLWRIGHT_TEST_REDIS: `redis://127.0.0.1:${port}` };
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'test.mjs'), ...options], { env, stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  const [code] = await once(child, 'exit');
-  return code ?? 1;
+  const words = ['--selectProjects=e2e', `--testPathPatterns=${pattern}`, ...process.argv.slice(2)];
+  return jest(words, { MILLWRIGHT_TEST_REDIS: `redis://127.0.0.1:${port}` });
 }
 
 /** Resolves when Redis takes connections. */

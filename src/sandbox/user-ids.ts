@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { SandboxError } from './sandbox.js';
@@ -19,7 +20,10 @@ export interface UserId {
  */
 export async function takeUserId(preferred: number): Promise<UserId> {
   const accounts = accountNumbers();
-  const all = Array.from({ length: LAST_UID - FIRST_UID + 1 }, (_, index) => FIRST_UID + index);
+  // From a random one on: from the first one on, each session would try the numbers of all the others.
+  const count = LAST_UID - FIRST_UID + 1;
+  const start = randomInt(count);
+  const all = Array.from({ length: count }, (_, index) => FIRST_UID + ((start + index) % count));
   const first = all.includes(preferred) ? [preferred] : [];
   for (const uid of [...first, ...all]) {
     if (accounts.has(uid)) continue;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lchownSync, lstatSync, mkdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { needProgram } from './host.js';
@@ -28,18 +28,21 @@ export class Workdirs {
   /** Makes the workdir when it is missing. As ordinary user. */
   open(taskId: string): string {
     const path = this.path(taskId);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    this.make(path);
     return path;
   }
 
   /** The same as root: also takes a user number, the one that the workdir has if that is free, and gives it the files. */
   async openAsRoot(taskId: string): Promise<{ path: string; user: UserId }> {
-    const path = this.open(taskId);
+    const path = this.path(taskId);
+    const isNew = this.make(path);
     const { uid: owner } = lstatSync(path);
     const user = await takeUserId(owner);
     try {
+      // Nothing is in it, so no program has to walk through it: starting one costs more than all the rest.
+      if (isNew) lchownSync(path, user.uid, user.uid);
       // Folders after what is in them, the workdir last: an owner that fits means that all of it fits.
-      if (user.uid !== owner) {
+      else if (user.uid !== owner) {
         await run(needProgram('chown', 'coreutils'), ['-hR', `${user.uid}:${user.uid}`, '--', path], { env: {} });
       }
     } catch (error) {
@@ -47,6 +50,11 @@ export class Workdirs {
       throw error;
     }
     return { path, user };
+  }
+
+  /** Whether it was missing. */
+  private make(path: string): boolean {
+    return mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
   }
 
   /** Deletes it. rm(1) and chmod(1) follow no link. */

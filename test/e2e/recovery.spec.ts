@@ -101,3 +101,28 @@ describe('Recovery (reference §5)', () => {
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', statusReason: null });
   });
 });
+
+describe('A backlog that nobody rang for (reference §5)', () => {
+  it('is worked off place by place, not in one second for each worker full of runs', async () => {
+    const places = 2;
+    const tasks = 20;
+    const api = await bootApp({ env: { ROLE: 'api' } });
+    const { client } = await makeMember(api);
+    for (let n = 0; n < tasks; n++) await createTask(client, { content: 'Hello' });
+    const worker = await bootApp({ db: api.db, env: { ROLE: 'worker', WORKER_CONCURRENCY: String(places) } });
+    const [row] = await until(
+      'all of them to be over',
+      async () => {
+        const rows = await api.db.query<{ over: number; seconds: number }>(
+          `SELECT count(*) FILTER (WHERE status = 'finished')::int AS over,
+           extract(epoch FROM max(claimed_at) - min(claimed_at))::float8 AS seconds FROM runs`,
+        );
+        return rows[0]?.over === tasks ? rows : null;
+      },
+      { within: 25_000 },
+    );
+    expect(row?.seconds).toBeLessThan((tasks / places - 1) / 2);
+    await worker.close();
+    await api.close();
+  }, 60_000);
+});

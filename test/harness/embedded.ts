@@ -34,13 +34,17 @@ export function temporaryDataDir(): { path: string; remove: () => void } {
 }
 
 /** Runs one statement on a connection of its own. */
-export async function query<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
+export async function query<T extends pg.QueryResultRow>(
+  url: string,
+  sql: string,
+  parameters: unknown[] = [],
+): Promise<T[]> {
   const client = new pg.Client({ connectionString: url });
   // A server that ends closes idle connections; the query's own rejection is what counts.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return (await client.query<T>(sql)).rows;
+    return (await client.query<T>(sql, parameters)).rows;
   } finally {
     await client.end();
   }

@@ -36,12 +36,12 @@ export class ServiceProcess {
   }
 
   /** Starts it and returns at once; see {@link ready}. */
-  static async spawn(env: Record<string, string>): Promise<ServiceProcess> {
-    if (!existsSync(MAIN))
+  static async spawn(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+    if (!existsSync(main))
       throw new Error('dist/main.js is missing: run these tests through `npm test`, which builds.');
     const port = env['PORT'] ?? String(await freePort());
     const redis = await sharedRedis(env);
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [main], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...redis, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -73,7 +73,7 @@ export class ServiceProcess {
       if (this.ended) throw new Error(`The service ended instead of starting:\n${this.output}`);
       return (await fetch(`${this.url}/health/ready`).catch(() => null))?.ok;
     };
-    await until('the service to be ready', answers, { within: 30_000 });
+    await until('the service to be ready', answers, { within: 60_000 });
   }
 
   /** Ends it with a signal and resolves with its exit code, null when the signal killed it. */

@@ -39,6 +39,7 @@ export interface PartBody {
   text?: string;
   toolCallId?: string;
   name?: string;
+  input?: unknown;
   status?: string;
   output?: unknown;
   error?: string;

@@ -1,0 +1,12 @@
+// npm run test:faults: kills, freezes and restarts what the service runs on, and checks the history afterwards.
+// `-- --long` is the form before a release. Other arguments go to Jest: npm run test:faults -- takeover.
+import { main, prepare } from './setup.mjs';
+import { jest } from './jest.mjs';
+
+await main(async () => {
+  await prepare();
+  const words = process.argv.slice(2);
+  const others = words.filter((word) => word !== '--long');
+  const more = others.length < words.length ? { MILLWRIGHT_LONG: '1' } : {};
+  process.exitCode = await jest(['--config=jest.faults.config.mjs', ...others], more);
+});

@@ -1,0 +1,57 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { PostgresServer } from '../harness/postgres.js';
+import { until } from '../harness/until.js';
+import { expectWhole } from './verdict.js';
+import { send } from './load.js';
+import { LONG, numbers, SEED } from './numbers.js';
+import { orders } from './orders.js';
+import { report } from './report.js';
+import { settled } from './settled.js';
+import { World } from './world.js';
+
+const RESTARTS = 5;
+/** In each time between two kills. */
+const TASKS = LONG ? 2_000 : 80;
+
+describe(`PostgreSQL is killed and started again ${RESTARTS} times: seed ${SEED} (reference §5)`, () => {
+  let database: PostgresServer;
+  let world: World;
+
+  beforeAll(async () => {
+    database = await PostgresServer.start();
+    world = await World.start({ databaseUrl: database.url, workers: 2, leaseSeconds: 2 });
+  }, 180_000);
+  afterAll(async () => {
+    await world.close();
+    await database.stop();
+  }, 60_000);
+
+  it('nothing that was acknowledged is lost, no step is doubled, and work goes on by itself', async () => {
+    const random = numbers(SEED);
+    const load = Array.from({ length: RESTARTS }, (_, n) => orders(`restart-${n}`, TASKS)).flat();
+    const away: number[] = [];
+    for (let n = 0; n < RESTARTS; n++) {
+      const sending = send(world, load.slice(n * TASKS, (n + 1) * TASKS));
+      // In the middle of it: some of this round are over, others are on their way.
+      const recorded = async () => (await count(`restart-${n}-%`)) > TASKS * (0.1 + random() * 0.4);
+      await until('some of them to be on record', recorded, { within: 120_000 });
+      const killed = Date.now();
+      await database.kill();
+      await wait(random() * 500);
+      await database.run();
+      away.push(Date.now() - killed);
+      await sending;
+    }
+    await settled(database, 'restart');
+    report(`PostgreSQL was away for ${away.join(', ')} ms`);
+    await expectWhole(database, world, 'restart', load);
+    expect(world.workers.filter((worker) => worker.ended)).toEqual([]);
+  }, 3_600_000);
+
+  async function count(title: string): Promise<number> {
+    const [row] = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM tasks WHERE title LIKE $1', [
+      title,
+    ]);
+    return row?.n ?? 0;
+  }
+});

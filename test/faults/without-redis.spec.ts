@@ -1,0 +1,44 @@
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { freePort } from '../harness/service.js';
+import { expectWhole } from './verdict.js';
+import { send } from './load.js';
+import { happen, mishapsOf } from './mishaps.js';
+import { LONG, numbers, SEED } from './numbers.js';
+import { orders } from './orders.js';
+import { report } from './report.js';
+import { settled } from './settled.js';
+import { World } from './world.js';
+
+const TASKS = LONG ? 20_000 : 500;
+const LEASE_SECONDS = 2;
+
+describe(`Redis is configured and away for the whole run: seed ${SEED} (reference §16)`, () => {
+  let db: TestDatabase;
+  let world: World;
+
+  beforeAll(async () => {
+    db = await createDatabase();
+    // Nobody listens there.
+    const redisUrl = `redis://127.0.0.1:${await freePort()}`;
+    world = await World.start({ databaseUrl: db.url, redisUrl, leaseSeconds: LEASE_SECONDS });
+  }, 120_000);
+  afterAll(async () => {
+    await world.close();
+    await db.drop();
+  }, 60_000);
+
+  it(`of ${TASKS} accepted tasks none is lost, and no step is lost, doubled or in a wrong place`, async () => {
+    const load = orders('away', TASKS);
+    const over = new AbortController();
+    const list = mishapsOf(numbers(SEED), 3600, world.workers.length);
+    const began = Date.now();
+    const options = { redis: null, freezeMs: LEASE_SECONDS * 1000 + 1500, signal: over.signal };
+    const mishaps = happen(list, world, options);
+    await send(world, load);
+    await settled(db, 'away');
+    over.abort();
+    report(`${TASKS} tasks in ${((Date.now() - began) / 1000).toFixed(1)} s without Redis`, { ...(await mishaps) });
+    await expectWhole(db, world, 'away', load);
+    expect((await mishaps).kills).toBeGreaterThanOrEqual(2);
+  }, 3_600_000);
+});

@@ -1,0 +1,127 @@
+// A small installation as an operator would run it: real processes of the built service on a PostgreSQL and a Redis.
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { ROOMY } from '../harness/limits.js';
+import { ModelServer } from '../harness/model-server.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { until } from '../harness/until.js';
+import { MODEL } from './orders.js';
+
+const run = promisify(execFile);
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
+
+export interface WorldOptions {
+  databaseUrl: string;
+  workers?: number;
+  /** Default: the service's own. */
+  leaseSeconds?: number;
+  /** What the workers are told. */
+  redisUrl?: string;
+  /** What the API process is told, when it is not the same. */
+  ringUrl?: string;
+  /** Another build of the service. */
+  dist?: string;
+}
+
+export class World {
+  readonly workers: ServiceProcess[] = [];
+  api: ServiceProcess;
+  secret = '';
+  private readonly folder = temporaryFolder();
+  private readonly started: ServiceProcess[] = [];
+  private readonly up = new Set<ServiceProcess>();
+  private readonly env: Record<string, string>;
+
+  private constructor(
+    private readonly options: WorldOptions,
+    readonly model: ModelServer,
+  ) {
+    const config = join(this.folder.path, 'millwright.json');
+    const models = [
+      { id: 'runbook', provider: 'runbook' },
+      { id: MODEL, provider: 'openai-compatible' },
+    ];
+    writeFileSync(config, JSON.stringify({ ...ROOMY, models }));
+    this.env = {
+      DATABASE_URL: options.databaseUrl,
+      DATA_DIR: this.folder.path,
+      SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+      CONFIG_FILE: config,
+      ...(options.leaseSeconds === undefined ? {} : { LEASE_SECONDS: String(options.leaseSeconds) }),
+      LOG_LEVEL: 'warn',
+      OPENAI_COMPATIBLE_URL: model.url,
+      ...(options.redisUrl === undefined ? {} : { REDIS_URL: options.redisUrl }),
+    };
+  }
+
+  static async start(options: WorldOptions): Promise<World> {
+    const world = new World(options, await ModelServer.start());
+    world.api = await world.startApi();
+    for (let n = 0; n < (options.workers ?? 3); n++) await world.startWorker(n);
+    await until('the workers to be up', () => world.workers.every((worker) => world.isUp(worker)), { within: 120_000 });
+    world.secret = await world.createKey();
+    return world;
+  }
+
+  /** Starts the worker of this place, and does not wait until it works. */
+  async startWorker(place: number): Promise<void> {
+    const worker = await this.spawn({ ROLE: 'worker' });
+    this.workers[place] = worker;
+    // One that is killed while it boots is none that failed.
+    void worker.ready().then(
+      () => this.up.add(worker),
+      () => undefined,
+    );
+  }
+
+  /** Whether it has been ready; false again when it has ended. */
+  isUp(worker: ServiceProcess): boolean {
+    return this.up.has(worker) && !worker.ended;
+  }
+
+  /** One more process of the API; resolves when it answers. */
+  async startApi(): Promise<ServiceProcess> {
+    const api = await this.spawn({ ROLE: 'api' });
+    await api.ready();
+    return api;
+  }
+
+  /** As when the power fails: every process at once. */
+  async killAll(): Promise<void> {
+    await Promise.all(this.started.map((process) => process.end('SIGKILL')));
+  }
+
+  /** What all processes wrote, for a test that fails. */
+  get log(): string {
+    return this.started.map((process) => process.log).join('');
+  }
+
+  async close(): Promise<void> {
+    // A stopped process does not hear a SIGTERM.
+    for (const process of this.started) process.child.kill('SIGCONT');
+    await Promise.all(this.started.map((process) => process.end()));
+    await this.model.stop();
+    this.folder.remove();
+  }
+
+  private async spawn(env: Record<string, string>): Promise<ServiceProcess> {
+    const { dist = DIST, ringUrl } = this.options;
+    const ring = env['ROLE'] === 'api' && ringUrl !== undefined ? { REDIS_URL: ringUrl } : {};
+    const process = await ServiceProcess.spawn({ ...this.env, ...env, ...ring }, join(dist, 'main.js'));
+    this.started.push(process);
+    return process;
+  }
+
+  private async createKey(): Promise<string> {
+    const words = ['key', 'create', '--workspace', 'default', '--user', 'owner@localhost', '--json'];
+    const cli = join(this.options.dist ?? DIST, 'cli.js');
+    const { stdout } = await run(process.execPath, [cli, ...words], {
+      cwd: dirname(cli),
+      env: { PATH: process.env['PATH'], ...this.env },
+    });
+    return (JSON.parse(stdout) as { key: { secret: string } }).key.secret;
+  }
+}
