@@ -24,6 +24,11 @@ const common = {
   testEnvironment: 'node',
 };
 
+const onPostgres = {
+  globalSetup: '<rootDir>/test/harness/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/harness/global-teardown.mjs',
+};
+
 export default {
   // Memory grows by about 26 MB a test file under ESM Jest; recycle the worker before it matters.
   workerIdleMemoryLimit: '400MB',
@@ -34,8 +39,10 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
-      globalSetup: '<rootDir>/test/harness/global-setup.mjs',
-      globalTeardown: '<rootDir>/test/harness/global-teardown.mjs',
+      testPathIgnorePatterns: ['<rootDir>/test/fuzz/'],
+      ...onPostgres,
     },
+    // By itself: npm run test:fuzz.
+    { ...common, displayName: 'fuzz', testMatch: ['<rootDir>/test/fuzz/**/*.spec.ts'], ...onPostgres },
   ],
 };

@@ -1,4 +1,5 @@
-// npm test: installs and builds what is missing, then runs Jest. Arguments go to Jest: npm test -- src/http.
+// npm test: installs and builds what is missing, then runs Jest's projects unit and e2e, or those that --selectProjects
+// names. Arguments go to Jest: npm test -- src/http.
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -44,9 +45,19 @@ async function testEnvironment() {
   return env;
 }
 
+/** The others (jest.config.mjs) take long and have commands of their own. They stand last: the option takes every word behind it. */
+function withProjects(given) {
+  const chosen = given.some((argument) => argument.startsWith('--selectProjects'));
+  return chosen ? given : [...given, '--selectProjects', 'unit', 'e2e'];
+}
+
 function jest(env) {
   const program = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-  const child = spawn(process.execPath, [program, ...process.argv.slice(2)], { cwd: ROOT, env, stdio: 'inherit' });
+  const child = spawn(process.execPath, [program, ...withProjects(process.argv.slice(2))], {
+    cwd: ROOT,
+    env,
+    stdio: 'inherit',
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', reject);

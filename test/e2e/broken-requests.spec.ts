@@ -36,7 +36,9 @@ describe('What is no HTTP request (reference §1)', () => {
     ['without a host', ''],
     ['with two hosts', 'Host: x\r\nHost: y\r\n'],
   ])('a request %s is answered in that shape too', async (_what, hosts) => {
-    const [head = '', body = ''] = (await say(`GET /v1/tasks HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)).split('\r\n\r\n');
+    const [head = '', body = ''] = (await say(`GET /v1/tasks HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)).split(
+      '\r\n\r\n',
+    );
     expect(head).toMatch(/^HTTP\/1.1 400 /);
     const { error } = JSON.parse(body) as ErrorBody;
     expect(error).toMatchObject({ type: 'invalid_request', code: 'invalid_body', param: null });
