@@ -24,6 +24,11 @@ export const common = {
   testEnvironment: 'node',
 };
 
+export const onPostgres = {
+  globalSetup: '<rootDir>/test/harness/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/harness/global-teardown.mjs',
+};
+
 export default {
   // Memory grows by about 26 MB a test file under ESM Jest; recycle the worker before it matters.
   workerIdleMemoryLimit: '400MB',
@@ -34,10 +39,9 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
-      // They take minutes and kill what they start: `npm run test:faults`.
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/faults/'],
-      globalSetup: '<rootDir>/test/harness/global-setup.mjs',
-      globalTeardown: '<rootDir>/test/harness/global-teardown.mjs',
+      // They take minutes: jest.long.config.mjs.
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/faults/', '<rootDir>/test/fuzz/'],
+      ...onPostgres,
     },
   ],
 };

@@ -7,7 +7,7 @@ import { ConfigurationError, type Env } from '../config/env.js';
 import { Metrics } from '../metrics/metrics.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from './logger.js';
-import { refuseBrokenRequest } from './broken-request.js';
+import { refuseBrokenRequest, requireHost } from './broken-request.js';
 import { noSuchPath, nothingHere } from './not-found.js';
 import { requestIdOf } from './request.js';
 
@@ -18,6 +18,8 @@ export function configureHttp(app: INestApplication, env: Env): void {
   const express = app.getHttpAdapter().getInstance() as Express;
   express.disable('x-powered-by');
   express.disable('etag');
+  // Express answers any GET with `If-None-Match: *` by a bare 304. Only file content has a validator, and sees to it itself.
+  Object.defineProperty(express.request, 'fresh', { get: () => false });
   express.set('query parser', 'simple');
   trustProxy(express, env.variables.TRUST_PROXY);
   // One spelling per path, or a repeated request under another spelling would be another one to its Idempotency-Key.
@@ -26,6 +28,7 @@ export function configureHttp(app: INestApplication, env: Env): void {
   app.use(app.get(Metrics, { strict: false }).middleware);
   app.use(stampResponse);
   if (logger.pino.isLevelEnabled('debug')) app.use(accessLog(logger));
+  app.use(requireHost);
   if (!env.servesApi) app.use(onlyHealth);
   const explorer = app.get(EndpointExplorer, { strict: false });
   app.use((req: Request, _res: Response, next: NextFunction) => {
@@ -96,4 +99,6 @@ function limit(server: Server): void {
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer it bare.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   server.on('clientError', refuseBrokenRequest);
+  // An option of the server that Nest has made by now; see requireHost.
+  Object.assign(server, { requireHostHeader: false });
 }

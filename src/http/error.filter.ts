@@ -70,6 +70,8 @@ async function answer(error: ApiError, req: Request, res: Response): Promise<voi
   if (announcesBody(req) && !req.complete) await settleBody(req, res);
   if (res.headersSent || res.destroyed) return;
   res.removeHeader('Location');
+  // The route's own type may be set already, and Express would keep it.
+  res.removeHeader('Content-Type');
   if (error.status === 401) res.setHeader('WWW-Authenticate', 'Bearer');
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.status(error.status).json(error.body(requestIdOf(res)));

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { z } from 'zod';
@@ -59,9 +60,7 @@ export class OpenApiController {
     }
     if (!PACKAGE_ASSETS.includes(asset)) throw notFound('file');
     const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-    await new Promise<void>((resolve, reject) => {
-      // With a root, or a folder above the program whose name begins with a dot would be taken for a hidden file.
-      res.sendFile(asset, { root }, (error?: Error) => (error === undefined ? resolve() : reject(error)));
-    });
+    // Not by Express's sendFile: it would answer ranges and preconditions, which are for the content of files alone.
+    res.type(extname(asset)).send(await readFile(join(root, asset)));
   }
 }

@@ -75,8 +75,13 @@ function isMetadata(value: unknown): boolean {
   const pairs = Object.entries(value);
   return (
     pairs.length <= 16 &&
-    pairs.every(([key, text]) => key.length >= 1 && key.length <= 64 && typeof text === 'string' && text.length <= 512)
+    pairs.every(([key, text]) => key !== '' && fits(key, 64) && typeof text === 'string' && fits(text, 512))
   );
+}
+
+/** Characters, as the document and the other fields count them; a JavaScript string's length counts some of them twice. */
+function fits(text: string, characters: number): boolean {
+  return text.length <= characters || (text.length <= 2 * characters && [...text].length <= characters);
 }
 
 /** A task or message has text, files or both. */

@@ -32,6 +32,23 @@ describe('What is no HTTP request (reference §1)', () => {
     expect(head).toContain(`X-Request-Id: ${error.requestId}`);
   });
 
+  it.each([
+    ['without a host', ''],
+    ['with two hosts', 'Host: x\r\nHost: y\r\n'],
+  ])('a request %s is answered in that shape too', async (_what, hosts) => {
+    const [head = '', body = ''] = (await say(`GET /v1/tasks HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)).split(
+      '\r\n\r\n',
+    );
+    expect(head).toMatch(/^HTTP\/1.1 400 /);
+    const { error } = JSON.parse(body) as ErrorBody;
+    expect(error).toMatchObject({ type: 'invalid_request', code: 'invalid_body', param: null });
+    expect(head).toContain(`X-Request-Id: ${error.requestId}`);
+  });
+
+  it('HTTP 1.0 needs no host', async () => {
+    expect(await say('GET /v1/tasks HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 401 /);
+  });
+
   it('an expectation that nobody knows is ignored', async () => {
     const said = await say('GET /v1/tasks HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\nConnection: close\r\n\r\n');
     expect(said).toMatch(/^HTTP\/1.1 401 /);

@@ -188,6 +188,16 @@ describe('Tasks (reference §4)', () => {
     expect(await taskCount()).toBe(before);
   });
 
+  it('lengths count characters: in metadata too an emoji is one', async () => {
+    const metadata = { ['😀'.repeat(64)]: '😀'.repeat(512) };
+    const task = await createTask(member.client, { content: 'x', title: '😀'.repeat(200), metadata });
+    expect(task).toMatchObject({ title: '😀'.repeat(200), metadata });
+    for (const wrong of [{ ['😀'.repeat(65)]: '' }, { a: '😀'.repeat(513) }, { a: 'x'.repeat(513) }, { '': 'x' }]) {
+      expect(await refused({ content: 'x', metadata: wrong })).toEqual([400, 'invalid_field', 'metadata']);
+    }
+    await finished(member.client, task.id);
+  });
+
   it('an unknown, malformed or foreign id is the same 404', async () => {
     const other = await makeMember(service);
     const { id } = await createTask(member.client, { content: 'Mine.' });

@@ -8,7 +8,7 @@ import { KeyedWrites } from './keyed-writes.js';
 import { send } from './load.js';
 import { lossyRelay } from './lossy-relay.js';
 import { type Mutant, type Mutation, mutantOf } from './mutant.js';
-import { numbers, SEED } from './numbers.js';
+import { numbers, SEED } from '../harness/numbers.js';
 import { orderOf, orders } from './orders.js';
 import { settled } from './settled.js';
 import { World } from './world.js';

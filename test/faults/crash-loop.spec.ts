@@ -4,7 +4,7 @@ import { expectWhole } from './verdict.js';
 import { send } from './load.js';
 import { type LossyRelay, lossyRelay } from './lossy-relay.js';
 import { happen, mishapsOf } from './mishaps.js';
-import { LONG, numbers, SEED } from './numbers.js';
+import { LONG, numbers, SEED } from '../harness/numbers.js';
 import { orders } from './orders.js';
 import { report } from './report.js';
 import { settled } from './settled.js';

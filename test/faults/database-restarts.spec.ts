@@ -3,7 +3,7 @@ import { PostgresServer } from '../harness/postgres.js';
 import { until } from '../harness/until.js';
 import { expectWhole } from './verdict.js';
 import { send } from './load.js';
-import { LONG, numbers, SEED } from './numbers.js';
+import { LONG, numbers, SEED } from '../harness/numbers.js';
 import { orders } from './orders.js';
 import { report } from './report.js';
 import { settled } from './settled.js';

@@ -7,7 +7,7 @@ import { ROOMY } from '../harness/limits.js';
 import { type Relay, relayTo } from '../harness/proxy.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import type { TaskBody } from '../harness/tasks.js';
-import { numbers, SEED } from './numbers.js';
+import { numbers, SEED } from '../harness/numbers.js';
 
 /** Clients that send one request after another. */
 export const CLIENTS = 10;

@@ -1,5 +1,5 @@
 import { CLIENTS, KeyedWrites, type Outcome } from './keyed-writes.js';
-import { LONG, SEED } from './numbers.js';
+import { LONG, SEED } from '../harness/numbers.js';
 
 /** A kill costs two seconds of booting. */
 const KILLS = LONG ? 300 : 3;

@@ -5,7 +5,7 @@ import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { Client } from '../harness/client.js';
 import { createTask, finished } from '../harness/tasks.js';
 import { send } from './load.js';
-import { LONG } from './numbers.js';
+import { LONG } from '../harness/numbers.js';
 import { orders } from './orders.js';
 import { report } from './report.js';
 import { settled } from './settled.js';

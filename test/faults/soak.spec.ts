@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { send } from './load.js';
-import { LONG } from './numbers.js';
+import { LONG } from '../harness/numbers.js';
 import { orders } from './orders.js';
 import { report } from './report.js';
 import { settled } from './settled.js';

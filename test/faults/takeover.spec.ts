@@ -2,7 +2,7 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { createTask, script } from '../harness/tasks.js';
 import { Client } from '../harness/client.js';
 import { until } from '../harness/until.js';
-import { LONG, numbers, SEED } from './numbers.js';
+import { LONG, numbers, SEED } from '../harness/numbers.js';
 import { report } from './report.js';
 import { World } from './world.js';
 

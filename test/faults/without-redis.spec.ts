@@ -3,7 +3,7 @@ import { freePort } from '../harness/service.js';
 import { expectWhole } from './verdict.js';
 import { send } from './load.js';
 import { happen, mishapsOf } from './mishaps.js';
-import { LONG, numbers, SEED } from './numbers.js';
+import { LONG, numbers, SEED } from '../harness/numbers.js';
 import { orders } from './orders.js';
 import { report } from './report.js';
 import { settled } from './settled.js';

@@ -85,9 +85,10 @@ export class Contract {
     }));
   }
 
-  /** Templates that a path fits, those with the fewest parameters first. */
+  /** Templates that a path fits, those with the fewest parameters first; one that cannot be decoded fits none. */
   templates(path: string): string[] {
     const [bare = ''] = path.split('?');
+    if (!decodable(bare)) return [];
     const parameters = (template: string) => template.split('{').length;
     return this.patterns
       .filter(({ pattern }) => pattern.test(bare))
@@ -167,6 +168,15 @@ export class Contract {
   private at(pointer: string): unknown {
     const keys = pointer.split('/').slice(1).map((key) => key.replace(/~1/g, '/').replace(/~0/g, '~')); // prettier-ignore
     return keys.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], this.document);
+  }
+}
+
+function decodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 /** MILLWRIGHT_SEED repeats a run: the same orders, the same faults at the same times. */
 export const SEED = Number(process.env['MILLWRIGHT_SEED'] ?? randomInt(2 ** 31));
-/** `npm run test:faults -- --long`: the sizes before a release. */
+/** The sizes before a release (scripts/long.mjs). */
 export const LONG = process.env['MILLWRIGHT_LONG'] === '1';
 
 /** mulberry32: the same numbers from 0 to 1 for the same seed. */

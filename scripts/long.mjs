@@ -1,0 +1,13 @@
+// npm run test:faults kills, freezes and restarts what the service runs on, and checks the history afterwards.
+// npm run test:fuzz sends generated requests. `-- --long` is the form before a release, MILLWRIGHT_SEED=N makes a run again.
+// Other arguments go to Jest: npm run test:faults -- takeover.
+import { main, prepare } from './setup.mjs';
+import { jest } from './jest.mjs';
+
+await main(async () => {
+  await prepare();
+  const [suite, ...words] = process.argv.slice(2);
+  const others = words.filter((word) => word !== '--long');
+  const more = others.length < words.length ? { MILLWRIGHT_LONG: '1' } : {};
+  process.exitCode = await jest(['--config=jest.long.config.mjs', `--selectProjects=${suite}`, ...others], more);
+});

@@ -1,0 +1,77 @@
+import { LONG, SEED } from '../harness/numbers.js';
+import { Fuzzer } from './fuzzer.js';
+import {
+  bytesAfterCleaning,
+  calm,
+  connections,
+  descriptors,
+  halfWritten,
+  openTransactions,
+  orphanedWorkdirs,
+} from './residue.js';
+import { World } from './world.js';
+
+const REQUESTS = Number(process.env['MILLWRIGHT_FUZZ_REQUESTS'] ?? (LONG ? 200_000 : 20_000));
+/** So many bring the service to its usual number of connections. */
+const WARM_UP = Math.min(2_000, REQUESTS / 10);
+/** Two cores answer some 300 a second, those of a busy machine 30. Milliseconds. */
+const TIME = 60_000 + REQUESTS * 35;
+
+describe(`Generated requests (seed ${SEED})`, () => {
+  let world: World;
+  let fuzzer: Fuzzer;
+  let before: Record<string, number>;
+  /** Connections of the set-up, which are kept for a while. */
+  let idle: number;
+
+  beforeAll(async () => {
+    world = await World.make();
+    fuzzer = await Fuzzer.make(world, SEED);
+    idle = connections(world);
+  }, 60_000);
+  afterAll(() => world.close());
+
+  it(
+    `${REQUESTS} are answered as the document says, none with a fault of the service, none too late`,
+    async () => {
+      await fuzzer.run(WARM_UP);
+      await calm(world, idle);
+      before = descriptors(world);
+      await fuzzer.run(REQUESTS - WARM_UP);
+    },
+    TIME,
+  );
+
+  it('the service still answers, and has logged no error', async () => {
+    await calm(world, idle);
+    expect((await fetch(`${world.service.url}/health/ready`)).status).toBe(200);
+    expect(world.service.ended).toBe(false);
+    const lines = world.service.log.split('\n').filter((line) => line !== '');
+    expect(lines.filter((line) => !/"level":(30|40)/.test(line))).toEqual([]);
+  }, 200_000);
+
+  it('it has no more open than before: no file, socket or pipe', () => {
+    const after = descriptors(world);
+    const more = Object.entries(after).filter(([kind, count]) => count > (before[kind] ?? 0));
+    expect(more).toEqual([]);
+  });
+
+  it('no transaction is open, and nobody waits for a lock', async () => {
+    expect(await openTransactions(world)).toEqual([]);
+  });
+
+  it('every operation was carried out, and a good share of all requests', () => {
+    const { statistics, operationNames } = fuzzer;
+    process.stderr.write(`${statistics.table}\nCarried out: ${Math.round(statistics.share * 100)} %\n`);
+    expect(operationNames.filter((name) => !statistics.fulfilled(name))).toEqual([]);
+    expect(statistics.share).toBeGreaterThan(0.4);
+  });
+
+  it('no file is left that the database does not know', async () => {
+    expect(await halfWritten(world)).toEqual([]);
+    expect(await orphanedWorkdirs(world)).toEqual([]);
+    expect(await world.service.end()).toBe(0);
+    const { stored, known } = await bytesAfterCleaning(world);
+    expect(stored).toEqual(known);
+  }, 60_000);
+});

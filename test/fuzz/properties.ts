@@ -1,0 +1,40 @@
+// What must hold of every answer.
+import type { Contract } from '../harness/contract.js';
+import type { Expectation, Sent } from './request.js';
+import type { Got } from './transport.js';
+
+const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global-Remaining', 'Global-Reset'];
+/** Codes that find fault with the form of a request. */
+const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
+/** What a request must fit beside the document: the kind of the question, the messages of the task, the upload's size. */
+const BESIDE: Record<string, RegExp> = {
+  'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments)$/,
+  'GET /v1/tasks/{taskId}/messages': /^after$/,
+};
+
+/** What is wrong with an answer, or null. */
+export function problemOf(sent: Sent, got: Got, contract: Contract): string | null {
+  const { method, path, expected } = sent;
+  if (got.status >= 500) return `${got.status}: the fault is the service's.`;
+  const against = contract.problemOf({ method, path, status: got.status, headers: got.headers, text: got.text });
+  if (against !== null) return `Against the document: ${against}`;
+  return limitProblem(expected, got) ?? formProblem(sent, got);
+}
+
+function limitProblem({ known }: Expectation, { status, headers }: Got): string | null {
+  if (status < 300 && headers.has('Retry-After')) return 'A success has Retry-After.';
+  const limited = headers.has('X-RateLimit-Limit');
+  if (status === 401 && known) return '401 for a good key.';
+  if (!limited) return null;
+  const missing = LIMITS.filter((name) => !headers.has(`X-RateLimit-${name}`));
+  return missing.length === 0 ? null : `Without X-RateLimit-${missing.join(', ')}.`;
+}
+
+function formProblem({ operation, expected }: Sent, { status, text }: Got): string | null {
+  if (expected.allowed === false && status < 400) return 'It is accepted, and the document does not allow it.';
+  if (expected.allowed !== true || status < 400) return null;
+  const { error } = JSON.parse(text) as { error: { code: string; param: string | null; message: string } };
+  if (!FORM.includes(error.code)) return null;
+  if (BESIDE[operation]?.test(error.param ?? '') === true) return null;
+  return `It is refused for its form (${error.code}), and the document allows it.`;
+}
