@@ -4,7 +4,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AuthModule } from './auth/auth.module.js';
 import { BearerGuard } from './auth/bearer.guard.js';
 import { ScopeGuard } from './auth/scope.guard.js';
-import { BodyReader } from './http/body-reader.interceptor.js';
+import { BodyGuard } from './http/body.guard.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FieldsPipe } from './http/fields.pipe.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -21,7 +21,7 @@ export const PIPELINE: Provider[] = [
   // 403: the route's scopes, then the role.
   { provide: APP_GUARD, useClass: ScopeGuard },
   // 400, 413, 415: only now is the body read, as strict JSON.
-  { provide: APP_INTERCEPTOR, useClass: BodyReader },
+  { provide: APP_GUARD, useClass: BodyGuard },
   // 400, 409, replay: claims the Idempotency-Key in the transaction of the effect; answers after its commit.
   { provide: APP_INTERCEPTOR, useClass: UnitOfWorkInterceptor },
   // 400: body and query against their DTO classes.

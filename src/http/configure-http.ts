@@ -94,7 +94,7 @@ function limit(server: Server): void {
   server.requestTimeout = 600_000;
   // Longer than the minute for which the usual balancers keep idle connections, or they meet ours half closed.
   server.keepAliveTimeout = 65_000;
-  // Node would tell the client to send its body before the guards have run; the body reader does it after them.
+  // Node would tell the client to send its body before the guards have run; the body guard does it after the others.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer it bare.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));

@@ -15,9 +15,11 @@ export class FieldsPipe extends ValidationPipe {
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    // What is in the path is text, and what our own decorators give needs no check.
+    if (metadata.type !== 'query' && metadata.type !== 'body') return value;
     const inQuery = metadata.type === 'query';
     if (inQuery) checkQuery(value as Record<string, unknown>);
-    if (inQuery || metadata.type === 'body') checkNames(value, inQuery);
+    checkNames(value, inQuery);
     try {
       return (await super.transform(value, metadata)) as unknown;
     } catch (error) {

@@ -1,6 +1,5 @@
 // Record and effect of a keyed request live in one transaction, so they exist together or not at all (reference §8).
 import { Injectable } from '@nestjs/common';
-import { QueryFailedError } from 'typeorm';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { type Answer, identity, inProgress, type KeyedRequest, replayOf } from './keyed-request.js';
 
@@ -39,8 +38,7 @@ export class IdempotencyService {
     try {
       return (await tx.query(CLAIM, [...identity(request), request.fingerprint])).length > 0;
     } catch (error) {
-      const { code } = error instanceof QueryFailedError ? (error.driverError as { code?: string }) : {};
-      throw code === '55P03' ? inProgress() : error;
+      throw (error as { code?: string }).code === '55P03' ? inProgress() : error;
     }
   }
 

@@ -1,52 +1,65 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError, notFound } from '../http/api-error.js';
 import { Pages } from '../http/pages.js';
 import { isUuid } from '../http/uuid.js';
 import { MESSAGE_SELECT, type MessageRow } from './message.row.js';
 import type { ListMessagesQuery } from './task.dto.js';
-import { TasksService } from './tasks.service.js';
+import { VISIBLE } from './tasks.service.js';
 
-const PAGE = (order: 'asc' | 'desc'): string => `${MESSAGE_SELECT}
-WHERE m.task_id = $1 AND m.seq > $2 AND ($3::int IS NULL OR m.seq ${order === 'asc' ? '>' : '<'} $3)
-ORDER BY m.seq ${order} LIMIT $4`;
+// The task, the message of `after` and the page in one round trip: no row, there is no such task for the caller; no floor,
+// there is no such message; no id, the page is empty.
+const PAGE = (order: 'asc' | 'desc'): string => `
+WITH task AS (
+  SELECT t.id, CASE WHEN $5::uuid IS NULL THEN 0 ELSE (
+    SELECT seq FROM messages WHERE task_id = t.id AND id = $5) END AS floor
+  FROM tasks t WHERE ${VISIBLE} AND t.id = $4)
+SELECT task.floor, page.* FROM task LEFT JOIN LATERAL (
+  ${MESSAGE_SELECT}
+  WHERE m.task_id = task.id AND m.seq > task.floor AND ($6::int IS NULL OR m.seq ${order === 'asc' ? '>' : '<'} $6)
+  ORDER BY m.seq ${order} LIMIT $7) page ON true
+ORDER BY page.seq ${order}`;
+
+type Row = { floor: number | null } & (MessageRow | { id: null });
+
+/** A well-formed id that no message has. */
+const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
 
 @Injectable()
 export class MessageReader {
   constructor(
     private readonly database: Database,
-    private readonly tasks: TasksService,
     private readonly pages: Pages,
   ) {}
 
   /** Oldest first, or newest with `order=desc`; `after` leaves out what a following client has already. */
   async list(auth: AuthContext, taskId: string, query: ListMessagesQuery) {
+    const { workspaceId, userId } = auth;
     const { order = 'asc', after } = query;
-    const page = this.pages.open(query, {
-      route: `GET /v1/tasks/${taskId}/messages`,
-      workspaceId: auth.workspaceId,
-      userId: auth.userId,
-      filters: { order, after },
-    });
-    await this.tasks.check(auth, taskId);
-    const floor = after === undefined ? 0 : await this.seqOf(taskId, after);
-    const values = [taskId, floor, page.after?.[0] ?? null, page.limit + 1];
-    const { rows } = await this.database.read.query<MessageRow>({
+    const route = `GET /v1/tasks/${taskId}/messages`;
+    const page = this.pages.open(query, { route, workspaceId, userId, filters: { order, after } });
+    if (!isUuid(taskId)) throw notFound('task');
+    const { rows } = await this.database.read.query<Row>({
       name: `messages-${order}`,
       text: PAGE(order),
-      values,
+      values: [
+        workspaceId,
+        userId,
+        auth.seesEverything,
+        taskId,
+        after === undefined || isUuid(after) ? after : NO_MESSAGE,
+        page.after?.[0],
+        page.limit + 1,
+      ],
     });
-    return page.cut(rows, (row) => [String(row.seq)]);
+    return page.cut(messagesOf(rows), (row) => [String(row.seq)]);
   }
+}
 
-  private async seqOf(taskId: string, messageId: string): Promise<number> {
-    if (isUuid(messageId)) {
-      const text = 'SELECT seq FROM messages WHERE task_id = $1 AND id = $2';
-      const query = { name: 'message-seq', text, values: [taskId, messageId] };
-      const [row] = (await this.database.read.query<{ seq: number }>(query)).rows;
-      if (row !== undefined) return row.seq;
-    }
-    throw new ApiError('invalid_query', 'after must be the id of a message of this task.', { param: 'after' });
-  }
+function messagesOf(rows: Row[]): MessageRow[] {
+  const [first] = rows;
+  if (first === undefined) throw notFound('task');
+  if (first.floor !== null) return rows.filter((row) => row.id !== null);
+  throw new ApiError('invalid_query', 'after must be the id of a message of this task.', { param: 'after' });
 }

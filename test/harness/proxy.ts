@@ -11,8 +11,11 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** @param delayMs how much later than the database sends them its answers arrive: a COMMIT is done before its sender knows. */
-export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
+/**
+ * @param delayMs how much later than the database sends them its answers arrive: a COMMIT is done before its sender knows.
+ * @param watch called for each connection; what it returns is given every chunk that the client sends.
+ */
+export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk: Buffer) => void): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const silent: (() => void)[] = [];
@@ -27,6 +30,7 @@ export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
         upstream.destroy();
       });
     }
+    if (watch !== undefined) client.on('data', watch());
     client.pipe(upstream);
     if (delayMs === 0) upstream.pipe(client);
     else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));

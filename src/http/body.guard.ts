@@ -1,6 +1,5 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Observable } from 'rxjs';
 import { ApiError } from './api-error.js';
 import { EndpointExplorer, type Route } from './endpoint-explorer.js';
 import { invalid, type JsonObject, parseJsonObject } from './json-body.js';
@@ -8,14 +7,15 @@ import { readBody } from './read-body.js';
 import { announcesBody } from './request.js';
 
 /**
- * Reads the body once the guards have let the request in (reference §1): an unknown caller makes us parse nothing.
- * Routes with `body: 'stream'` read it themselves.
+ * Reads the body once the other guards have let the request in (reference §1): an unknown caller makes us parse nothing.
+ * Routes with `body: 'stream'` read it themselves. A guard, because Nest wraps all that follows an interceptor in observables,
+ * and a read has no need of that.
  */
 @Injectable()
-export class BodyReader implements NestInterceptor {
+export class BodyGuard implements CanActivate {
   constructor(private readonly endpoints: EndpointExplorer) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const req = http.getRequest<Request>();
     const route = this.endpoints.of(context.getHandler());
@@ -24,7 +24,7 @@ export class BodyReader implements NestInterceptor {
     if (route.body === 'json') req.body = await readJson(req, present);
     else if (route.body === 'none' && present) await expectNothing(req);
     refuseQuery(route, req);
-    return next.handle();
+    return true;
   }
 }
 

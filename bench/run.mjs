@@ -1,0 +1,51 @@
+// npm run bench [-- http|messages|create|start|agent|boot …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { agent, starts } from './agent.mjs';
+import { boot } from './boot.mjs';
+import { table } from './figures.mjs';
+import { creates, messages, reads } from './http.mjs';
+import { World } from './servers.mjs';
+
+const COMMANDS = {
+  http: { title: 'GET /v1/tasks/{id}, with key, limits and scopes', measure: reads },
+  messages: { title: 'GET messages of a task with 22 rows', measure: messages },
+  create: { title: 'POST /v1/tasks with an Idempotency-Key, 16 connections', measure: creates },
+  start: { title: 'queued → running, one task at a time', measure: starts },
+  agent: { title: 'Tasks with a model that does not think', measure: agent },
+  boot: { title: 'Boot to the first 200 on a migrated database, and memory', measure: boot },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
+    connections: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const numbers = ['rounds', 'seconds', 'connections'].filter((name) => values[name] !== undefined);
+const options = Object.fromEntries(numbers.map((name) => [name, Number(values[name])]));
+const names = positionals.length === 0 ? Object.keys(COMMANDS) : positionals;
+const unknown = names.find((name) => COMMANDS[name] === undefined);
+if (unknown !== undefined) throw new Error(`${unknown} is not known; there are ${Object.keys(COMMANDS).join(', ')}.`);
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void close().finally(() => process.exit(130)));
+const world = await World.open();
+const results = {};
+try {
+  for (const name of names) {
+    const { title, measure } = COMMANDS[name];
+    results[name] = await measure(world, options);
+    if (!values.json) console.log(table(title, results[name]));
+  }
+  if (values.json) console.log(JSON.stringify({ at: new Date().toISOString(), node: process.version, results }));
+  else console.log(`\nLoad average now ${loadavg()[0].toFixed(2)}. Compare ratios, not figures of different days.`);
+} finally {
+  await close();
+}
+
+async function close() {
+  await world.close();
+}

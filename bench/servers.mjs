@@ -1,0 +1,163 @@
+// What every measurement stands on: a PostgreSQL and a Redis of the bench's own, and one seeded world in them.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { freePort, Program } from './processes.mjs';
+import { seed } from './seed.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MAIN = join(ROOT, 'dist', 'main.js');
+const CLI = join(ROOT, 'dist', 'cli.js');
+
+// More than is ever sent: every request is counted, none is refused.
+const MUCH = { capacity: 1_000_000, windowSeconds: 1 };
+const POLICIES = ['metadata_read', 'resource_read', 'resource_write', 'task_execution', 'file_upload'];
+const PLAN = { global: MUCH, policies: Object.fromEntries(POLICIES.map((name) => [name, MUCH])) };
+const CONFIG = { rateLimits: { free: PLAN, paid: PLAN } };
+
+/** Starts both servers, seeds them and makes a key; `stop` ends and removes all of it. */
+export class World {
+  #undo = [];
+
+  static async open() {
+    const world = new World();
+    try {
+      await world.#open();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  async #open() {
+    this.folder = mkdtempSync(join(tmpdir(), 'millwright-bench-'));
+    this.#undo.push(() => rmSync(this.folder, { recursive: true, force: true }));
+    writeFileSync(join(this.folder, 'config.json'), JSON.stringify(CONFIG));
+    this.databaseUrl = await this.#database();
+    this.redisUrl = await this.#redis();
+    this.db = new pg.Pool({ connectionString: this.databaseUrl, max: 4 });
+    this.#undo.push(() => this.db.end());
+    await this.#migrate();
+    this.key = await this.#makeKey();
+    this.ids = await seed(this.db);
+  }
+
+  /** The built service, as an operator starts it. `env` over what the bench sets; null takes a variable away. */
+  async service(env = {}, flags = []) {
+    const port = await freePort();
+    const all = {
+      NODE_ENV: 'production',
+      PORT: String(port),
+      DATABASE_URL: this.databaseUrl,
+      REDIS_URL: this.redisUrl,
+      DATA_DIR: join(this.folder, 'data'),
+      SECRET_KEY: 'a secret of the bench, at least 32 bytes long',
+      CONFIG_FILE: join(this.folder, 'config.json'),
+      ...env,
+    };
+    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+    const service = await Program.node(MAIN, { env: given, flags, url: `http://127.0.0.1:${port}/health/ready` });
+    service.origin = `http://127.0.0.1:${port}`;
+    return service;
+  }
+
+  /** One of `floors/`. */
+  async floor(name, env = {}) {
+    const port = await freePort();
+    const origin = `http://127.0.0.1:${port}`;
+    const all = {
+      NODE_ENV: 'production',
+      PORT: String(port),
+      DATABASE_URL: this.databaseUrl,
+      REDIS_URL: this.redisUrl,
+    };
+    const file = fileURLToPath(new URL(`./floors/${name}.mjs`, import.meta.url));
+    const floor = await Program.node(file, { env: { ...all, ...env }, url: `${origin}/ok` });
+    return Object.assign(floor, { origin });
+  }
+
+  async close() {
+    for (const undo of this.#undo.splice(0).reverse()) await undo();
+  }
+
+  async #database() {
+    const given = process.env.BENCH_DATABASE_URL;
+    if (given !== undefined) return this.#databaseOn(given);
+    const { EmbeddedPostgres } = await import('../dist/database/embedded-postgres.js');
+    const { removeReachable } = await import('../dist/config/reachable.js');
+    const dataDir = mkdtempSync(join(this.folder, 'postgres-'));
+    const logger = { log() {}, debug() {}, error: console.error };
+    const server = await EmbeddedPostgres.start({ dataDir, logger });
+    this.#undo.push(async () => {
+      await server.stop();
+      removeReachable(dataDir);
+    });
+    return server.url;
+  }
+
+  async #databaseOn(admin) {
+    const name = `millwright_bench_${process.pid}`;
+    const run = async (sql) => {
+      const client = new pg.Client({ connectionString: admin });
+      await client.connect();
+      await client.query(sql).finally(() => client.end());
+    };
+    await run(`CREATE DATABASE ${name}`);
+    this.#undo.push(() => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    const url = new URL(admin);
+    url.pathname = `/${name}`;
+    return url.href;
+  }
+
+  async #redis() {
+    const port = await freePort();
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', this.folder];
+    const url = `redis://127.0.0.1:${port}`;
+    const redis = await Program.start('redis-server', args, { ready: () => pings(url) });
+    this.#undo.push(() => redis.stop());
+    return url;
+  }
+
+  /** The first boot also makes the workspace `default`. */
+  async #migrate() {
+    await (await this.service({ ROLE: 'api' })).stop();
+  }
+
+  /** Of a member, who does not see everything: the usual caller, and the longer way through the conditions. */
+  async #makeKey() {
+    await this.#cli('user', 'create', '--email', 'bench@localhost', '--name', 'Bench');
+    await this.#cli('member', 'add', '--workspace', 'default', '--user', 'bench@localhost', '--role', 'member');
+    const { key } = await this.#cli('key', 'create', '--workspace', 'default', '--user', 'bench@localhost');
+    return key.secret;
+  }
+
+  async #cli(...words) {
+    const env = {
+      PATH: process.env.PATH,
+      DATABASE_URL: this.databaseUrl,
+      DATA_DIR: join(this.folder, 'data'),
+      SECRET_KEY: 'a secret of the bench, at least 32 bytes long',
+    };
+    const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...words, '--json'], { env });
+    return JSON.parse(stdout);
+  }
+}
+
+async function pings(url) {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return (await redis.ping()) === 'PONG';
+  } catch {
+    return false;
+  } finally {
+    redis.disconnect();
+  }
+}

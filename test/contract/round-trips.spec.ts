@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
+import { createTask } from '../harness/tasks.js';
+
+// Counted, not timed: what a request asks the database does not change with the machine. A number that grows here is a
+// decision, not an accident.
+describe('Round trips to the database', () => {
+  let db: TestDatabase;
+  let trips: RoundTrips;
+  let service: TestApp;
+  let member: Member;
+  let taskId: string;
+
+  beforeAll(async () => {
+    db = await createDatabase();
+    trips = await countRoundTrips(db.url);
+    service = await bootApp({ db: { ...db, url: trips.url }, env: { ROLE: 'api' } });
+    member = await makeMember(service);
+    taskId = (await createTask(member.client, { content: 'Read me.' })).id;
+    // The document that the client checks answers against is read once.
+    await member.client.get('/v1/auth/context');
+  });
+  afterAll(async () => {
+    await service.close();
+    await trips.close();
+    await db.drop();
+  });
+
+  const create = (key: string) =>
+    member.client.post('/v1/tasks', { content: 'Do it.' }, { headers: { 'Idempotency-Key': key } });
+
+  it('a request with an unknown key asks once, one with a mistyped key not at all', async () => {
+    const unknown = member.client.as(await revokedKey());
+    expect(await trips.during(() => unknown.get(`/v1/tasks/${taskId}`))).toBe(1);
+    expect(await trips.during(() => member.client.as('mw_pk_no').get(`/v1/tasks/${taskId}`))).toBe(0);
+  });
+
+  it('reading a task: the credential, the task', async () => {
+    expect(await trips.during(() => member.client.get(`/v1/tasks/${taskId}`))).toBe(2);
+  });
+
+  it('a list of tasks: the credential, the page', async () => {
+    expect(await trips.during(() => member.client.get('/v1/tasks'))).toBe(2);
+  });
+
+  it('the messages of a task: the credential, the task with the page', async () => {
+    expect(await trips.during(() => member.client.get(`/v1/tasks/${taskId}/messages`))).toBe(2);
+  });
+
+  it('creating a task: the credential, begin, time-out, claim of the key, the task, the answer, commit', async () => {
+    expect(await trips.during(() => create(randomUUID()))).toBe(7);
+  });
+
+  it('a replay: the credential, begin, time-out, claim of the key, the answer, commit', async () => {
+    const key = randomUUID();
+    await create(key);
+    expect(await trips.during(() => create(key))).toBe(6);
+  });
+
+  async function revokedKey(): Promise<string> {
+    const other = await makeMember(service);
+    await db.query('DELETE FROM api_keys WHERE id = $1', [other.key.id]);
+    return other.key.secret;
+  }
+});
