@@ -22,6 +22,8 @@ export interface Options {
   service?: string;
   expose?: readonly string[];
   default?: true;
+  transferTo?: string;
+  yes?: true;
 }
 export type Services = Pick<INestApplicationContext, 'get'>;
 export type Verb = (services: Services, options: Options, id: string) => Promise<object>;

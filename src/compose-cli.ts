@@ -5,11 +5,11 @@ import { ConfigModule } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
 import { ChannelModule } from './signals/channel.module.js';
-import { CancellingModule } from './tasks/cancelling.module.js';
+import { LeavingModule } from './tasks/leaving.module.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
 /** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
 export function composeCli(env: Env): { imports: NonNullable<ModuleMetadata['imports']> } {
   const ground = [ConfigModule.with(env), DatabaseModule.with({ join: true }), ChannelModule];
-  return { imports: [...ground, WorkspacesModule, KeysModule, CancellingModule] };
+  return { imports: [...ground, WorkspacesModule, KeysModule, LeavingModule] };
 }
