@@ -18,7 +18,8 @@ import { addProjectFile, createProject, deletion } from '../harness/projects.js'
 import { call, createTask, finished, reaches, readTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
-const LEASE = 3;
+// A beat of the leases would end lost work too: every 2.25 s, which is later than the notice has to.
+const LEASE = 9;
 
 function formOf(bytes: string): FormData {
   const form = new FormData();
@@ -89,7 +90,9 @@ describe('Deleting a workspace (reference §3, §16)', () => {
     await until('its processes to be gone', () => processesWith(myMark).length === 0, { within: 2000 });
     expect([await statusOf(mine), await statusOf(theirs)]).toEqual([401, 200]);
     expect(await leftOf(mine)).toEqual([]);
-    for (const id of [myTask, asked.id]) await until('its workdir to be gone', () => !existsSync(workdir(id)));
+    for (const id of [myTask, asked.id]) {
+      await until('its workdir to be gone', () => !existsSync(workdir(id)), { within: 20_000 });
+    }
     expect(processesWith(theirMark).length).toBeGreaterThan(0);
     expect(await readTask(theirs.client, theirTask)).toMatchObject({ status: 'running' });
     await deletion(theirs.client, `/v1/tasks/${theirTask}`);
