@@ -3,7 +3,7 @@ import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Role } from './auth/auth-context.js';
-import { composeCli } from './compose.js';
+import { composeCli } from './compose-cli.js';
 import { readEnv } from './config/env.js';
 import { type Scope, SCOPES } from './http/endpoint.js';
 import type { Workspace } from './workspaces/workspaces.service.js';
@@ -22,6 +22,8 @@ export interface Options {
   service?: string;
   expose?: readonly string[];
   default?: true;
+  transferTo?: string;
+  yes?: true;
 }
 export type Services = Pick<INestApplicationContext, 'get'>;
 export type Verb = (services: Services, options: Options, id: string) => Promise<object>;

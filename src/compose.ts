@@ -1,7 +1,6 @@
 // The table of contents: what one process is made of, by its role.
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import { KeysModule } from './auth/keys.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Env } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -15,8 +14,8 @@ import { ModelsModule } from './models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import { PluginsModule } from './plugins/plugins.module.js';
 import { ProjectsModule } from './projects/projects.module.js';
-import { ChannelModule, SignalsModule } from './signals/signals.module.js';
-import { CancellingModule } from './tasks/cancelling.module.js';
+import { ChannelModule } from './signals/channel.module.js';
+import { SignalsModule } from './signals/signals.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { FirstBootModule } from './workspaces/first-boot.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
@@ -44,10 +43,4 @@ export function composeApp(env: Env): { imports: Modules } {
   ];
   const work: Modules = env.runsWork ? [ExecutionModule.with(env)] : [];
   return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...EXTENSIONS] };
-}
-
-/** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
-export function composeCli(env: Env): { imports: Modules } {
-  const ground: Modules = [ConfigModule.with(env), DatabaseModule.with({ join: true }), ChannelModule];
-  return { imports: [...ground, WorkspacesModule, KeysModule, CancellingModule] };
 }

@@ -24,7 +24,15 @@ FROM unnest($1::uuid[], $2::text[]) AS b(workspace_id, sha256) JOIN workspaces w
 WHERE NOT EXISTS (SELECT FROM uploads u WHERE u.workspace_id = b.workspace_id AND u.sha256 = b.sha256)
   AND NOT EXISTS (SELECT FROM files f WHERE f.workspace_id = b.workspace_id AND f.sha256 = b.sha256)`;
 
-/** Removes expired uploads, bytes that no row points at any more, and what killed processes left half-written. */
+// A large folder takes its time; whoever is killed meanwhile leaves it to the next one.
+const TAKE_STORAGE = `
+UPDATE folder_removals SET not_before = clock_timestamp() + interval '1 hour'
+WHERE kind = 'storage' AND id = (
+  SELECT id FROM folder_removals WHERE kind = 'storage' AND not_before <= clock_timestamp()
+  ORDER BY not_before LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING id`;
+
+/** Removes the bytes of deleted workspaces, expired uploads, bytes that no row points at any more, and what killed processes left half-written. */
 @Injectable()
 export class FileCleaner implements BeforeApplicationShutdown {
   private readonly logger = new Logger(FileCleaner.name);
@@ -39,6 +47,7 @@ export class FileCleaner implements BeforeApplicationShutdown {
   @Interval(5 * MINUTE)
   everyFewMinutes(): void {
     this.start(() => this.purgeUploads());
+    this.start(() => this.removeStorages());
   }
 
   @Interval(60 * MINUTE)
@@ -58,6 +67,17 @@ export class FileCleaner implements BeforeApplicationShutdown {
       batch = (await this.database.work.query(EXPIRED)).rowCount ?? 0;
     }
     return purged;
+  }
+
+  /** Removes what is stored of workspaces that were deleted an hour ago. Resolves with their number. */
+  async removeStorages(): Promise<number> {
+    for (let removed = 0; ; removed++) {
+      const { rows } = await this.database.work.query<{ id: string }>(TAKE_STORAGE);
+      const [workspace] = rows;
+      if (workspace === undefined || this.stopping) return removed;
+      await this.storage.removeAll(workspace.id);
+      await this.database.work.query(`DELETE FROM folder_removals WHERE kind = 'storage' AND id = $1`, [workspace.id]);
+    }
   }
 
   /** Removes unused bytes and left-overs. Resolves with their number, null when another process is at it. */

@@ -11,8 +11,9 @@ export const PROJECT_SEEN = `($3::boolean OR p.visibility = 'workspace' OR p.own
 
 /**
  * Of a thing that may be in a project: whoever sees the project sees it, without a project its creator does.
- * Both are columns, `t.project_id` and `t.created_by`.
+ * Both are columns, `t.project_id` and `t.created_by`. The workspace stands inside as well: the database may look for all
+ * projects that are seen before it looks at the first thing, and must not go through everybody's.
  */
 export const seen = (projectId: string, createdBy: string): string =>
   `($3::boolean OR (${projectId} IS NULL AND ${createdBy} = $2) OR EXISTS (
-  SELECT 1 FROM projects p WHERE p.id = ${projectId} AND ${PROJECT_SEEN}))`;
+  SELECT 1 FROM projects p WHERE p.id = ${projectId} AND p.workspace_id = $1 AND ${PROJECT_SEEN}))`;

@@ -4,14 +4,8 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Env } from '../config/env.js';
 import { BullSignal, RUNS_QUEUE } from './bull-signal.js';
 import { LocalSignal } from './local-signal.js';
-import { PgChannel } from './pg-channel.js';
 import { bullConnection } from './redis.js';
 import { WorkSignal } from './work-signal.js';
-
-/** Notices between processes: every one of them needs it, the operator command too. */
-@Global()
-@Module({ providers: [PgChannel], exports: [PgChannel] })
-export class ChannelModule {}
 
 @Global()
 @Module({})

@@ -6,7 +6,7 @@ import { Pages } from '../http/pages.js';
 import { isUuid } from '../http/uuid.js';
 import { MESSAGE_SELECT, type MessageRow } from './message.row.js';
 import type { ListMessagesQuery } from './task.dto.js';
-import { VISIBLE } from './tasks.service.js';
+import { VISIBLE } from './task-sql.js';
 
 // The task, the message of `after` and the page in one round trip: no row, there is no such task for the caller; no floor,
 // there is no such message; no id, the page is empty.

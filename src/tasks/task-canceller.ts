@@ -43,7 +43,8 @@ export class TaskCanceller {
       );
     }
     if (task.status !== 'cancelled') {
-      const reason = { code: 'cancelled', message: `Cancelled by ${auth.user.name}.`, retryable: false };
+      // Without a name: names are forgotten with the account, and this text is not.
+      const reason = { code: 'cancelled', message: 'Cancelled on request.', retryable: false };
       const stopped = await this.stop(tx.manager, [task.id], reason);
       tx.afterCommit(() => this.nudge(stopped));
     }

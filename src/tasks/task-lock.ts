@@ -4,8 +4,8 @@ import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
 import { scope } from '../projects/visibility.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
+import { VISIBLE } from './task-sql.js';
 import type { TaskStatus } from './task-status.js';
-import { VISIBLE } from './tasks.service.js';
 
 // The membership first and until the commit, so that its removal comes before or after all of this.
 const LOCK = `

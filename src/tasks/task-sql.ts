@@ -1,4 +1,8 @@
 // Pieces of SQL that more than one statement about a task and its run shares. Lock order everywhere: task, then run.
+import { seen } from '../projects/visibility.js';
+
+/** Whether the caller sees a task `t`, with the parameters of {@link seen}. */
+export const VISIBLE = `t.workspace_id = $1 AND ${seen('t.project_id', 't.created_by')}`;
 
 /**
  * Two CTEs that close the calls without a result, and the messages that hold them, of the tasks that `tasks` selects: on

@@ -4,12 +4,10 @@ import { Database } from '../database/database.js';
 import { notFound } from '../http/api-error.js';
 import { byCreation, Pages } from '../http/pages.js';
 import { isUuid } from '../http/uuid.js';
-import { scope, seen } from '../projects/visibility.js';
+import { scope } from '../projects/visibility.js';
 import type { ListTasksQuery } from './task.dto.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
-
-/** Whether the caller sees a task `t`, with the parameters of {@link seen}. */
-export const VISIBLE = `t.workspace_id = $1 AND ${seen('t.project_id', 't.created_by')}`;
+import { VISIBLE } from './task-sql.js';
 
 /** Reads of tasks. */
 @Injectable()

@@ -2,12 +2,15 @@ import { Global, Module } from '@nestjs/common';
 import { MembershipsService } from './memberships.service.js';
 import { ServiceAccountsService } from './service-accounts.service.js';
 import { UsersService } from './users.service.js';
+import { WorkspaceRemover } from './workspace-remover.js';
 import { WorkspacesService } from './workspaces.service.js';
 
-/** Global, because features register with {@link MembershipsService} what ends with a membership. */
+const SERVICES = [WorkspacesService, WorkspaceRemover, UsersService, MembershipsService, ServiceAccountsService];
+
+/**
+ * Global, because features register with {@link MembershipsService} what ends with a membership, and with
+ * {@link WorkspaceRemover} what ends with a workspace.
+ */
 @Global()
-@Module({
-  providers: [WorkspacesService, UsersService, MembershipsService, ServiceAccountsService],
-  exports: [WorkspacesService, UsersService, MembershipsService, ServiceAccountsService],
-})
+@Module({ providers: SERVICES, exports: SERVICES })
 export class WorkspacesModule {}

@@ -128,10 +128,13 @@ describe('Credentials (reference §3)', () => {
       return after;
     });
     await members.remove(workspace.id, user.id);
-    expect(seen).toEqual([[workspace.id, user.id], []]);
+    expect(seen).toEqual([[workspace.id, user.id, null], []]);
     expect(after).toHaveBeenCalledTimes(1);
     await expect(members.remove(workspace.id, user.id)).rejects.toThrow('not a member');
     expect(after).toHaveBeenCalledTimes(1);
+    const [leaver, heir] = [await makeMember(service, { workspace }), await makeMember(service, { workspace })];
+    await members.remove(workspace.id, leaver.user.id, heir.user.id);
+    expect(seen.at(-2)).toEqual([workspace.id, leaver.user.id, heir.user.id]);
   });
   it('the database holds neither key nor anything that reveals it', async () => {
     const rows = await service.db.query<{ row: string }>('SELECT to_jsonb(k)::text AS row FROM api_keys k');

@@ -1,61 +1,42 @@
-import { jest } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { SCOPES } from '../../src/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
-
-// Each call is a process that boots: about a second, and several on a busy machine.
-jest.setTimeout(120_000);
-
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
-
-interface Result {
-  code: number | null;
-  out: string;
-  err: string;
-}
+import { Operator } from '../harness/operator.js';
 
 describe('The operator command (reference §16)', () => {
   let service: TestApp;
+  let operator: Operator;
 
   beforeAll(async () => {
-    service = await bootApp();
+    service = await bootApp({ env: { ROLE: 'api' } });
+    operator = new Operator(service);
   });
   afterAll(() => service.close());
 
-  const run = (...args: string[]) =>
-    new Promise<Result>((resolve, reject) => {
-      const child = spawn(process.execPath, [CLI, ...args], {
-        env: { PATH: process.env['PATH'], NODE_ENV: 'test', DATABASE_URL: service.db.url, SECRET_KEY },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      const result: Result = { code: null, out: '', err: '' };
-      child.stdout.on('data', (chunk) => (result.out += String(chunk)));
-      child.stderr.on('data', (chunk) => (result.err += String(chunk)));
-      child.on('error', reject);
-      child.on('close', (code) => resolve({ ...result, code }));
-    });
-  const json = async <T>(...args: string[]): Promise<T> => {
-    const { code, out, err } = await run(...args, '--json');
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out.trim().split('\n')).toHaveLength(1);
-    return JSON.parse(out) as T;
-  };
-
   it('makes a workspace, a user, a member and a key that works, and ends them', async () => {
-    const { workspace } = await json<{ workspace: object }>('workspace', 'create', '--name', 'Ünder Mill & Co');
+    const { workspace } = await operator.json<{ workspace: object }>(
+      'workspace',
+      'create',
+      '--name',
+      'Ünder Mill & Co',
+    );
     expect(workspace).toMatchObject({ slug: 'under-mill-co', name: 'Ünder Mill & Co', plan: 'paid' });
-    const { user } = await json<{ user: object }>('user', 'create', '--email', 'Ada@example.test', '--name', 'Ada');
-    expect(user).toMatchObject({ email: 'Ada@example.test', name: 'Ada' });
+    const made = await operator.json<{ user: object }>(
+      'user',
+      'create',
+      '--email',
+      'Ada@example.test',
+      '--name',
+      'Ada',
+    );
+    expect(made.user).toMatchObject({ email: 'Ada@example.test', name: 'Ada' });
     const at = ['--workspace', 'under-mill-co'];
     const ada = ['--user', 'ada@example.test'];
-    const { member } = await json<{ member: object }>('member', 'add', ...at, ...ada, '--role', 'admin');
+    const { member } = await operator.json<{ member: object }>('member', 'add', ...at, ...ada, '--role', 'admin');
     expect(member).toMatchObject({ email: 'Ada@example.test', role: 'admin' });
 
-    const { key } = await json<{ key: { id: string; secret: string; prefix: string; scopes: string[] } }>(
+    const { key } = await operator.json<{ key: { id: string; secret: string; prefix: string; scopes: string[] } }>(
       'key', 'create', ...at, ...ada, '--name', 'laptop', '--scopes', 'tasks:write,tasks:read', '--expires', '90d',
     ); // prettier-ignore
     expect(key.scopes).toEqual(['tasks:read', 'tasks:write']);
@@ -67,70 +48,115 @@ describe('The operator command (reference §16)', () => {
       credential: { id: key.id, name: 'laptop' },
     });
 
-    const listed = await json<{ keys: Record<string, unknown>[] }>('key', 'list', ...at);
+    const listed = await operator.json<{ keys: Record<string, unknown>[] }>('key', 'list', ...at);
     expect(listed.keys.map(({ id }) => id)).toEqual([key.id]);
     expect(JSON.stringify(listed)).not.toContain(key.secret.slice(key.prefix.length));
-    await json('key', 'revoke', key.id);
+    await operator.json('key', 'revoke', key.id);
     expect((await client.get('/v1/auth/context')).status).toBe(401);
 
-    expect((await json<{ members: object[] }>('member', 'list', ...at)).members).toHaveLength(1);
-    await json('member', 'remove', ...at, ...ada);
-    expect((await json<{ members: object[] }>('member', 'list', ...at)).members).toEqual([]);
-    const slugs = (await json<{ workspaces: { slug: string }[] }>('workspace', 'list')).workspaces.map((w) => w.slug);
-    expect(slugs).toEqual(expect.arrayContaining(['default', 'under-mill-co']));
+    const members = async () => (await operator.json<{ members: object[] }>('member', 'list', ...at)).members;
+    expect(await members()).toHaveLength(1);
+    expect(await operator.json('member', 'remove', ...at, ...ada)).toMatchObject({
+      removed: true,
+      transferredTo: null,
+    });
+    expect(await members()).toEqual([]);
+    const slugs = async () =>
+      (await operator.json<{ workspaces: { slug: string }[] }>('workspace', 'list')).workspaces.map((w) => w.slug);
+    expect(await slugs()).toEqual(['default', 'under-mill-co']);
+
+    await expect(operator.run('workspace', 'delete', ...at)).rejects.toThrow('add --yes');
+    expect(await slugs()).toContain('under-mill-co');
+    const deleted = await operator.json<{ id: string }>('workspace', 'delete', ...at, '--yes');
+    expect(deleted).toEqual({ deleted: true, id: (workspace as { id: string }).id });
+    expect(await slugs()).toEqual(['default']);
+  });
+  it('lists people, and forgets those who are deleted', async () => {
+    const users = async () => (await operator.json<{ users: Record<string, unknown>[] }>('user', 'list')).users;
+    const { user } = await operator.json<{ user: object }>(
+      'user',
+      'create',
+      '--email',
+      'bo@example.test',
+      '--name',
+      'Bo',
+    );
+    expect(await users()).toContainEqual(user);
+    expect(user).toEqual({
+      id: expect.any(String),
+      email: 'bo@example.test',
+      name: 'Bo',
+      createdAt: expect.any(String),
+    });
+    expect(await operator.run('user', 'list')).toMatch(/^email: bo@example\.test\nname: Bo$/m);
+    const { id } = user as { id: string };
+    expect(await operator.json('user', 'delete', '--user', 'BO@example.test')).toEqual({ deleted: true, id });
+    expect((await users()).map(({ email }) => email)).not.toContain('bo@example.test');
+    await expect(operator.run('user', 'delete', '--user', 'bo@example.test')).rejects.toThrow('There is no user');
   });
   it('makes a service account with a key, and sets the policy of a workspace', async () => {
     const at = ['--workspace', 'default'];
-    const { serviceAccount } = await json<{ serviceAccount: { id: string } }>(
+    const { serviceAccount } = await operator.json<{ serviceAccount: { id: string } }>(
       'service-account', 'create', ...at, '--name', 'ci', '--role', 'admin',
     ); // prettier-ignore
     expect(serviceAccount).toMatchObject({ name: 'ci', role: 'admin' });
-    const { key } = await json<{ key: { secret: string } }>('key', 'create', ...at, '--service', 'ci');
+    expect(await operator.json('service-account', 'list', ...at)).toEqual({ serviceAccounts: [serviceAccount] });
+    const { key } = await operator.json<{ key: { secret: string } }>('key', 'create', ...at, '--service', 'ci');
     const client = new Client(service.url, key.secret);
     expect((await client.get('/v1/auth/context')).body).toMatchObject({
       credentialType: 'service',
       user: { name: 'ci' },
     });
-    const policy = async (...words: string[]) =>
-      (await json<{ workspace: { transparency: string[] | null } }>('workspace', 'policy', ...at, ...words)).workspace;
-    expect((await policy('--expose', 'files,text')).transparency).toEqual(['text', 'files']);
-    const neither = await run('workspace', 'policy', ...at);
-    expect([neither.code, neither.err]).toEqual([1, expect.stringMatching(/^Give either/)]);
-    expect(await json('service-account', 'delete', ...at, '--name', 'ci')).toEqual({
+    type Policy = { workspace: { transparency: string[] | null } };
+    const policy = await operator.json<Policy>('workspace', 'policy', ...at, '--expose', 'files,text');
+    expect(policy.workspace.transparency).toEqual(['text', 'files']);
+    await expect(operator.run('workspace', 'policy', ...at)).rejects.toThrow(/^Give either/);
+    expect(await operator.json('service-account', 'delete', ...at, '--name', 'ci')).toEqual({
       deleted: true,
       id: serviceAccount.id,
     });
     expect((await client.get('/v1/auth/context')).status).toBe(401);
-  }, 60_000);
+  });
   it('without --json people can read it; a key has all scopes unless told otherwise', async () => {
-    const { code, out } = await run('key', 'create', '--workspace', 'default', '--user', 'owner@localhost');
-    expect(code).toBe(0);
+    const out = await operator.run('key', 'create', '--workspace', 'default', '--user', 'owner@localhost');
     expect(out).toMatch(/^secret: mw_pk_\w{49}$/m);
     expect(out).toMatch(new RegExp(`^scopes: ${SCOPES.join(',')}$`, 'm'));
+    expect(await operator.run('service-account', 'list', '--workspace', 'default')).toBe('None.');
   });
-  it('what cannot be done ends with 1 and says why on standard error', async () => {
+  it('says what cannot be done, and why', async () => {
     const cases: [string[], string][] = [
       [['key', 'create', '--workspace', 'nowhere', '--user', 'owner@localhost'], "There is no workspace 'nowhere'"],
       [['key', 'revoke', 'x'], "There is no key 'x'"],
       [['user', 'create', '--email', 'OWNER@localhost', '--name', 'x'], 'There is a user'],
+      [['member', 'remove', '--workspace', 'default', '--user', 'nobody@localhost'], 'There is no user'],
+      [['workspace', 'delete', '--workspace', 'nowhere', '--yes'], "There is no workspace 'nowhere'"],
     ];
-    for (const [args, message] of cases) {
-      const { code, out, err } = await run(...args, '--json');
-      expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toContain(message);
-      expect(err.trim().split('\n')).toHaveLength(1);
-    }
+    for (const [args, message] of cases) await expect(operator.run(...args, '--json')).rejects.toThrow(message);
   });
-  it('a wrong command line ends with 2', async () => {
-    for (const args of [
-      ['nothing'],
-      ['key', 'create', '--workspace', 'a', '--user', 'b', '--scopes', 'all:things'],
-    ]) {
-      const { code, err } = await run(...args);
-      expect(code).toBe(2);
-      expect(err).toMatch(/error: /);
-    } // prettier-ignore
-    expect((await run('--help')).code).toBe(0);
+
+  describe('as a process', () => {
+    it('prints one JSON object and ends with 0', async () => {
+      const owner = ['--workspace', 'default', '--user', 'owner@localhost'];
+      const { code, out, err } = await operator.spawn('key', 'create', ...owner, '--json');
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out.trim().split('\n')).toHaveLength(1);
+      const { key } = JSON.parse(out) as { key: { secret: string } };
+      expect((await new Client(service.url, key.secret).get('/v1/auth/context')).status).toBe(200);
+    }, 60_000);
+    it('what cannot be done ends with 1 and says why on standard error', async () => {
+      const { code, out, err } = await operator.spawn('key', 'list', '--workspace', 'nowhere', '--json');
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/^There is no workspace 'nowhere'.*\n$/);
+    }, 60_000);
+    it('a wrong command line ends with 2, help with 0', async () => {
+      const wrong = [['nothing'], ['key', 'create', '--workspace', 'a', '--user', 'b', '--scopes', 'all:things']];
+      const [help, ...results] = await Promise.all([['--help'], ...wrong].map((args) => operator.spawn(...args)));
+      expect(help?.code).toBe(0);
+      for (const { code, err } of results) {
+        expect(code).toBe(2);
+        expect(err).toMatch(/error: /);
+      }
+    }, 60_000);
   });
 });
 

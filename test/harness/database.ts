@@ -42,3 +42,17 @@ function setting(name: string): string {
   if (value === undefined) throw new Error(`${name} is not set: e2e tests run through 'npm test'.`);
   return value;
 }
+
+/** The tables with a row that holds a text in any column, in whatever case. */
+export async function tablesWith(db: TestDatabase, text: string): Promise<string[]> {
+  const tables = await db.query<{ name: string }>(
+    `SELECT quote_ident(table_name) AS name FROM information_schema.tables
+     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await db.query(`SELECT 1 FROM ${name} t WHERE t::text ILIKE '%' || $1 || '%' LIMIT 1`, [text]);
+    if (rows.length > 0) found.push(name);
+  }
+  return found;
+}

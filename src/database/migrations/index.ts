@@ -1,6 +1,7 @@
 import { Core1763683200001 } from './0001-core.js';
 import { Projects1763769600002 } from './0002-projects.js';
 import { ModesPoliciesAccounts1763683200005 } from './0005-modes-policies-accounts.js';
+import { Endings1763856000006 } from './0006-endings.js';
 import { Claims1764547200007 } from './0007-claims.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
@@ -8,5 +9,6 @@ export const MIGRATIONS = [
   Core1763683200001,
   ModesPoliciesAccounts1763683200005,
   Projects1763769600002,
+  Endings1763856000006,
   Claims1764547200007,
 ];

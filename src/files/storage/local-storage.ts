@@ -81,6 +81,11 @@ export class LocalStorage {
     }
   }
 
+  /** Deletes everything of a workspace that is gone. */
+  async removeAll(workspaceId: string): Promise<void> {
+    await rm(join(this.root, workspaceId), { recursive: true, force: true });
+  }
+
   pathOf(workspaceId: string, sha256: string): string {
     return join(this.root, workspaceId, sha256.slice(0, 2), sha256);
   }

@@ -1,0 +1,22 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Deleted accounts, and two indexes that nothing uses. Forward-only. */
+export class Endings1763856000006 implements MigrationInterface {
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(SQL);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
+  }
+}
+
+const SQL = `
+-- A deleted account is a row without an address: what it made stays, and names it.
+ALTER TABLE users DROP CONSTRAINT users_kind, ADD CONSTRAINT users_kind CHECK (
+  kind = 'person' AND (email IS NULL) = (deleted_at IS NOT NULL) AND service_of IS NULL OR
+  kind = 'service' AND email IS NULL AND deleted_at IS NULL AND service_of IS NOT NULL);
+
+-- The one on coalesce(location, path), which came before them by the clock, serves every statement that looks for either.
+DROP INDEX idempotency_keys_path, idempotency_keys_location;
+`;
