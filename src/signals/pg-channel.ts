@@ -7,7 +7,7 @@ const CHANNEL = 'millwright';
 const RECONNECT_MS = 500;
 // A frozen back end keeps its socket open; only an unanswered question shows it.
 const HEARTBEAT_MS = 500;
-const HEARTBEAT_LIMIT_MS = 2_000;
+const ANSWER_LIMIT_MS = 2_000;
 
 /** What one process tells the others: runs that have work, runs that must stop. */
 export type Notice = { work: string } | { stop: string };
@@ -27,6 +27,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   private client: pg.Client | null = null;
   private closed = false;
   private timer: NodeJS.Timeout | null = null;
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly server: DatabaseServer) {}
 
@@ -59,6 +60,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     this.flush();
     this.closed = true;
     if (this.timer !== null) clearTimeout(this.timer);
+    await this.last;
     await this.client?.end().catch(() => undefined);
   }
 
@@ -67,9 +69,17 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     this.pending = [];
     if (this.client === null || notices.length === 0) return;
     // unnest keeps it one statement; a payload is far below NOTIFY's 8,000 bytes.
-    this.client
-      .query(`SELECT pg_notify($1, p) FROM unnest($2::text[]) p`, [CHANNEL, notices.map((n) => JSON.stringify(n))])
-      .catch((error: unknown) => this.logger.warn(`Notices were not sent: ${String(error)}`));
+    const text = `SELECT pg_notify($1, p) FROM unnest($2::text[]) p`;
+    this.ask(this.client, text, [CHANNEL, notices.map((n) => JSON.stringify(n))]).catch((error: unknown) =>
+      this.logger.warn(`Notices were not sent: ${String(error)}`),
+    );
+  }
+
+  // One statement after the other: pg 9 will not queue them for us.
+  private ask(client: pg.Client, text: string, values?: unknown[]): Promise<unknown> {
+    const asked = this.last.then(() => client.query(text, values));
+    this.last = asked.catch(() => undefined);
+    return asked;
   }
 
   private async connect(): Promise<void> {
@@ -77,6 +87,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
       ...connectionOptions(this.server.url, 'millwright channel'),
       // Losing a notice in a crash of the server is harmless; waiting for the disk at each is not.
       options: '-c synchronous_commit=off',
+      query_timeout: ANSWER_LIMIT_MS,
     });
     client.on('error', () => undefined);
     client.on('end', () => this.lost(client));
@@ -89,6 +100,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
       throw error;
     }
     this.client = client;
+    this.last = Promise.resolve();
     this.watch(client);
   }
 
@@ -117,12 +129,10 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
 
   private watch(client: pg.Client): void {
     this.timer = setTimeout(() => {
-      const limit = setTimeout(() => destroy(client), HEARTBEAT_LIMIT_MS);
-      client
-        .query('SELECT 1')
-        .then(() => this.client === client && !this.closed && this.watch(client))
-        .catch(() => undefined)
-        .finally(() => clearTimeout(limit));
+      this.ask(client, 'SELECT 1').then(
+        () => this.client === client && !this.closed && this.watch(client),
+        () => destroy(client),
+      );
     }, HEARTBEAT_MS);
     this.timer.unref();
   }
