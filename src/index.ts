@@ -22,3 +22,5 @@ export type * from './models/model-provider.js';
 export { Plugin, PluginRegistry } from './plugins/plugin.js';
 export { Sandbox, SandboxError, SandboxFileError, SandboxSession } from './sandbox/sandbox.js';
 export type * from './sandbox/sandbox.js';
+export { type MemberRemoved, MembershipsService } from './workspaces/memberships.service.js';
+export { type EmptyingStep, WorkspaceRemover } from './workspaces/workspace-remover.js';
