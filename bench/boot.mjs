@@ -18,6 +18,7 @@ export async function boot(world, { rounds }) {
 
 async function once(world, env) {
   const service = await world.service(env);
+  const cpu = service.cpu * 1000;
   try {
     await delay(IDLE_MS);
     const started = service.residentMiB;
@@ -27,7 +28,13 @@ async function once(world, env) {
     let peak = idle;
     const look = setInterval(() => (peak = Math.max(peak, service.residentMiB)), 100);
     await many(perform, 64, 16, 'Write. turns=10 tool=write').finally(() => clearInterval(look));
-    return { 'boot ms': service.bootMs, 'after start MiB': started, 'after 3 tasks MiB': idle, 'peak of 16 MiB': peak };
+    return {
+      'boot ms': service.bootMs,
+      'boot CPU ms': cpu,
+      'MiB after start': started,
+      'MiB after 3 tasks': idle,
+      'MiB at 16 tasks': peak,
+    };
   } finally {
     await service.stop();
   }

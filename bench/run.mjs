@@ -31,10 +31,12 @@ const names = positionals.length === 0 ? Object.keys(COMMANDS) : positionals;
 const unknown = names.find((name) => COMMANDS[name] === undefined);
 if (unknown !== undefined) throw new Error(`${unknown} is not known; there are ${Object.keys(COMMANDS).join(', ')}.`);
 
+const opening = World.open();
+const close = async () => (await opening).close();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void close().finally(() => process.exit(130)));
-const world = await World.open();
 const results = {};
 try {
+  const world = await opening;
   for (const name of names) {
     const { title, measure } = COMMANDS[name];
     results[name] = await measure(world, options);
@@ -44,8 +46,4 @@ try {
   else console.log(`\nLoad average now ${loadavg()[0].toFixed(2)}. Compare ratios, not figures of different days.`);
 } finally {
   await close();
-}
-
-async function close() {
-  await world.close();
 }
