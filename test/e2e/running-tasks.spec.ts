@@ -114,15 +114,18 @@ describe('Running tasks per workspace are capped by plan (reference §5)', () =>
   it('of claims at the same moment as many win as there is room', async () => {
     const ids = await create(14);
     const held = await asked(2);
-    // Four of a paid one: room for two more.
-    await service.db.query(`UPDATE workspaces SET plan = 'paid' WHERE id = $1`, [member.workspace.id]);
     const waiting = await service.db.query<{ id: string }>(
       `SELECT id FROM runs WHERE status = 'queued' AND workspace_id = $1`,
       [member.workspace.id],
     );
     expect(waiting).toHaveLength(12);
     const executor = service.app.get(RunExecutor, { strict: false });
-    await Promise.all(waiting.map(({ id }) => executor.execute(id)));
+    const claimAll = () => Promise.all(waiting.map(({ id }) => executor.execute(id)));
+    await claimAll();
+    expect(await mostRunning(service.db, member.workspace.id)).toBe(2);
+    // Four of a paid one: room for two more. The claims before have opened all connections that these need.
+    await service.db.query(`UPDATE workspaces SET plan = 'paid' WHERE id = $1`, [member.workspace.id]);
+    await claimAll();
     expect(await mostRunning(service.db, member.workspace.id)).toBe(4);
     for (const { answer } of held) answer({ text: 'Done.' });
     await answerNext(12);
