@@ -1,10 +1,12 @@
 import pg from 'pg';
+import { Reconciler } from '../../src/execution/reconciler.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
-import { createTask, finished, reaches } from '../harness/tasks.js';
+import { createTask, finished } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
 
 /** One worker with few places, and a model that answers when the test says so. */
 class Bench {
@@ -19,7 +21,7 @@ class Bench {
     return new Bench(model, await bootApp({ env: all, config: { ...ROOMY, ...config } }));
   }
 
-  async create({ client }: Member, name: string, count: number): Promise<string[]> {
+  async create({ client }: Pick<Member, 'client'>, name: string, count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let n = 1; n <= count; n++) ids.push((await createTask(client, { content: `${name}${n}` })).id);
     return ids;
@@ -29,6 +31,12 @@ class Bench {
   async next(): Promise<Asked & { task: string }> {
     const asked = await this.model.asked();
     return { ...asked, task: asked.said[0] ?? '' };
+  }
+
+  async some(count: number): Promise<(Asked & { task: string })[]> {
+    const all = [];
+    while (all.length < count) all.push(await this.next());
+    return all;
   }
 
   async close(): Promise<void> {
@@ -45,7 +53,7 @@ const suite = (signals: () => Promise<Record<string, string>>) => () => {
     bench = await Bench.start({ WORKER_CONCURRENCY: '2', ...(await signals()) });
     const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
     await bench.create(busy, 'busy ', 500);
-    const held = [await bench.next(), await bench.next()];
+    const held = await bench.some(2);
     const [single = ''] = await bench.create(other, 'single ', 1);
     held[0]?.answer({ text: 'Done.' });
     const next = await bench.next();
@@ -69,14 +77,12 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
     suite(() => Promise.resolve({ REDIS_URL: redis.url }))();
   });
 
-  describe('one place after another', () => {
+  describe('by places', () => {
     let bench: Bench;
-    beforeEach(async () => {
-      bench = await Bench.start({ WORKER_CONCURRENCY: '1' });
-    });
     afterEach(() => bench.close());
 
     it('workspaces take turns, each its own tasks first in, first out', async () => {
+      bench = await Bench.start({ WORKER_CONCURRENCY: '1' });
       for (const name of ['a', 'b', 'c']) await bench.create(await makeMember(bench.service), name, 3);
       const order: string[] = [];
       while (order.length < 9) {
@@ -86,19 +92,12 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       }
       expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
     });
-  });
-
-  describe('places and caps', () => {
-    let bench: Bench;
-    beforeEach(async () => {
-      bench = await Bench.start({ WORKER_CONCURRENCY: '3' });
-    });
-    afterEach(() => bench.close());
 
     it('a free place goes to the workspace with the fewest running tasks', async () => {
+      bench = await Bench.start({ WORKER_CONCURRENCY: '3' });
       const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
       await bench.create(busy, 'busy ', 6);
-      const held = [await bench.next(), await bench.next(), await bench.next()];
+      const held = await bench.some(3);
       await bench.create(other, 'other ', 3);
       held[0]?.answer({ text: 'Done.' });
       expect((await bench.next()).task).toBe('other 1');
@@ -107,34 +106,49 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       expect((await bench.next()).task).toBe('busy 4');
     });
 
-    it('tasks above the cap of their workspace hide no others', async () => {
-      const full = await makeMember(bench.service, { plan: 'free' });
-      await bench.create(full, 'full ', 30);
-      const held = [await bench.next(), await bench.next()];
-      expect(held.map(({ task }) => task).toSorted()).toEqual(['full 1', 'full 2']);
-      const other = await makeMember(bench.service);
-      const [id = ''] = await bench.create(other, 'other ', 1);
-      const next = await bench.next();
-      expect(next.task).toBe('other 1');
-      next.answer({ text: 'Done.' });
-      expect(await finished(other.client, id)).toMatchObject({ status: 'completed' });
+    it('tasks above the cap of their workspace hide no others, of workspaces that have more running neither', async () => {
+      bench = await Bench.start({ WORKER_CONCURRENCY: '6' });
+      await bench.create(await makeMember(bench.service, { plan: 'free' }), 'full ', 30);
+      expect(names(await bench.some(2))).toEqual(['full 1', 'full 2']);
+      await bench.create(await makeMember(bench.service), 'other ', 5);
+      const held = await bench.some(4);
+      expect(names(held)).toEqual(['other 1', 'other 2', 'other 3', 'other 4']);
+      held[0]?.answer({ text: 'Done.' });
+      expect((await bench.next()).task).toBe('other 5');
+    });
+
+    it('what a worker has lost goes before new work, that of other workspaces too', async () => {
+      bench = await Bench.start({ WORKER_CONCURRENCY: '1', LEASE_SECONDS: '4' });
+      const { db, app } = bench.service;
+      const [id] = await bench.create(await makeMember(bench.service), 'lost ', 2);
+      await bench.next();
+      await bench.create(await makeMember(bench.service), 'new ', 1);
+      await until('the run to be recovered', async () => {
+        await db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE status = 'running'`);
+        app.get(Reconciler, { strict: false }).tick();
+        return (await db.query('SELECT 1 FROM runs WHERE task_id = $1 AND recovery_count = 1', [id])).length > 0;
+      });
+      expect((await bench.next()).task).toBe('lost 1');
     });
 
     it('a task that a stopped process has locked holds up no other', async () => {
-      const member = await makeMember(bench.service);
-      const ids = await bench.create(member, 'task ', 5);
-      const held = [await bench.next(), await bench.next(), await bench.next()];
+      bench = await Bench.start({ WORKER_CONCURRENCY: '3' });
+      const { client } = await makeMember(bench.service);
+      const ids = await bench.create({ client }, 'task ', 5);
+      const held = await bench.some(3);
       const stopped = new pg.Client({ connectionString: bench.service.db.url });
       await stopped.connect();
       await stopped.query('BEGIN');
       await stopped.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [ids[3]]);
       for (const { answer } of held.slice(0, 2)) answer({ text: 'Done.' });
-      const next = await bench.next();
-      expect(next.task).toBe('task 5');
+      expect((await bench.next()).task).toBe('task 5');
       await stopped.query('ROLLBACK');
       await stopped.end();
       expect((await bench.next()).task).toBe('task 4');
-      await reaches(member.client, ids[3] ?? '', 'running');
     });
   });
 });
+
+function names(asked: { task: string }[]): string[] {
+  return asked.map(({ task }) => task).toSorted();
+}

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Reconciler } from '../../src/execution/reconciler.js';
+import { RunExecutor } from '../../src/execution/run-executor.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
@@ -108,6 +109,27 @@ describe('Running tasks per workspace are capped by plan (reference §5)', () =>
     for (const { answer } of [fourth, again]) answer({ text: 'Done.' });
     await allComplete(others);
     expect(await mostRunning(service.db, member.workspace.id)).toBe(2);
+  });
+
+  it('of claims at the same moment as many win as there is room', async () => {
+    const ids = await create(14);
+    const held = await asked(2);
+    const waiting = await service.db.query<{ id: string }>(
+      `SELECT id FROM runs WHERE status = 'queued' AND workspace_id = $1`,
+      [member.workspace.id],
+    );
+    expect(waiting).toHaveLength(12);
+    const executor = service.app.get(RunExecutor, { strict: false });
+    const claimAll = () => Promise.all(waiting.map(({ id }) => executor.execute(id)));
+    await claimAll();
+    expect(await mostRunning(service.db, member.workspace.id)).toBe(2);
+    // Four of a paid one: room for two more. The claims before have opened all connections that these need.
+    await service.db.query(`UPDATE workspaces SET plan = 'paid' WHERE id = $1`, [member.workspace.id]);
+    await claimAll();
+    expect(await mostRunning(service.db, member.workspace.id)).toBe(4);
+    for (const { answer } of held) answer({ text: 'Done.' });
+    await answerNext(12);
+    await allComplete(ids);
   });
 
   it('a lower cap ends nothing: what runs goes on, and nothing starts until it is below the cap', async () => {
