@@ -76,6 +76,20 @@ describe('the environment', () => {
     expect(readEnv({ DATABASE_URL, SECRET_KEY: SECRET }).variables.DATABASE_URL).toBe(DATABASE_URL);
   });
 
+  it.each([
+    ['ANTHROPIC_MODEL', 'ANTHROPIC_API_KEY'],
+    ['OPENAI_MODEL', 'OPENAI_API_KEY'],
+    ['GOOGLE_MODEL', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    ['OPENAI_COMPATIBLE_MODEL', 'OPENAI_COMPATIBLE_URL'],
+    ['OPENAI_COMPATIBLE_KEY', 'OPENAI_COMPATIBLE_URL'],
+  ])('%s says nothing without %s', (name, needed) => {
+    const model = needed === 'OPENAI_COMPATIBLE_URL' ? { OPENAI_COMPATIBLE_MODEL: 'm' } : {};
+    expect(refusal({ [name]: 'x' })).toBe(
+      `${needed}: a value is expected when ${name} is set; without it there is no such model.`,
+    );
+    expect(() => readEnv({ ...model, [name]: 'x', [needed]: 'http://127.0.0.1:1/v1' })).not.toThrow();
+  });
+
   it('says what each role does', () => {
     const of = (ROLE: string) => [readEnv({ ROLE }).servesApi, readEnv({ ROLE }).runsWork];
     expect([of('all'), of('api'), of('worker')]).toEqual([

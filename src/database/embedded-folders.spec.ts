@@ -58,6 +58,28 @@ asRoot('the embedded PostgreSQL of root, below a closed folder', () => {
     await fresh.stop();
   });
 
+  it('sets aside what a deleted DATA_DIR of the same name has left, and begins anew', async () => {
+    const before = await EmbeddedPostgres.start(options);
+    await query(before.url, 'CREATE TABLE of_the_deleted ()');
+    await before.stop();
+    const folder = readFileSync(location, 'utf8').trim();
+    // As if DATA_DIR had been deleted and made again.
+    rmSync(dataDir, { recursive: true });
+    mkdirSync(dataDir);
+    const fresh = await EmbeddedPostgres.start(options);
+    await expect(query(fresh.url, 'SELECT * FROM of_the_deleted')).rejects.toMatchObject({ code: '42P01' });
+    await fresh.stop();
+    const said = logger.logged.find((line) => line.startsWith('DATA_DIR is new'));
+    const aside = said?.split(': ').at(-1) ?? '';
+    expect(aside.startsWith(`${folder}.left-`)).toBe(true);
+    expect(existsSync(join(aside, 'data', 'PG_VERSION'))).toBe(true);
+    // With its record it is known again, and nothing is set aside.
+    const again = await EmbeddedPostgres.start(options);
+    await again.stop();
+    expect(logger.logged.filter((line) => line.startsWith('DATA_DIR is new'))).toHaveLength(1);
+    rmSync(aside, { recursive: true });
+  });
+
   it('does not begin an empty database beside one in DATA_DIR that it cannot reach', async () => {
     mkdirSync(join(dataDir, 'postgres', 'data'), { recursive: true });
     cpSync(

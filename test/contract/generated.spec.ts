@@ -144,6 +144,27 @@ describe('Every route of the table (reference §1, §2)', () => {
     },
   );
 
+  it.each(some((row) => row.status === 201 && row.path !== '/v1/uploads'))(
+    '%s says in Location where the new thing is',
+    async (_title, row) => {
+      const made = await world.send(row, member.client, await world.path(row, member));
+      const found = await member.client.get(made.headers.get('location') ?? '');
+      const idIn = (body: object) => (Object.values(body) as { id: string }[])[0]?.id;
+      expect([found.status, idIn(found.body)]).toEqual([200, idIn(made.body)]);
+    },
+  );
+
+  it.each(some((row) => row.method === 'DELETE' && row.elsewhere === undefined))(
+    '%s answers with the delete result; again it is 404',
+    async (_title, row) => {
+      const path = await world.path(row, member);
+      const first = await world.send(row, member.client, path);
+      expect(first.body).toEqual({ deleted: true, id: path.split('/').at(-1) });
+      const again = await world.send(row, member.client, path);
+      expect([again.status, again.body.error.code]).toEqual([404, 'not_found']);
+    },
+  );
+
   it.each(some((row) => row.pages !== undefined))('%s checks limit and cursor', async (_title, row) => {
     const path = await world.path(row, member);
     for (const [query, code] of [

@@ -1,5 +1,6 @@
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, finished, reaches, readMessages, script, type TaskBody } from '../harness/tasks.js';
 
@@ -116,6 +117,51 @@ describe('Questions (reference §4)', () => {
       status: 'success',
       output: { content: null, options: [{ id: 'down', label: 'Round down' }], files: [] },
     });
+  });
+
+  it('a choice takes several options when it is multiple, each once, and a text when allowText', async () => {
+    const { id, interaction } = await asked({ question: 'Which?', options: OPTIONS, multiple: true, allowText: true });
+    expect(interaction).toMatchObject({ type: 'choice', multiple: true, allowText: true });
+    const interactionId = interaction.id;
+    expect(await refusal(id, { interactionId })).toEqual([400, 'invalid_field', 'optionIds']);
+    expect(await refusal(id, { interactionId, optionIds: ['up', 'up'] })).toEqual([400, 'invalid_field', 'optionIds']);
+    expect((await answer(id, { interactionId, optionIds: ['down', 'up'], content: 'Both.' })).status).toBe(202);
+    await finished(member.client, id);
+    const options = [
+      { id: 'down', label: 'Round down' },
+      { id: 'up', label: 'Round up' },
+    ];
+    expect((await readMessages(member.client, id))[1]?.parts[1]).toMatchObject({
+      output: { content: 'Both.', options, files: [] },
+    });
+  });
+
+  it('a choice with allowText is answered with content alone', async () => {
+    const { id, interaction } = await asked({ question: 'Which?', options: OPTIONS, allowText: true });
+    expect((await answer(id, { interactionId: interaction.id, content: 'Neither.' })).status).toBe(202);
+    await finished(member.client, id);
+    expect((await readMessages(member.client, id))[1]?.parts[1]).toMatchObject({
+      output: { content: 'Neither.', options: [], files: [] },
+    });
+  });
+
+  it('a question is answered with attachments; they become task files under attachments/', async () => {
+    const { id, interaction } = await asked(
+      { question: 'Where is it?' },
+      call('bash', { command: 'cat attachments/plan.txt' }),
+    );
+    const { id: uploadId } = await upload(service, member, 'The plan.', { name: 'plan.txt' });
+    const json = { interactionId: interaction.id, attachments: [{ uploadId }] };
+    expect((await answer(id, json)).status).toBe(202);
+    await finished(member.client, id);
+    const { body } = await member.client.get<{ files: { id: string; origin: string }[] }>(`/v1/tasks/${id}/files`);
+    const [file] = body.files;
+    expect(file?.origin).toBe('attachment');
+    const messages = await readMessages(member.client, id);
+    expect(messages[1]?.parts[1]).toMatchObject({
+      output: { content: null, options: [], files: [{ id: file?.id, name: 'plan.txt' }] },
+    });
+    expect(messages[2]?.parts[1]).toMatchObject({ output: { stdout: 'The plan.' } });
   });
 
   it('a question takes no optionIds and no fields of another type', async () => {

@@ -191,6 +191,11 @@ function general({ path, status, headers, text }: Exchange): string | null {
   if (path.startsWith('/v1/') && !/no-store|no-cache/.test(headers.get('cache-control') ?? ''))
     return 'it may be cached.';
   if (status < 400 || text === '' || !text.startsWith('{"error"')) return null;
-  const { error } = JSON.parse(text) as { error: { requestId: string } };
-  return error.requestId === id ? null : 'error.requestId is not X-Request-Id.';
+  const { error } = JSON.parse(text) as {
+    error: Record<'requestId' | 'message' | 'code', string> & { retryable: boolean };
+  };
+  if (error.requestId !== id) return 'error.requestId is not X-Request-Id.';
+  if (!/^[^\n]+\.$/.test(error.message)) return 'the message of an error is one sentence.';
+  const retryable = status >= 500 || status === 429 || error.code === 'idempotency_in_progress';
+  return error.retryable === retryable ? null : 'retryable says the wrong thing.';
 }

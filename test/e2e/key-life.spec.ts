@@ -1,0 +1,83 @@
+import { KeysService } from '../../src/auth/keys.service.js';
+import { SCOPES } from '../../src/http/endpoint.js';
+import { MembershipsService } from '../../src/workspaces/memberships.service.js';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { Client, makeMember, type Member } from '../harness/client.js';
+import { makeTask } from '../harness/files.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+const ASK = '```ask\nWhy?\n```';
+
+describe('The life of a key (reference §3)', () => {
+  let service: TestApp;
+  beforeAll(async () => (service = await bootApp()));
+  afterAll(() => service.close());
+
+  const keys = () => service.app.get(KeysService, { strict: false });
+  const secondKey = async ({ workspace, user }: Member) => {
+    const about = { workspaceId: workspace.id, userId: user.id, name: 'second', scopes: SCOPES, lifetimeSeconds: null };
+    return new Client(service.url, (await keys().create(about)).secret);
+  };
+
+  it.each(['Revoking', 'Expiry'])('%s ends the key alone: tasks go on', async (how) => {
+    const member = await makeMember(service);
+    const { id } = await createTask(member.client, { content: ASK });
+    await reaches(member.client, id, 'awaiting_input');
+    if (how === 'Revoking') await keys().revoke(member.key.id);
+    else await service.db.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [member.key.id]);
+    expect((await member.client.get(`/v1/tasks/${id}`)).status).toBe(401);
+    const client = await secondKey(member);
+    const { status, pendingInteraction } = await readTask(client, id);
+    expect(status).toBe('awaiting_input');
+    const json = { interactionId: pendingInteraction?.id, content: 'Because.' };
+    expect((await client.post(`/v1/tasks/${id}/interaction`, json)).status).toBe(202);
+    expect((await finished(client, id)).status).toBe('completed');
+  });
+
+  it('removing a member cancels what is queued, running or waits for input, and leaves what is final', async () => {
+    const owner = await makeMember(service, { role: 'owner' });
+    const leaver = await makeMember(service, { workspace: owner.workspace });
+    const { id: asking } = await createTask(leaver.client, { content: ASK });
+    await reaches(leaver.client, asking, 'awaiting_input');
+    const left: Record<string, string> = { [asking]: 'cancelled' };
+    for (const status of ['queued', 'running', 'completed', 'failed']) {
+      const id = await makeTask(service, leaver);
+      await service.db.query('UPDATE tasks SET status = $2 WHERE id = $1', [id, status]);
+      left[id] = ['queued', 'running'].includes(status) ? 'cancelled' : status;
+    }
+    const bystander = await makeTask(service, owner);
+    await service.db.query(`UPDATE tasks SET status = 'queued' WHERE id = $1`, [bystander]);
+    await service.app.get(MembershipsService).remove(owner.workspace.id, leaver.user.id);
+    for (const [id, status] of Object.entries({ ...left, [bystander]: 'queued' })) {
+      expect([id, (await readTask(owner.client, id)).status]).toEqual([id, status]);
+    }
+    expect((await readTask(owner.client, asking)).pendingInteraction).toBeNull();
+  });
+
+  it('a key is never logged; a request id of the client is logged, not used', async () => {
+    const member = await makeMember(service);
+    const folder = temporaryFolder();
+    const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
+    const env = { ROLE: 'api', LOG_LEVEL: 'trace', DATA_DIR: folder.path, DATABASE_URL: service.db.url, SECRET_KEY };
+    const process = await ServiceProcess.start(env);
+    try {
+      const mistyped = `${member.key.secret.slice(0, -1)}_`;
+      const headers = { 'X-Request-Id': 'id-of-the-client' };
+      for (const secret of [member.key.secret, mistyped]) {
+        const client = new Client(process.url, secret);
+        for (const path of ['/v1/auth/context', `/v1/tasks?key=${secret}`, '/v1/nothing']) {
+          const answer = await client.get(path, { headers });
+          expect(answer.headers.get('x-request-id')).not.toBe('id-of-the-client');
+        }
+        await client.post('/v1/tasks', { content: 'x', key: secret }, { headers });
+      }
+      await until('the requests to be logged', () => process.log.split('id-of-the-client').length > 6);
+      expect(process.log).not.toContain(member.key.secret.slice(0, -1));
+    } finally {
+      await process.end();
+      folder.remove();
+    }
+  });
+});
