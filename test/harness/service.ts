@@ -71,7 +71,7 @@ export class ServiceProcess {
       if (this.ended) throw new Error(`The service ended instead of starting:\n${this.output}`);
       return (await fetch(`${this.url}/health/ready`).catch(() => null))?.ok;
     };
-    await until('the service to be ready', answers, { within: 30_000 });
+    await until('the service to be ready', answers, { within: 60_000 });
   }
 
   /** Ends it with a signal and resolves with its exit code, null when the signal killed it. */
