@@ -16,8 +16,9 @@ import type { World } from './world.js';
 const LANES = 8;
 /** Stories that are made of one seed. */
 const BATCH = 25;
-/** How often a failing story is tried in a smaller form. */
+/** How often a failing story is tried in a smaller form, and for how long: a request that hangs takes its time. */
 const ATTEMPTS = 300;
+const SHRINKING_MS = 60_000;
 
 /** What was sent, to be printed when something is wrong. */
 type Line = () => string;
@@ -26,7 +27,7 @@ export class Fuzzer {
   readonly statistics = new Statistics();
   private sent = 0;
   private batches = 0;
-  private failure: { lane: number; attempts: number; report: string } | null = null;
+  private failure: { lane: number; since: number; attempts: number; report: string } | null = null;
   private readonly operations: Operations;
   private readonly contract: Contract;
   private readonly transport: Transport;
@@ -76,18 +77,38 @@ export class Fuzzer {
 
   /** Sends what a story has; throws at the first answer that should not be. */
   private async play(story: Step[] | RawStory, lane: number, batch: number): Promise<void> {
-    if (this.failure !== null && (this.failure.lane !== lane || this.failure.attempts++ > ATTEMPTS)) return;
+    if (this.failure !== null && (this.failure.lane !== lane || this.exhausted(this.failure))) return;
     const log: Line[] = [];
     try {
       if (Array.isArray(story)) await this.playSteps(story, log);
       else await this.playRaw(story, log);
     } catch (error) {
-      if (this.failure === null) console.error(`A story of batch ${batch} failed; making it smaller.`);
-      const again = `MILLWRIGHT_SEED=${this.seed + batch} MILLWRIGHT_FUZZ_REQUESTS=1 npm run test:fuzz begins with it. The smallest story:`;
-      const report = [(error as Error).message, '', again, ...log.map((line) => line())].join('\n');
-      this.failure = { lane, attempts: this.failure?.attempts ?? 0, report };
+      const lines = log.map((line) => line());
+      this.failure = {
+        ...(this.failure ?? this.first(lane, batch)),
+        report: this.report(error as Error, batch, lines),
+      };
       throw error;
     }
+  }
+
+  private first(lane: number, batch: number) {
+    console.error(`A story of batch ${batch} failed; making it smaller.`);
+    return { lane, since: Date.now(), attempts: 0 };
+  }
+
+  /** A service that is gone fails any story: then the first one that met it is the best there is. */
+  private exhausted(failure: { since: number; attempts: number }): boolean {
+    failure.attempts += 1;
+    const late = failure.attempts > ATTEMPTS || Date.now() - failure.since > SHRINKING_MS;
+    return late || this.world.service.ended;
+  }
+
+  private report({ message }: Error, batch: number, lines: string[]): string {
+    const { ended, log } = this.world.service;
+    const again = `MILLWRIGHT_SEED=${this.seed + batch} MILLWRIGHT_FUZZ_REQUESTS=1 npm run test:fuzz begins with it.`;
+    const last = ended ? ['The service has ended. Its last words:', log.slice(-2000)] : [];
+    return [message, '', ...last, `${again} The smallest story:`, ...lines].join('\n');
   }
 
   private async playRaw(story: RawStory, log: Line[]): Promise<void> {

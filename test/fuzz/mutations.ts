@@ -9,6 +9,8 @@ export type Change =
   | { kind: 'stretch'; times: number };
 
 const KEYS = ['x', '', '__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then', 'toJSON', '0', '$where', 'content ', 'Content', 'k'.repeat(300), 'a\0b', '\ud800']; // prettier-ignore
+/** Fields of bodies, for values that they do not take. */
+const KNOWN = ['name', 'description', 'visibility', 'content', 'attachments', 'title', 'projectId', 'model', 'effort', 'budget', 'metadata', 'mode', 'interactionId', 'optionIds']; // prettier-ignore
 const deep = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
 const VALUES = [
@@ -25,11 +27,19 @@ export const CHANGES: fc.Arbitrary<Change> = fc.oneof(
 );
 
 function oddValue(): fc.Arbitrary<unknown> {
-  return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...VALUES) }, fc.jsonValue({ maxDepth: 3 }));
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...VALUES) },
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.constant(null),
+  );
 }
 
 function oddKey(): fc.Arbitrary<string> {
-  return fc.oneof(fc.constantFrom(...KEYS), fc.string({ unit: 'binary', maxLength: 8 }));
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.constantFrom(...KNOWN) },
+    fc.constantFrom(...KEYS),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+  );
 }
 
 /** The body with one change; what is not there to be changed stays. */

@@ -60,7 +60,7 @@ const METHODS = ['HEAD', 'OPTIONS', 'PUT', 'TRACE', 'PROPFIND', 'POST', 'GET', '
 const HEADERS = ['Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Cookie', 'Host'];
 
 const distortion: fc.Arbitrary<Distortion> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ aspect: fc.constant('field' as const), at: fc.nat(12), change: CHANGES }) },
+  { weight: 12, arbitrary: fc.record({ aspect: fc.constant('field' as const), at: fc.nat(12), change: CHANGES }) },
   { weight: 3, arbitrary: fc.record({ aspect: fc.constant('spelling' as const), value: spelling }) },
   { weight: 3, arbitrary: fc.record({ aspect: fc.constant('form' as const), value: fc.constantFrom(...Object.keys(DEFECTS)) }) },
   { weight: 2, arbitrary: fc.record({ aspect: fc.constant('path' as const), at: fc.nat(2), text: oddText }) },

@@ -1,9 +1,13 @@
 // Sends requests as they are, several at a time, over connections that are kept.
 import { Agent, request } from 'node:http';
+import { availableParallelism, loadavg } from 'node:os';
 import type { Sent } from './request.js';
 
-/** A request that is not answered within this time hangs. Milliseconds. */
-export const PATIENCE = 5_000;
+/**
+ * A request that is not answered within this time hangs. Milliseconds. Where far more waits for the cores than they can
+ * do, it is the machine that hangs.
+ */
+export const PATIENCE = Number(loadavg()[0]) > 4 * availableParallelism() ? 60_000 : 5_000;
 
 export interface Got {
   status: number;

@@ -24,12 +24,14 @@ const tight = {
 };
 
 export class World {
+  /** What a member made, and what somebody made elsewhere. */
+  shared: Ids = {};
+  foreign: Ids = {};
+
   private constructor(
     readonly db: TestDatabase,
     readonly service: ServiceProcess,
     readonly people: People,
-    readonly shared: Ids,
-    readonly foreign: Ids,
     readonly dataDir: string,
     private readonly remove: () => void,
   ) {}
@@ -45,7 +47,7 @@ export class World {
     const app = await bootApp({ db, env: { ROLE: 'api', DATA_DIR: dataDir } });
     const { people, member, outsider } = await makePeople(app);
     await app.close();
-    const service = await ServiceProcess.start({
+    const service = await ServiceProcess.spawn({
       DATABASE_URL: db.url,
       DATA_DIR: dataDir,
       SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
@@ -54,8 +56,16 @@ export class World {
       MAX_UPLOAD_BYTES: String(MAX_UPLOAD),
       AUTH_FAILURES_PER_MINUTE: '1000000',
     });
-    const [shared, foreign] = [await things(service.url, member), await things(service.url, outsider)];
-    return new World(db, service, people, shared, foreign, dataDir, folder.remove);
+    const world = new World(db, service, people, dataDir, folder.remove);
+    try {
+      await service.ready();
+      world.shared = await things(service.url, member);
+      world.foreign = await things(service.url, outsider);
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
   }
 
   /** The service's modules in this process, on what the service left; for looking and cleaning, after its end. */
