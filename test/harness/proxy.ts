@@ -8,6 +8,9 @@ export interface Relay {
   mend(): Promise<void>;
   /** Lets the present connections stand and swallows what they carry, as a firewall that forgets them; new ones work. */
   swallow(): void;
+  /** Keeps what is sent to the database from now on, and delivers it with {@link release}, as a network that was slow. */
+  hold(): void;
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -16,6 +19,8 @@ export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const silent: (() => void)[] = [];
+  const upstreams = new Set<Socket>();
+  let held = false;
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
@@ -28,6 +33,8 @@ export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
       });
     }
     client.pipe(upstream);
+    upstreams.add(upstream.once('close', () => upstreams.delete(upstream)));
+    if (held) upstream.cork();
     if (delayMs === 0) upstream.pipe(client);
     else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));
     silent.push(() => {
@@ -54,6 +61,14 @@ export async function relayTo(target: string, delayMs = 0): Promise<Relay> {
     cut,
     mend: () => listen(own),
     swallow: () => silent.splice(0).forEach((silence) => silence()),
+    hold: () => {
+      held = true;
+      upstreams.forEach((upstream) => upstream.cork());
+    },
+    release: () => {
+      held = false;
+      upstreams.forEach((upstream) => upstream.uncork());
+    },
     close: cut,
   };
 }
