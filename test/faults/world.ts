@@ -108,9 +108,11 @@ export class World {
     await Promise.all(this.started.map((process) => process.end('SIGKILL')));
   }
 
-  /** What all processes wrote, for a test that fails. */
+  /** What each process wrote last, for a test that fails. */
   get log(): string {
-    return this.started.map((process) => process.log).join('');
+    const last = ({ child, ended, log }: ServiceProcess) =>
+      `process ${child.pid}${ended ? `, ended by ${child.signalCode ?? child.exitCode}` : ''}:\n${log.slice(-4000)}`;
+    return this.started.map(last).join('\n');
   }
 
   async close(): Promise<void> {
