@@ -40,5 +40,7 @@ function pool(url: string, name: string, max: number): pg.Pool {
   const made = new pg.Pool({ ...connectionOptions(url, name), max });
   // A dropped idle connection is replaced at the next use; without a listener it would end the process.
   made.on('error', () => undefined);
+  // So would one that is lost while somebody has it for a transaction. Their query is rejected all the same.
+  made.on('connect', (client) => client.on('error', () => undefined));
   return made;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
+import { Database } from '../../src/database/database.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
@@ -66,6 +67,18 @@ describe('What may go wrong around a run', () => {
     await until('the run to be taken over', () => answerNow !== null);
     letAnswer({ text: 'Second try.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Second try.' } });
+  });
+
+  it('a connection that is lost in a transaction ends the transaction, not the process', async () => {
+    const client = await service.app.get(Database).work.connect();
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    await service.db.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+    await ended;
+    await expect(client.query('COMMIT')).rejects.toThrow();
+    client.release(true);
+    expect(await runTask(member.client, 'After it.')).toMatchObject({ status: 'completed' });
   });
 
   it('DATA_DIR may be a link: the tools work with files', async () => {

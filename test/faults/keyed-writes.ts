@@ -45,12 +45,12 @@ export class KeyedWrites {
   }
 
   /** Kills until it is enough. */
-  async run(enough: (outcome: Outcome) => boolean): Promise<Outcome> {
+  async run(enough: (outcome: Outcome) => boolean | Promise<boolean>): Promise<Outcome> {
     const random = numbers(SEED);
     const { outcome } = this;
     let current = await this.spawn();
     let next = await this.spawn();
-    while (!enough(outcome)) {
+    while (!(await enough(outcome))) {
       await current.ready();
       const { url } = current;
       const clients = Array.from({ length: CLIENTS }, () => this.sendUntilCut(url));

@@ -1,7 +1,6 @@
 import { Client } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { createTask, finished, reaches, readMessages } from '../harness/tasks.js';
-import { until } from '../harness/until.js';
 import { World } from './world.js';
 
 const QUESTION = 'Which?\n\n```ask\nWhich one?\n```\n\n```sh\nprintf %s "$ANSWER"\n```\n';
@@ -37,7 +36,7 @@ describe('A question when every process dies (reference §4)', () => {
     });
 
     await world.startWorker(0);
-    await until('the worker to be back', () => world.workers.every((worker) => world.isUp(worker)), { within: 60_000 });
+    await world.workersAreUp();
     expect(await finished(first, id)).toMatchObject({ status: 'completed' });
     const results = (await readMessages(first, id)).flatMap(({ parts }) =>
       parts.filter(({ type }) => type === 'tool_result'),

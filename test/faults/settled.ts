@@ -9,7 +9,7 @@ SELECT count(*) FILTER (WHERE status IN ('queued', 'running', 'awaiting_input'))
  * Resolves when all tasks whose keys begin with `name` are over, or when nothing has moved for so long that what is left
  * counts as lost: the checker says so.
  */
-export async function settled(db: Pick<TestDatabase, 'query'>, name: string, patienceMs = 60_000): Promise<void> {
+export async function settled(db: Pick<TestDatabase, 'query'>, name: string, patienceMs = 120_000): Promise<void> {
   let before = -1;
   let moved = Date.now();
   await until(

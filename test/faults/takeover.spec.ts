@@ -58,7 +58,7 @@ describe(`After a worker's death another takes its runs over: seed ${SEED} (refe
       [killed?.at],
     );
     await world.startWorker(place);
-    await until('the worker to be back', () => world.workers.every((worker) => world.isUp(worker)), { within: 60_000 });
+    await world.workersAreUp();
     return taken.flatMap(({ id, epoch, seconds }) => (epoch > (before.get(id) ?? 0) ? [seconds] : []));
   }
 

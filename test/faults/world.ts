@@ -15,6 +15,8 @@ const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
 export interface WorldOptions {
   databaseUrl: string;
+  /** What the first worker is told instead. */
+  firstWorkerUrl?: string;
   workers?: number;
   /** Default: the service's own. */
   leaseSeconds?: number;
@@ -59,22 +61,34 @@ export class World {
 
   static async start(options: WorldOptions): Promise<World> {
     const world = new World(options, await ModelServer.start());
-    world.api = await world.startApi();
-    for (let n = 0; n < (options.workers ?? 3); n++) await world.startWorker(n);
-    await until('the workers to be up', () => world.workers.every((worker) => world.isUp(worker)), { within: 120_000 });
-    world.secret = await world.createKey();
-    return world;
+    try {
+      const workers = Array.from({ length: options.workers ?? 3 }, (_, place) => world.startWorker(place));
+      world.api = await world.startApi();
+      world.secret = await world.createKey();
+      await Promise.all(workers);
+      await world.workersAreUp();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
   }
 
   /** Starts the worker of this place, and does not wait until it works. */
   async startWorker(place: number): Promise<void> {
-    const worker = await this.spawn({ ROLE: 'worker' });
+    const { databaseUrl, firstWorkerUrl = databaseUrl } = this.options;
+    const worker = await this.spawn({ ROLE: 'worker', DATABASE_URL: place === 0 ? firstWorkerUrl : databaseUrl });
     this.workers[place] = worker;
     // One that is killed while it boots is none that failed.
     void worker.ready().then(
       () => this.up.add(worker),
       () => undefined,
     );
+  }
+
+  async workersAreUp(): Promise<void> {
+    const up = () => this.workers.every((worker) => this.isUp(worker));
+    await until('the workers to be up', up, { within: 120_000 });
   }
 
   /** Whether it has been ready; false again when it has ended. */
@@ -94,9 +108,11 @@ export class World {
     await Promise.all(this.started.map((process) => process.end('SIGKILL')));
   }
 
-  /** What all processes wrote, for a test that fails. */
+  /** What each process wrote last, for a test that fails. */
   get log(): string {
-    return this.started.map((process) => process.log).join('');
+    const last = ({ child, ended, log }: ServiceProcess) =>
+      `process ${child.pid}${ended ? `, ended by ${child.signalCode ?? child.exitCode}` : ''}:\n${log.slice(-4000)}`;
+    return this.started.map(last).join('\n');
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,9 @@ export interface Relay {
   mend(): Promise<void>;
   /** Lets the present connections stand and swallows what they carry, as a firewall that forgets them; new ones work. */
   swallow(): void;
+  /** Keeps what is sent to the database from now on, and delivers it with {@link release}, as a network that was slow. */
+  hold(): void;
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -19,6 +22,8 @@ export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk:
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const silent: (() => void)[] = [];
+  const upstreams = new Set<Socket>();
+  let held = false;
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
@@ -32,6 +37,8 @@ export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk:
     }
     if (watch !== undefined) client.on('data', watch());
     client.pipe(upstream);
+    upstreams.add(upstream.once('close', () => upstreams.delete(upstream)));
+    if (held) upstream.cork();
     if (delayMs === 0) upstream.pipe(client);
     else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));
     silent.push(() => {
@@ -58,6 +65,14 @@ export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk:
     cut,
     mend: () => listen(own),
     swallow: () => silent.splice(0).forEach((silence) => silence()),
+    hold: () => {
+      held = true;
+      upstreams.forEach((upstream) => upstream.cork());
+    },
+    release: () => {
+      held = false;
+      upstreams.forEach((upstream) => upstream.uncork());
+    },
     close: cut,
   };
 }
