@@ -4,6 +4,7 @@ import { KeysService } from './auth/keys.service.js';
 import { OperatorError } from './auth/operator-error.js';
 import { lifetime, listOf, ofWorkspace, type Options, scopes, type Services, type Verb, verb } from './cli-verb.js';
 import { EXPOSABLE } from './config/config-file.js';
+import { PLANS } from './config/rate-limits.js';
 import { SCOPES } from './http/endpoint.js';
 import { MembershipsService, ROLES } from './workspaces/memberships.service.js';
 import { ServiceAccountsService } from './workspaces/service-accounts.service.js';
@@ -88,7 +89,7 @@ function workspaces(workspace: Command): void {
   }))
     .requiredOption('--name <name>')
     .option('--slug <slug>', 'small letters, digits and hyphens; made from the name when not given')
-    .addOption(new Option('--plan <plan>').choices(['free', 'paid']).default('paid'));
+    .addOption(new Option('--plan <plan>', 'DEFAULT_PLAN when not given').choices(PLANS));
   verb(workspace, 'list', async (services) => ({ workspaces: await services.get(WorkspacesService).list() }));
   ofWorkspace(verb(workspace, 'delete', deleteWorkspace)).option('--yes', 'really: it cannot be undone');
   ofWorkspace(verb(workspace, 'policy', setPolicy))

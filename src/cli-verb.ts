@@ -5,8 +5,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Role } from './auth/auth-context.js';
 import { composeCli } from './compose-cli.js';
 import { readEnv } from './config/env.js';
+import type { Plan } from './config/rate-limits.js';
 import { type Scope, SCOPES } from './http/endpoint.js';
-import type { Workspace } from './workspaces/workspaces.service.js';
 
 export interface Options {
   json?: true;
@@ -15,7 +15,7 @@ export interface Options {
   name: string;
   email: string;
   slug?: string;
-  plan: Workspace['plan'];
+  plan?: Plan;
   role: Role;
   scopes: readonly Scope[];
   expires?: number;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { RateLimitPolicy } from '../http/endpoint.js';
 
-export type Plan = 'free' | 'paid';
+export const PLANS = ['free', 'paid'] as const;
+export type Plan = (typeof PLANS)[number];
 
 /** So many requests within so many seconds. */
 export interface Rate {

@@ -2,6 +2,8 @@ import { Injectable, Logger, Module, type OnApplicationBootstrap } from '@nestjs
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
+import { Env } from '../config/env.js';
+import type { Plan } from '../config/rate-limits.js';
 
 const OWNER = 'owner@localhost';
 const COMMAND = `npm run --silent cli -- key create --workspace default --user ${OWNER}`;
@@ -13,14 +15,17 @@ const LOCK = 7_163_002;
 export class FirstBoot implements OnApplicationBootstrap {
   private readonly logger = new Logger('Millwright');
 
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly env: Env,
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     if (!(await isEmpty(this.dataSource.manager))) return;
     const made = await this.dataSource.transaction(async (manager) => {
       await manager.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
       if (!(await isEmpty(manager))) return false;
-      await furnish(manager);
+      await furnish(manager, this.env.variables.DEFAULT_PLAN);
       return true;
     });
     if (made) this.logger.log(`Made the workspace 'default' and its owner ${OWNER}. A key: ${COMMAND}`);
@@ -32,10 +37,11 @@ async function isEmpty(manager: EntityManager): Promise<boolean> {
   return rows.length === 0;
 }
 
-async function furnish(manager: EntityManager): Promise<void> {
+async function furnish(manager: EntityManager, plan: Plan): Promise<void> {
   const [workspace, user] = [uuidv7(), uuidv7()];
-  await manager.query(`INSERT INTO workspaces (id, slug, name, plan) VALUES ($1, 'default', 'Default', 'paid')`, [
+  await manager.query(`INSERT INTO workspaces (id, slug, name, plan) VALUES ($1, 'default', 'Default', $2)`, [
     workspace,
+    plan,
   ]);
   await manager.query(`INSERT INTO users (id, email, name) VALUES ($1, $2, 'Owner')`, [user, OWNER]);
   await manager.query(`INSERT INTO memberships (workspace_id, user_id, role) VALUES ($1, $2, 'owner')`, [

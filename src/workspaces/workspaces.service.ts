@@ -3,12 +3,14 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { OperatorError } from '../auth/operator-error.js';
+import { Env } from '../config/env.js';
+import type { Plan } from '../config/rate-limits.js';
 
 export interface Workspace {
   id: string;
   slug: string;
   name: string;
-  plan: 'free' | 'paid';
+  plan: Plan;
   /** The kinds of message parts that are exposed; null: as the deployment has it (reference §6). */
   transparency: string[] | null;
   createdAt: Date;
@@ -20,10 +22,13 @@ const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Workspaces: the tenants. */
 @Injectable()
 export class WorkspacesService {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly env: Env,
+  ) {}
 
-  /** @param input without a slug it is made from the name. Throws {@link OperatorError}. */
-  async create(input: { name: string; slug?: string | undefined; plan: Workspace['plan'] }): Promise<Workspace> {
+  /** @param input without a slug it is made from the name, without a plan it is `DEFAULT_PLAN`. Throws {@link OperatorError}. */
+  async create(input: { name: string; slug?: string | undefined; plan?: Plan | undefined }): Promise<Workspace> {
     const name = input.name.trim();
     if (name === '' || name.length > 200) throw new OperatorError('A workspace name has 1 to 200 characters.');
     const slug = input.slug ?? slugOf(name);
@@ -35,7 +40,7 @@ export class WorkspacesService {
     const [made] = await this.dataSource.query<Workspace[]>(
       `INSERT INTO workspaces (id, slug, name, plan) VALUES ($1, $2, $3, $4)
        ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
-      [uuidv7(), slug, name, input.plan],
+      [uuidv7(), slug, name, input.plan ?? this.env.variables.DEFAULT_PLAN],
     );
     if (made === undefined) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
     return made;

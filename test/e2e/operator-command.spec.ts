@@ -14,6 +14,24 @@ describe('The operator command (reference §16)', () => {
   });
   afterAll(() => service.close());
 
+  it('puts new workspaces on the plan DEFAULT_PLAN, unless it is told another', async () => {
+    const env = { DEFAULT_PLAN: 'free' };
+    const free = await bootApp({ env: { ROLE: 'api', ...env } });
+    try {
+      const command = new Operator(free, env);
+      await command.run('workspace', 'create', '--name', 'Told', '--plan', 'paid');
+      await command.run('workspace', 'create', '--name', 'Not told');
+      const { workspaces } = await command.json<{ workspaces: object[] }>('workspace', 'list');
+      expect(workspaces).toMatchObject([
+        { slug: 'default', plan: 'free' },
+        { slug: 'told', plan: 'paid' },
+        { slug: 'not-told', plan: 'free' },
+      ]);
+    } finally {
+      await free.close();
+    }
+  });
+
   it('makes a workspace, a user, a member and a key that works, and ends them', async () => {
     const { workspace } = await operator.json<{ workspace: object }>(
       'workspace',

@@ -16,9 +16,9 @@ export interface CommandResult {
 export class Operator {
   private readonly env: Record<string, string>;
 
-  constructor({ db }: Pick<TestApp, 'db'>) {
+  constructor({ db }: Pick<TestApp, 'db'>, env: Record<string, string> = {}) {
     const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
-    this.env = { NODE_ENV: 'test', DATABASE_URL: db.url, SECRET_KEY };
+    this.env = { NODE_ENV: 'test', DATABASE_URL: db.url, SECRET_KEY, ...env };
   }
 
   /** As a process of its own, which takes a second or more to load: where the process is what matters. */
