@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Env } from '../config/env.js';
 import { databaseError } from '../http/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
@@ -13,11 +13,12 @@ const MAX_WAITING = 1000;
 
 /** Drives runs: claims one, lets the engine work, records what happens, and takes the next. */
 @Injectable()
-export class RunExecutor implements BeforeApplicationShutdown {
+export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly waiting = new Set<string>();
   private readonly concurrency: number;
   private readonly claiming = new Set<Promise<unknown>>();
+  private ready = false;
   private stopping = false;
   private onFree: () => void = () => undefined;
 
@@ -34,7 +35,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
 
   /** How many runs could start now. */
   get free(): number {
-    return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
+    return !this.ready || this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
   }
 
   /** Calls `listener` when a run has ended and nothing that was rung waits for its place. */
@@ -61,6 +62,12 @@ export class RunExecutor implements BeforeApplicationShutdown {
     } finally {
       this.claiming.delete(claim);
     }
+    this.next();
+  }
+
+  /** Bull rings as soon as its own module is ready; a run that is claimed before the rest is (engine, sandbox) would break. */
+  onApplicationBootstrap(): void {
+    this.ready = true;
     this.next();
   }
 
