@@ -1,5 +1,5 @@
 // Runs: who holds them, what drives them, who writes about them. Only in processes that work.
-import { type DynamicModule, Inject, Injectable, Module, type OnModuleInit, Optional } from '@nestjs/common';
+import { type DynamicModule, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { AgentModule } from '../agent/agent.module.js';
 import type { Env } from '../config/env.js';
 import { FilesModule } from '../files/files.module.js';
@@ -21,11 +21,11 @@ import { WorkdirCleaner } from './workdir-cleaner.js';
 class LocalWork implements OnModuleInit {
   constructor(
     private readonly executor: RunExecutor,
-    @Optional() @Inject(LocalSignal) private readonly signal: LocalSignal | null,
+    private readonly signal: LocalSignal,
   ) {}
 
   onModuleInit(): void {
-    this.signal?.onRing((runId) => void this.executor.execute(runId));
+    this.signal.onRing((runId) => void this.executor.execute(runId));
   }
 }
 

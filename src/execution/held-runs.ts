@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../config/env.js';
 import { PgChannel } from '../signals/pg-channel.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
@@ -18,7 +18,7 @@ interface HeldRun {
  * thirds of the lease, the process fences itself off, before anyone else may claim.
  */
 @Injectable()
-export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
+export class HeldRuns implements OnModuleInit {
   private readonly logger = new Logger(HeldRuns.name);
   private readonly runs = new Map<string, HeldRun>();
   private readonly leaseMs: number;
@@ -42,10 +42,6 @@ export class HeldRuns implements OnModuleInit, BeforeApplicationShutdown {
     // A stop that was sent meanwhile is lost; the leases tell.
     this.channel.onReconnect(() => void this.beat());
     this.timer = setInterval(() => void this.beat(), this.leaseMs / 4);
-  }
-
-  beforeApplicationShutdown(): void {
-    if (this.timer !== null && this.runs.size === 0) clearInterval(this.timer);
   }
 
   add(run: ClaimedRun): AbortController {

@@ -2,9 +2,9 @@
 import { ADD_DURATION, closeOpenCalls } from '../tasks/task-sql.js';
 
 /**
- * The fence: locks the task ($1) while it runs, then touches the run ($2) only while it is held at our epoch ($3). The UPDATE re-checks
- * its condition on the newest version of the run, also after waiting for a lock. Everything else of a statement joins
- * `run`, so a fenced write touches nothing at all.
+ * The fence: locks the task ($1) while it runs, then touches the run ($2) only while it is held at our epoch ($3). The
+ * UPDATE re-checks its condition on the newest version of the run, also after waiting for a lock. Everything else of a
+ * statement joins `run`, so a fenced write touches nothing at all.
  */
 const fence = (set: string): string => `
 task AS (SELECT id, last_seq, turn, created_by FROM tasks WHERE id = $1 AND status = 'running' FOR UPDATE),

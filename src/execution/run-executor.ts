@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Env } from '../config/env.js';
 import { databaseError } from '../http/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
@@ -16,10 +16,11 @@ const MAX_LOST = 3;
  * are free places that nothing waits for; else the table says in fair order what comes next (docs/decisions/0014).
  */
 @Injectable()
-export class RunExecutor implements BeforeApplicationShutdown {
+export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly concurrency: number;
   private readonly claiming = new Map<string, Promise<unknown>>();
+  private ready = false;
   private stopping = false;
   private filling = false;
   /** Something may wait that no look has seen. */
@@ -39,7 +40,7 @@ export class RunExecutor implements BeforeApplicationShutdown {
 
   /** How many runs could start now. */
   get free(): number {
-    return this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
+    return !this.ready || this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
   }
 
   /**
@@ -72,6 +73,12 @@ export class RunExecutor implements BeforeApplicationShutdown {
     } finally {
       this.filling = false;
     }
+  }
+
+  /** Bull rings as soon as its own module is ready; a run that is claimed before the rest is (engine, sandbox) would break. */
+  onApplicationBootstrap(): void {
+    this.ready = true;
+    void this.fill();
   }
 
   /** Stops claiming, hands running work back, and resolves when nothing runs here any more. */

@@ -45,10 +45,15 @@ describe('Running tasks per workspace are capped by plan (reference §5)', () =>
     member = await makeMember(service, { plan: 'free' });
   });
 
-  const create = async (count: number) => {
+  /** Resolves when the first of them run: of claims at the same moment any may win. */
+  const create = async (count: number, running = 2) => {
     const { client } = member;
     const ids: string[] = [];
-    for (let n = 1; n <= count; n++) ids.push((await createTask(client, { content: `Task ${n}` })).id);
+    for (let n = 1; n <= count; n++) {
+      const { id } = await createTask(client, { content: `Task ${n}` });
+      if (n <= running) await reaches(client, id, 'running');
+      ids.push(id);
+    }
     return ids;
   };
   const statuses = (ids: string[]) => Promise.all(ids.map(async (id) => (await readTask(member.client, id)).status));
@@ -134,7 +139,7 @@ describe('Running tasks per workspace are capped by plan (reference §5)', () =>
 
   it('a lower cap ends nothing: what runs goes on, and nothing starts until it is below the cap', async () => {
     member = await makeMember(service);
-    const ids = await create(6);
+    const ids = await create(6, 4);
     const held = await asked(4);
     await service.db.query(`UPDATE workspaces SET plan = 'free' WHERE id = $1`, [member.workspace.id]);
     for (const place of [1, 2]) {

@@ -1,4 +1,5 @@
 // A real HTTP server that speaks OpenAI's streaming chat completions, and says what a test tells it to.
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -69,6 +70,8 @@ export class ModelServer {
   static async start(script: Script = byMarkers): Promise<ModelServer> {
     const server = createServer();
     const started = new ModelServer(server, script);
+    // One listener for each answer that waits, however many.
+    setMaxListeners(0, started.stopping.signal);
     server.on('request', (request, response) => {
       // A client that went away, or a script that threw: the connection shows it.
       started.serve(request, response).catch(() => response.destroy());
