@@ -83,9 +83,11 @@ describe.each<[string, string[]]>([
       const collection = await (COLLECTIONS[name] as Make)(service, member);
       const { lasting, doomed } = await fill(collection);
       let writing = true;
-      const writers = Array.from({ length: WRITERS }, (_, n) => write(collection, doomed, n));
-      const written = Promise.all(writers).finally(() => (writing = false));
       const walks: string[][] = [];
+      // Newest first, a walk sees only what was added before it began: there have to be two. Oldest first, it runs after them.
+      const enough = () => collection.order !== 'newest first' || walks.length >= 2;
+      const writers = Array.from({ length: WRITERS }, (_, n) => write(collection, doomed, n, enough));
+      const written = Promise.all(writers).finally(() => (writing = false));
       while (writing) walks.push(await walk(member.client, collection.path, 1 + (walks.length % 3)));
       const added = (await written).flat();
       expect(walks.length).toBeGreaterThan(0);
@@ -115,11 +117,16 @@ async function fill({ add, remove, order }: Collection): Promise<{ lasting: stri
   return { lasting: order === 'newest first' ? lasting.reverse() : lasting, doomed };
 }
 
-/** Adds, deletes every second of what it added, and its share of what is doomed. Resolves with the ids that it added. */
-async function write({ add, remove }: Collection, doomed: string[], writer: number): Promise<string[]> {
+/** Adds until it is enough, deletes every second of what it added, and its share of what is doomed. Resolves with the ids that it added. */
+async function write(
+  { add, remove }: Collection,
+  doomed: string[],
+  writer: number,
+  enough: () => boolean,
+): Promise<string[]> {
   const mine = doomed.filter((_id, i) => i % WRITERS === writer);
   const added: string[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ROUNDS || !enough(); round++) {
     const id = await add();
     added.push(id);
     if (round % 2 === 0) await remove?.(id);
