@@ -39,7 +39,7 @@ describe(`Generated requests (seed ${SEED})`, () => {
     async () => {
       await fuzzer.run(WARM_UP);
       await calm(world, idle);
-      before = descriptors(world);
+      before = await descriptors(world);
       await fuzzer.run(REQUESTS - WARM_UP);
     },
     TIME,
@@ -53,8 +53,8 @@ describe(`Generated requests (seed ${SEED})`, () => {
     expect(lines.filter((line) => !/"level":(30|40)/.test(line))).toEqual([]);
   }, 200_000);
 
-  it('it has no more open than before: no file, socket or pipe', () => {
-    const after = descriptors(world);
+  it('it has no more open than before: no file, socket or pipe', async () => {
+    const after = await descriptors(world);
     const more = Object.entries(after).filter(([kind, count]) => count > (before[kind] ?? 0));
     expect(more).toEqual([]);
   });
