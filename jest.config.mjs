@@ -32,6 +32,8 @@ export const onPostgres = {
 export default {
   // Memory grows by about 26 MB a test file under ESM Jest; recycle the worker before it matters.
   workerIdleMemoryLimit: '400MB',
+  // Jest's own choice is one less than there are cores. The suites wait for others more than they compute.
+  maxWorkers: '100%',
   testTimeout: 30_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts'] },

@@ -73,7 +73,17 @@ async function bringIn(session: SandboxSession, file: InputFile): Promise<void> 
     content.destroy();
   } catch (error) {
     if (!(error instanceof SandboxFileError)) throw error;
-    if (error.code === 'not_found') await session.writeFile(file.path, await file.open());
+    if (error.code === 'not_found') await lay(session, file);
     else if (error.code !== 'not_a_file') throw error;
+  }
+}
+
+async function lay(session: SandboxSession, file: InputFile): Promise<void> {
+  const content = await file.open();
+  try {
+    await session.writeFile(file.path, content);
+  } finally {
+    // A session that is over takes nothing in, and the file would stay open.
+    content.destroy();
   }
 }

@@ -35,13 +35,14 @@ const results = (events: AgentEvent[]) => events.flatMap((event) => (event.type 
 @Plugin(AgentTool, 'deaf')
 class DeafTool extends AgentTool {
   readonly name = 'deaf';
-  readonly description = 'Never answers.';
+  readonly description = 'Answers when it is told to.';
   readonly parameters = z.strictObject({});
   readonly repeatable = true;
   called = false;
+  answer: (outcome: ToolOutcome) => void;
   execute(): Promise<ToolOutcome> {
     this.called = true;
-    return new Promise(() => undefined);
+    return new Promise((answer) => (this.answer = answer));
   }
 }
 
@@ -229,6 +230,19 @@ describe('stopping', () => {
     const reason = new Error('cancelled');
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
+  });
+
+  it('closes the file that a tool hands over after the stop', async () => {
+    const tool = new DeafTool();
+    bench = await AgentBench.start(steps({ calls: [{ name: 'deaf', arguments: {} }] }), [tool]);
+    const controller = new AbortController();
+    const running = bench.run(bench.input('Go', { signal: controller.signal }));
+    await until('the tool', () => tool.called);
+    controller.abort(new Error('cancelled'));
+    await expect(running).rejects.toThrow('cancelled');
+    const content = Readable.from(['bytes']);
+    tool.answer({ status: 'success', output: null, files: [{ id: 'f', name: 'a.txt', content }] });
+    await until('the file to be closed', () => content.destroyed);
   });
 
   it('does not begin when it is stopped already', async () => {

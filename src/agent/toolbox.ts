@@ -63,7 +63,12 @@ export class Toolbox implements OnModuleInit {
   async execute({ tool, input }: { tool: AgentTool; input: unknown }, context: ToolContext): Promise<ToolOutcome> {
     context.signal.throwIfAborted();
     try {
-      const outcome = await untilAborted(tool.execute(input, context), context.signal);
+      const carriedOut = tool.execute(input, context);
+      const outcome = await untilAborted(carriedOut, context.signal).catch((error: unknown) => {
+        // What a tool hands over after the stop is wanted by nobody, and may be an open file.
+        void carriedOut.then(discard, () => undefined);
+        throw error;
+      });
       return outcome.status === 'question' ? outcome : { ...outcome, ...this.bounded(outcome) };
     } catch (error) {
       context.signal.throwIfAborted();
@@ -104,6 +109,11 @@ export class Toolbox implements OnModuleInit {
     }
     return this.tools;
   }
+}
+
+function discard(outcome: ToolOutcome): void {
+  if (outcome.status === 'question') return;
+  for (const file of outcome.files ?? []) file.content.destroy();
 }
 
 function schemaOf(tool: AgentTool): Record<string, unknown> {

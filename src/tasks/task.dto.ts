@@ -22,6 +22,7 @@ import type { Effort } from '../models/model-provider.js';
 import { TASK_STATUSES, type TaskStatus } from './task-status.js';
 
 const MAX_CONTENT = 200_000;
+const OF_UPLOADS = 'each of $property must be an object {uploadId}';
 
 // Registered from the last check to the first: the pipe answers the one that was registered last.
 const Content =
@@ -37,7 +38,10 @@ const Attachments =
   (): PropertyDecorator =>
   (target, key): void => {
     Type(() => AttachmentDto)(target, key);
-    ValidateNested({ each: true, message: 'each of $property must be an object {uploadId}' })(target, key);
+    ValidateNested({ each: true, message: OF_UPLOADS })(target, key);
+    // class-validator goes through lists in lists, and finds nothing wrong with empty ones.
+    const isFlat = (value: unknown) => Array.isArray(value) && !value.some(Array.isArray);
+    ValidateBy({ name: 'flat', validator: { validate: isFlat, defaultMessage: () => OF_UPLOADS } })(target, key);
     ArrayMaxSize(20)(target, key);
     ArrayMinSize(1)(target, key);
     IsArray()(target, key);

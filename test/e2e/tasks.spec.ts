@@ -178,6 +178,8 @@ describe('Tasks (reference §4)', () => {
       'metadata',
     ],
     [{ content: 'x', attachments: [] }, 400, 'invalid_field', 'attachments'],
+    [{ attachments: [[]] }, 400, 'invalid_field', 'attachments'],
+    [{ attachments: [[{ uploadId: 'x' }]] }, 400, 'invalid_field', 'attachments'],
     [{ attachments: ['a'] }, 400, 'invalid_field', 'attachments[0]'],
     [{ attachments: [{ uploadId: 5 }] }, 400, 'invalid_field', 'attachments[0].uploadId'],
     [{ attachments: [{ uploadId: 'x', name: 'y' }] }, 400, 'unknown_field', 'attachments[0].name'],

@@ -51,11 +51,12 @@ export function requestOf(step: Step, scene: Scene, operations: Operations, peop
     ...(operation.key === null ? [] : [['Idempotency-Key', `${scene.nonce}-${step.key}`] as [string, string]]),
     ...step.headers,
   ];
+  const method = of('method').at(-1)?.value ?? operation.method;
   const bent = distortions.some(({ aspect }) => !['field', 'query'].includes(aspect));
   const known = people.known.has(who) && of('authorization').length === 0;
   return {
-    method: of('method').at(-1)?.value ?? operation.method,
-    path: pathOf(step, scene, of('path')) + (pairs.length === 0 ? '' : `?${query}`),
+    method,
+    path: pathOf(step, scene, of('path'), method === 'DELETE') + (pairs.length === 0 ? '' : `?${query}`),
     headers: of('header').reduce(withHeader, headers),
     body: bytes,
     operation: operation.name,
@@ -87,8 +88,7 @@ function decodedQuery(text: string): string | null {
   }
 }
 
-function pathOf({ operation, path }: Step, scene: Scene, distorted: Aspect<'path'>[]): string {
-  const ends = operation.method === 'DELETE';
+function pathOf({ operation, path }: Step, scene: Scene, distorted: Aspect<'path'>[], ends: boolean): string {
   const given = (name: string, i: number) => path[i] ?? { $id: name, from: 'own' as const, nth: 0 };
   const parts = operation.pathNames.map((name, i) => [`{${name}}`, encodeURIComponent(scene.resolve(given(name, i), ends && i === operation.pathNames.length - 1))] as const); // prettier-ignore
   for (const { at, text } of distorted) {

@@ -27,14 +27,22 @@ export function connections({ service }: World): number {
   return readFileSync('/proc/net/tcp', 'utf8').split('\n').filter((line) => pattern.test(line)).length;
 } // prettier-ignore
 
-/** What a process has open, by kind: files by their path, the others (sockets, pipes) counted. */
-export function descriptors({ service }: World): Record<string, number> {
+/**
+ * What the service has open, by kind: files by their path, the others (sockets, pipes) counted. Without its connections to
+ * the database, of which it keeps as many as it has needed at once.
+ */
+export async function descriptors({ service, db }: World): Promise<Record<string, number>> {
   const folder = `/proc/${service.child.pid}/fd`;
   const counts: Record<string, number> = {};
   for (const fd of readdirSync(folder)) {
     const kind = kindOf(join(folder, fd));
     if (kind !== null) counts[kind] = (counts[kind] ?? 0) + 1;
   }
+  const [pools] = await db.query<{ connections: string }>(
+    `SELECT count(*) AS connections FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'millwright%'`,
+  );
+  counts['socket'] = (counts['socket'] ?? 0) - Number(pools?.connections);
   return counts;
 }
 

@@ -134,8 +134,10 @@ async function things(url: string, { key }: Member): Promise<Ids> {
     ids['fileId']?.push((await upload<{ file: { id: string } }>(client, path, bytes)).file.id);
   }
   const attachments = ids['uploadId']?.map((uploadId) => ({ uploadId }));
-  for (const more of [{ attachments }, { projectId: ids['projectId']?.[1] }, { content: QUESTION }, { content: CHOICE }]) {
-    ids['taskId']?.push((await createTask(client, { content: 'A task.', ...more })).id);
+  // All but the first in a project that everybody of the workspace sees.
+  const projectId = ids['projectId']?.[1];
+  for (const more of [{ attachments, projectId: null }, { attachments }, { content: QUESTION }, { content: CHOICE }]) {
+    ids['taskId']?.push((await createTask(client, { content: 'A task.', projectId, ...more })).id);
   }
   return ids;
 } // prettier-ignore
