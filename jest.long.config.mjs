@@ -1,4 +1,4 @@
-// The suites that take minutes (scripts/long.mjs). One file at a time: each measures what it has to itself.
+// The suites that take minutes (scripts/long.mjs). They wait more than they compute, so two at a time.
 import { common, onPostgres } from './jest.config.mjs';
 
 const suite = (name) => ({
@@ -8,4 +8,4 @@ const suite = (name) => ({
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
 });
 
-export default { maxWorkers: 1, testTimeout: 30_000, projects: [suite('faults'), suite('fuzz')] };
+export default { maxWorkers: 2, testTimeout: 30_000, projects: [suite('faults'), suite('fuzz')] };

@@ -46,7 +46,9 @@ export class World {
       { id: 'runbook', provider: 'runbook' },
       { id: MODEL, provider: 'openai-compatible' },
     ];
-    writeFileSync(config, JSON.stringify({ ...ROOMY, models }));
+    // One workspace keeps all workers busy.
+    const plans = { paid: { runningTasks: 1000 } };
+    writeFileSync(config, JSON.stringify({ ...ROOMY, models, plans }));
     this.env = {
       DATABASE_URL: options.databaseUrl,
       DATA_DIR: this.folder.path,
