@@ -21,9 +21,9 @@ export interface FileRow {
   /** Bytes. */
   size: number;
   sha256: string;
-  /** Null for what the agent published. */
-  createdById: string | null;
-  createdByName: string | null;
+  /** Who uploaded it; of what the agent published, whose task it is. */
+  createdById: string;
+  createdByName: string;
   createdAt: Date;
 }
 
@@ -35,4 +35,4 @@ export const FILE_COLUMNS = `
 /** Reads files as {@link FileRow}s; append joins and conditions on `f`. */
 export const FILE_SELECT = `
 SELECT ${FILE_COLUMNS}, u.name AS "createdByName"
-FROM files f LEFT JOIN users u ON u.id = f.created_by`;
+FROM files f JOIN users u ON u.id = f.created_by`;

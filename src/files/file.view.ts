@@ -21,7 +21,7 @@ export const fileSchema = named(
     origin: z.enum(['attachment', 'task', 'project']),
     taskId: idSchema.nullable(),
     projectId: idSchema.nullable(),
-    createdBy: personSchema.nullable().describe('Null for what the agent published.'),
+    createdBy: personSchema.describe('Who uploaded it; of what the agent published, whose task it is.'),
     downloadUrl: z.string().describe('Absolute; needs the credential like any other request.'),
     createdAt: timestampSchema,
   }),
@@ -44,16 +44,10 @@ export function fileView(row: FileRow, origin: string): z.output<typeof fileSche
     origin: row.origin,
     taskId: row.taskId,
     projectId: row.projectId,
-    createdBy: personView(row),
+    createdBy: { id: row.createdById, name: row.createdByName },
     downloadUrl: downloadUrl(row.id, origin),
     createdAt: row.createdAt.toISOString(),
   };
-}
-
-/** The person that a row names; null where it names none. */
-export function personView(row: { createdById: string | null; createdByName: string | null }) {
-  const { createdById: id, createdByName: name } = row;
-  return id === null || name === null ? null : { id, name };
 }
 
 /** Where the bytes of a file are read. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Transparency } from '../config/config-file.js';
-import { downloadUrl, personView } from '../files/file.view.js';
+import { downloadUrl } from '../files/file.view.js';
 import { idSchema, named, personSchema, timestampSchema } from '../http/schema.js';
 import type { StoredPart } from '../models/conversation.js';
 import type { InvocationRow, MessageRow } from './message.row.js';
@@ -62,9 +62,14 @@ export function messageView(row: MessageRow, context: MessageViewContext): z.out
     role: row.role,
     createdAt: row.createdAt.toISOString(),
     status: row.status,
-    createdBy: personView(row),
+    createdBy: senderOf(row),
     parts: row.parts.flatMap((part) => partViews(part, row.invocations ?? [], context)),
   };
+}
+
+/** Null for the assistant. */
+function senderOf({ createdById: id, createdByName: name }: MessageRow) {
+  return id === null || name === null ? null : { id, name };
 }
 
 function partViews(part: StoredPart, invocations: InvocationRow[], context: MessageViewContext): PartView[] {
