@@ -61,7 +61,12 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     this.closed = true;
     if (this.timer !== null) clearTimeout(this.timer);
     await this.last;
-    await this.client?.end().catch(() => undefined);
+    const { client } = this;
+    if (client === null) return;
+    // A server that is silent says no goodbye either.
+    const limit = setTimeout(() => destroy(client), ANSWER_LIMIT_MS);
+    await client.end().catch(() => undefined);
+    clearTimeout(limit);
   }
 
   private flush(): void {
@@ -78,7 +83,8 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   // One statement after the other: pg 9 will not queue them for us.
   private ask(client: pg.Client, text: string, values?: unknown[]): Promise<unknown> {
     const asked = this.last.then(() => client.query(text, values));
-    this.last = asked.catch(() => undefined);
+    // What is not answered in time ends the connection, and with it what waits behind it.
+    this.last = asked.catch(() => destroy(client));
     return asked;
   }
 
@@ -131,7 +137,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     this.timer = setTimeout(() => {
       this.ask(client, 'SELECT 1').then(
         () => this.client === client && !this.closed && this.watch(client),
-        () => destroy(client),
+        () => undefined,
       );
     }, HEARTBEAT_MS);
     this.timer.unref();
