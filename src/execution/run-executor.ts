@@ -25,6 +25,8 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   private filling = false;
   /** Something may wait that no look has seen. */
   private lookAgain = false;
+  /** A look has found a run that is being claimed here already: that claim may still be refused. */
+  private passedOver = false;
   private lost = 0;
 
   constructor(
@@ -51,7 +53,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   async execute(runId: string): Promise<void> {
     if (this.claiming.has(runId)) return;
     if (this.filling || this.free <= 0) this.lookAgain = true;
-    else if (!(await this.claim(runId)) && this.lookAgain) await this.fill();
+    else if (!(await this.claim(runId)) && (this.lookAgain || this.passedOver)) await this.fill();
   }
 
   /**
@@ -65,6 +67,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       while (this.lookAgain && this.free > 0) {
         this.lookAgain = false;
+        this.passedOver = false;
         const found = await this.claims.queued(this.free + this.claiming.size);
         for (const runId of found) void this.take(runId);
       }
@@ -91,9 +94,8 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** Claims what a look has found; when another process was first, there may be more for us. */
   private async take(runId: string): Promise<void> {
-    if (this.free <= 0 || this.claiming.has(runId)) return;
-    if (await this.claim(runId)) this.lost = 0;
-    else if (++this.lost <= MAX_LOST) await this.fill();
+    if (this.claiming.has(runId)) this.passedOver = true;
+    else if (this.free > 0 && !(await this.claim(runId)) && ++this.lost <= MAX_LOST) await this.fill();
   }
 
   /** Whether the run is ours now. */
@@ -107,8 +109,10 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
       this.logger.warn(`Run ${runId} was not claimed: ${String(error)}`);
     }
     this.claiming.delete(runId);
-    if (run !== null) void this.drive(run);
-    return run !== null;
+    if (run === null) return false;
+    this.lost = 0;
+    void this.drive(run);
+    return true;
   }
 
   private async drive(run: ClaimedRun): Promise<void> {
