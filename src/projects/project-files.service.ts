@@ -28,8 +28,9 @@ SELECT $5::uuid, $1::uuid, project.id, 'project', $6, $7, $8::bigint, $9, $2::uu
 RETURNING ${FILE_COLUMNS}`;
 
 const LOCK = `
+WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE)
 SELECT f.created_by AS "createdBy", p.owner_id AS "ownerId"
-FROM projects p LEFT JOIN files f ON f.project_id = p.id AND f.origin = 'project' AND f.id = $5
+FROM member CROSS JOIN projects p LEFT JOIN files f ON f.project_id = p.id AND f.origin = 'project' AND f.id = $5
 WHERE p.workspace_id = $1 AND ${PROJECT_SEEN} AND p.id = $4 FOR KEY SHARE OF p`;
 
 /** Files that all tasks of a project can read (reference §7). */

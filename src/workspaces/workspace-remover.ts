@@ -10,7 +10,9 @@ import { UnitOfWork } from '../http/unit-of-work.js';
 export type EmptyingStep = (tx: UnitOfWork, workspaceId: string) => Promise<number>;
 
 // In-flight requests of members hold their membership until they commit: after this there is none, and no new one.
-const END_MEMBERS = 'DELETE FROM memberships WHERE workspace_id = $1';
+const END_MEMBERS = `
+WITH member AS (SELECT user_id FROM memberships WHERE workspace_id = $1 ORDER BY user_id FOR UPDATE)
+DELETE FROM memberships m USING member WHERE m.workspace_id = $1 AND m.user_id = member.user_id`;
 
 // Rows with no consequences, before the workspace's own row: its cascade would take all of them in one statement. Files
 // come before projects, for each project's deletion looks for its files.
