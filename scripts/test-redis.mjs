@@ -2,13 +2,13 @@
 // that does not choose its own. Arguments go to Jest.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { jest } from './jest.mjs';
-import { main, prepare } from './setup.mjs';
+import { ROOT, main, prepare } from './setup.mjs';
 
 const SUITES = [
   'cancel',
@@ -51,6 +51,8 @@ await main(async () => {
 });
 
 function tests(port) {
+  const gone = SUITES.filter((name) => !existsSync(join(ROOT, 'test', 'e2e', `${name}.spec.ts`)));
+  if (gone.length > 0) throw new Error(`There is no suite ${gone.join(', ')} in test/e2e.`);
   const pattern = `test/e2e/(${SUITES.join('|')})\\.spec`;
   const words = ['--selectProjects=e2e', `--testPathPatterns=${pattern}`, ...process.argv.slice(2)];
   return jest(words, { MILLWRIGHT_TEST_REDIS: `redis://127.0.0.1:${port}` });

@@ -16,13 +16,13 @@ const SQL = `
 CREATE INDEX runs_waiting ON runs (workspace_id, (kind = 'turn' AND epoch = 0), created_at, id) WHERE status = 'queued';
 CREATE INDEX runs_running ON runs (workspace_id) WHERE status = 'running';
 
--- When a workspace was last given a place. Its row is also the lock under which places are given.
+-- When a workspace last asked for a place that seemed free. Its row is also the lock under which places are given.
 CREATE TABLE workspace_claims (
   workspace_id uuid PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,
   claimed_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 
--- Whether a workspace may have one more running run; true holds its row until the transaction ends. A function, and
+-- Whether a workspace may have one more running run; the row is held until the transaction ends. A function, and
 -- VOLATILE, because each statement in it sees what was committed before that statement: a count in the statement that
 -- waits for the lock would still see the time before the wait. The first count spares a full workspace the lock.
 CREATE FUNCTION may_claim(workspace uuid, cap int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
