@@ -12,7 +12,7 @@ import { byCreation, type PageQuery, Pages } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
 import { ProjectsService } from './projects.service.js';
-import { PROJECT_SEEN, scope } from './visibility.js';
+import { MEMBER, PROJECT_SEEN, scope } from './visibility.js';
 
 const PAGE = `${FILE_SELECT}
 WHERE f.project_id = $1 AND f.origin = 'project' AND ($2::timestamptz IS NULL OR (f.created_at, f.id) < ($2, $3::uuid))
@@ -20,7 +20,7 @@ ORDER BY f.created_at DESC, f.id DESC LIMIT $4`;
 
 // The project was seen before the bytes came; by now it may be gone or closed, or the uploader may be no member.
 const ADD = `
-WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE),
+WITH ${MEMBER},
 project AS (
   SELECT p.id FROM projects p WHERE p.workspace_id = $1 AND ${PROJECT_SEEN} AND p.id = $4 FOR KEY SHARE)
 INSERT INTO files AS f (id, workspace_id, project_id, origin, name, media_type, size, sha256, created_by)
@@ -28,7 +28,7 @@ SELECT $5::uuid, $1::uuid, project.id, 'project', $6, $7, $8::bigint, $9, $2::uu
 RETURNING ${FILE_COLUMNS}`;
 
 const LOCK = `
-WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE)
+WITH ${MEMBER}
 SELECT f.created_by AS "createdBy", p.owner_id AS "ownerId"
 FROM member CROSS JOIN projects p LEFT JOIN files f ON f.project_id = p.id AND f.origin = 'project' AND f.id = $5
 WHERE p.workspace_id = $1 AND ${PROJECT_SEEN} AND p.id = $4 FOR KEY SHARE OF p`;

@@ -8,7 +8,7 @@ import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
 import type { ChangeProjectDto, CreateProjectDto, ListProjectsQuery } from './project.dto.js';
 import { PROJECT_COLUMNS, PROJECT_SELECT, type ProjectRow } from './project.row.js';
-import { PROJECT_SEEN, scope } from './visibility.js';
+import { MEMBER, PROJECT_SEEN, scope } from './visibility.js';
 
 const VISIBLE = `p.workspace_id = $1 AND ${PROJECT_SEEN}`;
 
@@ -16,10 +16,8 @@ const LIST = `${PROJECT_SELECT}
 WHERE ${VISIBLE} AND ($5::timestamptz IS NULL OR (p.created_at, p.id) < ($5::timestamptz, $6::uuid))
 ORDER BY p.created_at DESC, p.id DESC LIMIT $4`;
 
-// The membership first and until the commit, so that its removal comes before or after all of this.
-const MEMBER = `WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE)`;
-
-const CREATE = `${MEMBER}
+const CREATE = `
+WITH ${MEMBER}
 INSERT INTO projects AS p (id, workspace_id, owner_id, name, description, visibility)
 SELECT $3::uuid, $1::uuid, $2::uuid, $4, $5, $6 FROM member
 RETURNING ${PROJECT_COLUMNS}`;
@@ -99,7 +97,7 @@ export class ProjectsService {
 
   /** Throws 404 unless the caller sees the project, 403 unless it may change it. */
   private async lock(auth: AuthContext, tx: UnitOfWork, id: string, how: string): Promise<void> {
-    const text = `${MEMBER} SELECT p.owner_id AS "ownerId" FROM member, projects p WHERE ${VISIBLE} AND p.id = $4 ${how} OF p`;
+    const text = `WITH ${MEMBER} SELECT p.owner_id AS "ownerId" FROM member, projects p WHERE ${VISIBLE} AND p.id = $4 ${how} OF p`;
     const [project] = isUuid(id) ? await tx.query<{ ownerId: string }>(text, [...scope(auth), id]) : [];
     if (project === undefined) return missing();
     auth.requireOwnership(project.ownerId, 'project');

@@ -6,6 +6,12 @@ import type { AuthContext } from '../auth/auth-context.js';
 /** The first three parameters of every such statement. */
 export const scope = (auth: AuthContext): unknown[] => [auth.workspaceId, auth.userId, auth.seesEverything];
 
+/**
+ * A CTE of every statement that decides or begins a write: the membership first and until the commit, so that its removal
+ * comes before or after all of this. Without one there is no row in it.
+ */
+export const MEMBER = `member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE)`;
+
 /** Of a project `p`: its owner sees it, and all members when its visibility is `workspace`. */
 export const PROJECT_SEEN = `($3::boolean OR p.visibility = 'workspace' OR p.owner_id = $2)`;
 

@@ -2,14 +2,13 @@ import type { AuthContext } from '../auth/auth-context.js';
 import { notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
-import { scope } from '../projects/visibility.js';
+import { MEMBER, scope } from '../projects/visibility.js';
 import { TASK_SELECT, type TaskRow } from './task.row.js';
 import { VISIBLE } from './task-sql.js';
 import type { TaskStatus } from './task-status.js';
 
-// The membership first and until the commit, so that its removal comes before or after all of this.
 const LOCK = `
-WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $1 AND user_id = $2 FOR KEY SHARE)
+WITH ${MEMBER}
 SELECT t.id, t.status, t.created_by AS "createdById" FROM member, tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE OF t`;
 
 export interface LockedTask {
