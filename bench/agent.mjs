@@ -1,7 +1,8 @@
 // What a step of the agent costs beside the floor's: the model answers at once, the tool works in the process.
 import { fileURLToPath } from 'node:url';
 import { inRounds, median, percentile } from './figures.mjs';
-import { freePort, Program } from './processes.mjs';
+import { freePort } from '../scripts/free-port.mjs';
+import { Program } from './processes.mjs';
 import { many, taker } from './tasks.mjs';
 
 const TURNS = 10;

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const BOOT_MS = 60_000;
@@ -73,16 +72,6 @@ export class Program {
     }
     running.delete(child);
   }
-}
-
-/** A port that was free a moment ago. */
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function answers(url) {

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { freePort, Program } from './processes.mjs';
+import { freePort } from '../scripts/free-port.mjs';
+import { Program } from './processes.mjs';
 import { seed } from './seed.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
