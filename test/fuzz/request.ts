@@ -131,9 +131,12 @@ function authorization(secret: string | null, distorted: Aspect<'authorization'>
   return secret === null ? [] : [['Authorization', `Bearer ${secret}`]];
 }
 
-/** Null takes the header away; one that is there already is sent twice, except the type of the body. */
+/** Two types say nothing of the body; two hosts are no HTTP request, refused before it is known who asks (raw-stories.ts). */
+const ONCE = ['Content-Type', 'Host'];
+
+/** Null takes the header away; one that is there already is sent twice, unless it may be there once only. */
 function withHeader(headers: [string, string][], { name, value }: Aspect<'header'>): [string, string][] {
-  const rest = headers.filter(([own]) => own !== name || (value !== null && name !== 'Content-Type'));
+  const rest = headers.filter(([own]) => own !== name || (value !== null && !ONCE.includes(name)));
   return value === null ? rest : [...rest, [name, value]];
 }
 
