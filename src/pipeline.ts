@@ -1,6 +1,6 @@
 // What every request passes, in the order in which it runs. Before it: request id and route (404, 405).
 import { Module, type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthModule } from './auth/auth.module.js';
 import { BearerGuard } from './auth/bearer.guard.js';
 import { ScopeGuard } from './auth/scope.guard.js';
@@ -8,7 +8,6 @@ import { BodyGuard } from './http/body.guard.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { FieldsPipe } from './http/fields.pipe.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
-import { UnitOfWorkInterceptor } from './idempotency/unit-of-work.interceptor.js';
 import { CountedBearerGuard } from './rate-limit/counted-bearer.guard.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
@@ -22,8 +21,7 @@ export const PIPELINE: Provider[] = [
   { provide: APP_GUARD, useClass: ScopeGuard },
   // 400, 413, 415: only now is the body read, as strict JSON.
   { provide: APP_GUARD, useClass: BodyGuard },
-  // 400, 409, replay: claims the Idempotency-Key in the transaction of the effect; answers after its commit.
-  { provide: APP_INTERCEPTOR, useClass: UnitOfWorkInterceptor },
+  // Here, around writes alone: the UnitOfWorkInterceptor (400, 409, replay), which @Endpoint brings.
   // 400: body and query against their DTO classes.
   { provide: APP_PIPE, useClass: FieldsPipe },
   // Whatever was thrown on the way becomes one shape.

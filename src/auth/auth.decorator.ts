@@ -2,11 +2,15 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { AuthContext } from './auth-context.js';
 
-/** Where the bearer guard puts the {@link AuthContext} of a request. */
-export const AUTH_PROPERTY = 'auth';
+type Known = Request & { auth?: AuthContext };
+
+/** For the guard that has found out who asks. */
+export function setAuth(req: Request, auth: AuthContext): void {
+  (req as Known).auth = auth;
+}
 
 export function authOf(req: Request): AuthContext {
-  const { auth } = req as { auth?: AuthContext };
+  const { auth } = req as Known;
   if (auth === undefined) throw new Error(`${req.method} ${req.path} is public: nobody is known there.`);
   return auth;
 }

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Plan } from '../config/rate-limits.js';
 import { Secrets } from '../config/secrets.js';
 import { Database } from '../database/database.js';
+import { type JsonRow, jsonRows } from '../database/json-rows.js';
 import { ApiError } from '../http/api-error.js';
 import type { Scope } from '../http/endpoint.js';
 import { isKey } from './api-key.js';
@@ -12,10 +12,9 @@ interface KeyRow {
   id: string;
   name: string;
   prefix: string;
-  digest: Buffer;
   scopes: Scope[];
-  created_at: Date;
-  expires_at: Date | null;
+  created_at: string;
+  expires_at: string | null;
   revoked: boolean;
   expired: boolean;
   role: Role;
@@ -31,8 +30,8 @@ interface KeyRow {
 }
 
 // One look through unique indexes for key, membership, user and workspace; not cached, so that an end works at once.
-const LOOK_UP = `
-SELECT k.id, k.name, k.prefix, k.digest, k.scopes, k.created_at, k.expires_at,
+const LOOK_UP = jsonRows(`
+SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.expires_at,
        k.revoked_at IS NOT NULL AS revoked, coalesce(k.expires_at <= now(), false) AS expired, m.role,
        u.id AS user_id, u.name AS user_name, u.email, u.kind, w.id AS workspace_id, w.name AS workspace_name, w.slug,
        w.plan, w.transparency
@@ -40,7 +39,7 @@ FROM api_keys k
 JOIN memberships m USING (workspace_id, user_id)
 JOIN users u ON u.id = k.user_id
 JOIN workspaces w ON w.id = k.workspace_id
-WHERE k.digest = $1`;
+WHERE k.digest = $1`);
 
 /** Who a key stands for. */
 @Injectable()
@@ -62,10 +61,10 @@ export class CredentialsService {
   /** Throws 401; an unreachable database is its own error, never a 401. */
   async authenticate(key: string): Promise<AuthContext> {
     if (!isKey(key)) throw invalidCredential();
-    const digest = this.digest(key);
-    const { rows } = await this.database.read.query<KeyRow>({ name: 'credential', text: LOOK_UP, values: [digest] });
-    const [row] = rows;
-    if (row === undefined || row.revoked || !timingSafeEqual(row.digest, digest)) throw invalidCredential();
+    const query = { name: 'credential', text: LOOK_UP, values: [this.digest(key)] };
+    const { rows } = await this.database.read.query<JsonRow<KeyRow>>(query);
+    const [{ row } = { row: undefined }] = rows;
+    if (row === undefined || row.revoked) throw invalidCredential();
     if (row.expired) throw new ApiError('expired_credential', 'The credential has expired; ask for a new key.');
     return contextOf(row);
   }
@@ -92,8 +91,8 @@ function contextOf(row: KeyRow): AuthContext {
       id: row.id,
       name: row.name,
       prefix: row.prefix,
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
+      createdAt: new Date(row.created_at),
+      expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
     },
   });
 }

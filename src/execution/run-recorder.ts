@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { v7 as uuid } from 'uuid';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../agent/agent-engine.js';
 import type { PublishedFile } from '../agent/agent-tool.js';
 import { Env } from '../config/env.js';
@@ -9,6 +8,7 @@ import { LocalStorage } from '../files/storage/local-storage.js';
 import type { StoredPart, ToolResult } from '../models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { COMPLETED, FAILED, LOCK_TASK, QUESTION, STEP, TOOL } from './record-sql.js';
+import { newId } from '../http/uuid.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
@@ -121,7 +121,7 @@ export class RunRecorder {
       await client.query('BEGIN');
       // A message that is being sent holds this lock: deciding in the statement that waits for it would not see it.
       await client.query({ name: 'lock-task', text: LOCK_TASK, values: [run.taskId] });
-      const values = [run.taskId, run.runId, run.epoch, text, uuid()];
+      const values = [run.taskId, run.runId, run.epoch, text, newId()];
       const { rows } = await client.query({ name: 'completed', text: COMPLETED, values });
       await client.query('COMMIT');
       client.release();
@@ -136,7 +136,7 @@ export class RunRecorder {
   private question(run: ClaimedRun, { messageId, toolCallId, question }: Outcome<'question'>): Promise<unknown> {
     const { options, multiple, allowText } = question;
     return this.fenced(run, 'question', QUESTION, [
-      uuid(),
+      newId(),
       messageId,
       toolCallId,
       options === null ? 'question' : 'choice',

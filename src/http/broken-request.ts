@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import type { NextFunction, Request, Response } from 'express';
-import { v7 as uuidv7 } from 'uuid';
+import type { Request } from 'express';
 import { ApiError } from './api-error.js';
 import { headerValues } from './request.js';
+import { newId } from './uuid.js';
 
 /** Status line for what the parser of Node refuses before there is a request. */
 const STATUS: Record<string, string> = {
@@ -11,10 +11,10 @@ const STATUS: Record<string, string> = {
 };
 
 /** A request says once for which host it is (RFC 9112 §3.2). Node would answer the lack of it bare, without a body. */
-export function requireHost(req: Request, _res: Response, next: NextFunction): void {
+export function wrongHost(req: Request): ApiError | undefined {
   const hosts = headerValues(req, 'host').length;
-  const right = hosts === 1 || (hosts === 0 && req.httpVersion === '1.0');
-  next(right ? undefined : new ApiError('invalid_body', 'A request must have the header Host exactly once.'));
+  if (hosts === 1 || (hosts === 0 && req.httpVersion === '1.0')) return undefined;
+  return new ApiError('invalid_body', 'A request must have the header Host exactly once.');
 }
 
 /** Answers bytes that are no HTTP request in the shape of every other error, and closes the connection. */
@@ -23,7 +23,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     socket.destroy(error);
     return;
   }
-  const requestId = uuidv7();
+  const requestId = newId();
   const refusal = new ApiError('invalid_body', 'This is no HTTP request that can be read.');
   const body = JSON.stringify(refusal.body(requestId));
   const head = [

@@ -2,14 +2,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import type { Express, NextFunction, Request, Response } from 'express';
-import { v7 as uuidv7 } from 'uuid';
 import { ConfigurationError, type Env } from '../config/env.js';
 import { Metrics } from '../metrics/metrics.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from './logger.js';
-import { refuseBrokenRequest, requireHost } from './broken-request.js';
+import { refuseBrokenRequest, wrongHost } from './broken-request.js';
 import { noSuchPath, nothingHere } from './not-found.js';
 import { requestIdOf } from './request.js';
+import { newId } from './uuid.js';
 
 /** The program and the test harness both call it, before `listen` or `init`. The app is created with `bodyParser: false`. */
 export function configureHttp(app: INestApplication, env: Env): void {
@@ -28,12 +28,11 @@ export function configureHttp(app: INestApplication, env: Env): void {
   app.use(app.get(Metrics, { strict: false }).middleware);
   app.use(stampResponse);
   if (logger.pino.isLevelEnabled('debug')) app.use(accessLog(logger));
-  app.use(requireHost);
   if (!env.servesApi) app.use(onlyHealth);
   const explorer = app.get(EndpointExplorer, { strict: false });
   app.use((req: Request, _res: Response, next: NextFunction) => {
     // Express would answer OPTIONS itself.
-    next(req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined);
+    next(wrongHost(req) ?? (req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined));
   });
   limit(app.getHttpServer() as Server);
 }
@@ -44,7 +43,7 @@ function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
 }
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {
-  res.setHeader('X-Request-Id', uuidv7());
+  res.setHeader('X-Request-Id', newId());
   res.setHeader('X-Content-Type-Options', 'nosniff');
   if (req.url.startsWith('/v1/') || req.path === '/v1') res.setHeader('Cache-Control', 'no-store');
   next();
@@ -99,6 +98,6 @@ function limit(server: Server): void {
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer it bare.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   server.on('clientError', refuseBrokenRequest);
-  // An option of the server that Nest has made by now; see requireHost.
+  // An option of the server that Nest has made by now; see wrongHost.
   Object.assign(server, { requireHostHeader: false });
 }

@@ -1,4 +1,3 @@
-import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 import type { z } from 'zod';
 
 export const SCOPES = [
@@ -53,9 +52,8 @@ export interface EndpointContract {
   location?: string;
 }
 
-const ENDPOINT = 'millwright:endpoint';
-
-export const Endpoint = (contract: EndpointContract): CustomDecorator => SetMetadata(ENDPOINT, contract);
+/** Key of the metadata. */
+export const ENDPOINT = 'millwright:endpoint';
 
 /** The contract of a handler, or undefined. */
 export function endpointOf(handler: object): EndpointContract | undefined {

@@ -96,8 +96,8 @@ export class Page {
 }
 
 /** The place of a row in a collection that is ordered by creation. */
-export function byCreation(row: { createdAt: Date; id: string }): Position {
-  return [row.createdAt.toISOString(), row.id];
+export function byCreation(row: { createdAt: Date | string; id: string }): Position {
+  return [new Date(row.createdAt).toISOString(), row.id];
 }
 
 @Injectable()

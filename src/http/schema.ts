@@ -28,6 +28,11 @@ export const timestampSchema = named('Timestamp', z.string().regex(/^\d{4}-\d\d-
   format: 'date-time',
 });
 
+/** A time as PostgreSQL writes it into JSON, in the form of the answers. */
+export function timestampView(text: string): string {
+  return new Date(text).toISOString();
+}
+
 /** A person or service account, where it is named beside something. */
 export const personSchema = named('Person', z.strictObject({ id: idSchema, name: z.string() }));
 

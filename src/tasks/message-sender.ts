@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
+import type { JsonRow } from '../database/json-rows.js';
 import { FilesService } from '../files/files.service.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import type { StoredPart } from '../models/conversation.js';
@@ -14,6 +14,7 @@ import type { SendMessageDto } from './task.dto.js';
 import type { TaskRow } from './task.row.js';
 import { INTERRUPT } from './task-sql.js';
 import { from, isFinal } from './task-status.js';
+import { newId } from '../http/uuid.js';
 
 // $5: read at once (it answers a question); $6: kind of the run that it starts, or null; $7: that run's id; $8: mode.
 const SEND = `
@@ -34,7 +35,7 @@ touched AS (
     status_reason = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.status_reason END,
     finished_at = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.finished_at END
   FROM task WHERE t.id = task.id AND ($6::text IS NULL OR t.status IN (${from('queued')})))
-SELECT * FROM message`;
+SELECT row_to_json(message) AS row FROM message`;
 
 @Injectable()
 export class MessageSender {
@@ -58,13 +59,13 @@ export class MessageSender {
     // Without a running turn there is nothing to steer or interrupt: all three wait their turn.
     const mode = task.status === 'running' ? (input.mode ?? 'queue') : 'queue';
     const kind = mode === 'interrupt' ? await this.interrupt(tx, task) : await this.consequence(tx, task, parts);
-    const runId = uuid();
-    const values = [task.id, uuid(), auth.userId, JSON.stringify(parts), kind === 'continuation', kind, runId, mode];
-    const [message] = await tx.query<Omit<MessageRow, 'createdByName' | 'invocations'>>(SEND, values);
-    if (message === undefined) throw new Error('The message was not inserted.');
+    const runId = newId();
+    const values = [task.id, newId(), auth.userId, JSON.stringify(parts), kind === 'continuation', kind, runId, mode];
+    const [sent] = await tx.query<JsonRow<Omit<MessageRow, 'createdByName' | 'invocations'>>>(SEND, values);
+    if (sent === undefined) throw new Error('The message was not inserted.');
     if (kind !== null) tx.afterCommit(() => this.signal.ring(runId));
     return {
-      message: { ...message, createdByName: auth.user.name, invocations: null },
+      message: { ...sent.row, createdByName: auth.user.name, invocations: null },
       task: await readTask(tx, task.id),
     };
   }

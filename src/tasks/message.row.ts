@@ -9,7 +9,7 @@ export interface InvocationRow {
   error: string | null;
 }
 
-/** A message with its tool invocations, as {@link MESSAGE_SELECT} reads it. */
+/** A message with its tool invocations, as {@link MESSAGE_SELECT} reads it into JSON. */
 export interface MessageRow {
   id: string;
   seq: number;
@@ -19,7 +19,7 @@ export interface MessageRow {
   createdByName: string | null;
   parts: StoredPart[];
   invocations: InvocationRow[] | null;
-  createdAt: Date;
+  createdAt: string;
 }
 
 /** Invocations of a `messages m` as JSON, in the order of their calls. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Transparency } from '../config/config-file.js';
 import { downloadUrl } from '../files/file.view.js';
-import { idSchema, named, personSchema, timestampSchema } from '../http/schema.js';
+import { idSchema, named, personSchema, timestampSchema, timestampView } from '../http/schema.js';
 import type { StoredPart } from '../models/conversation.js';
 import type { InvocationRow, MessageRow } from './message.row.js';
 
@@ -60,7 +60,7 @@ export function messageView(row: MessageRow, context: MessageViewContext): z.out
   return {
     id: row.id,
     role: row.role,
-    createdAt: row.createdAt.toISOString(),
+    createdAt: timestampView(row.createdAt),
     status: row.status,
     createdBy: senderOf(row),
     parts: row.parts.flatMap((part) => partViews(part, row.invocations ?? [], context)),

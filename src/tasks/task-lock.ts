@@ -1,4 +1,5 @@
 import type { AuthContext } from '../auth/auth-context.js';
+import { type JsonRow, jsonRows } from '../database/json-rows.js';
 import { notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { isUuid } from '../http/uuid.js';
@@ -10,6 +11,8 @@ import type { TaskStatus } from './task-status.js';
 const LOCK = `
 WITH ${MEMBER}
 SELECT t.id, t.status, t.created_by AS "createdById" FROM member, tasks t WHERE ${VISIBLE} AND t.id = $4 FOR UPDATE OF t`;
+
+const READ = jsonRows(`${TASK_SELECT} WHERE t.id = $1`);
 
 export interface LockedTask {
   id: string;
@@ -29,7 +32,7 @@ export async function lockTask(auth: AuthContext, tx: UnitOfWork, id: string): P
 
 /** The task as it stands in the transaction. */
 export async function readTask(tx: UnitOfWork, id: string): Promise<TaskRow> {
-  const [row] = await tx.query<TaskRow>(`${TASK_SELECT} WHERE t.id = $1`, [id]);
-  if (row === undefined) throw notFound('task');
-  return row;
+  const [found] = await tx.query<JsonRow<TaskRow>>(READ, [id]);
+  if (found === undefined) throw notFound('task');
+  return found.row;
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
+import type { JsonRow } from '../database/json-rows.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
@@ -11,6 +11,7 @@ import { WorkSignal } from '../signals/work-signal.js';
 import { checkInput, userParts } from './message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
 import { TASK_COLUMNS, type TaskRow } from './task.row.js';
+import { newId } from '../http/uuid.js';
 
 // Task, message and run in one statement: the run is there exactly when the task is. The membership is held until the
 // commit, so that its removal cancels this task too.
@@ -25,7 +26,7 @@ message AS (
   SELECT $9, task.id, 1, 'user', 'queued', $3, $10::jsonb FROM task),
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status) SELECT $11, task.id, $2, 'turn', 'queued' FROM task)
-SELECT * FROM task`;
+SELECT row_to_json(task) AS row FROM task`;
 
 /** Makes a task with its first message and the run that will read it. */
 @Injectable()
@@ -41,11 +42,11 @@ export class TaskStarter {
     checkInput(auth, input);
     const model = this.model(input.model);
     const effort = effortOf(model, input.effort);
-    const taskId = uuid();
-    const runId = uuid();
+    const taskId = newId();
+    const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
     await this.holdProject(auth, tx, input.projectId);
-    const [row] = await tx.query<TaskRow>(CREATE, [
+    const [created] = await tx.query<JsonRow<Omit<TaskRow, 'createdByName' | 'interaction'>>>(CREATE, [
       taskId,
       auth.workspaceId,
       auth.userId,
@@ -54,14 +55,14 @@ export class TaskStarter {
       effort,
       input.budget == null ? null : JSON.stringify(input.budget),
       JSON.stringify(input.metadata ?? {}),
-      uuid(),
+      newId(),
       JSON.stringify(parts),
       runId,
       input.projectId,
     ]);
-    if (row === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
+    if (created === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
     tx.afterCommit(() => this.signal.ring(runId));
-    return { ...row, createdByName: auth.user.name, interaction: null };
+    return { ...created.row, createdByName: auth.user.name, interaction: null };
   }
 
   private async holdProject(auth: AuthContext, tx: UnitOfWork, id: string | null | undefined): Promise<void> {

@@ -15,11 +15,11 @@ export interface InteractionRow {
   options: QuestionOption[] | null;
   multiple: boolean;
   allowText: boolean;
-  createdAt: Date;
-  expiresAt: Date;
+  createdAt: string;
+  expiresAt: string;
 }
 
-/** A task with its creator's name and its pending interaction, as {@link TASK_SELECT} reads it. */
+/** A task with its creator's name and its pending interaction, as {@link TASK_SELECT} reads it through `jsonRows`. */
 export interface TaskRow {
   id: string;
   projectId: string | null;
@@ -42,11 +42,11 @@ export interface TaskRow {
   messageCount: number;
   createdById: string;
   createdByName: string;
-  createdAt: Date;
-  updatedAt: Date;
-  startedAt: Date | null;
-  finishedAt: Date | null;
-  interaction: (Omit<InteractionRow, 'createdAt' | 'expiresAt'> & { createdAt: string; expiresAt: string }) | null;
+  createdAt: string;
+  updatedAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+  interaction: InteractionRow | null;
 }
 
 /** Columns of a `tasks t` for a {@link TaskRow}, but for its creator's name. bigint as float8: exact up to 2^53. */

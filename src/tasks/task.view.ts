@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idSchema, named, personSchema, timestampSchema } from '../http/schema.js';
+import { idSchema, named, personSchema, timestampSchema, timestampView } from '../http/schema.js';
 import { effortSchema } from '../models/model.view.js';
 import type { TaskRow } from './task.row.js';
 import { TASK_STATUSES } from './task-status.js';
@@ -114,10 +114,10 @@ export function taskView(row: TaskRow): z.output<typeof taskSchema> {
     metadata: row.metadata,
     createdBy: { id: row.createdById, name: row.createdByName },
     messageCount: row.messageCount,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-    startedAt: row.startedAt?.toISOString() ?? null,
-    finishedAt: row.finishedAt?.toISOString() ?? null,
+    createdAt: timestampView(row.createdAt),
+    updatedAt: timestampView(row.updatedAt),
+    startedAt: row.startedAt === null ? null : timestampView(row.startedAt),
+    finishedAt: row.finishedAt === null ? null : timestampView(row.finishedAt),
   };
 }
 
@@ -141,7 +141,7 @@ function interactionView(row: TaskRow['interaction']): z.output<typeof interacti
     allowText: row.allowText,
     // Only an approval is about another tool's call.
     toolCall: null,
-    createdAt: new Date(row.createdAt).toISOString(),
-    expiresAt: new Date(row.expiresAt).toISOString(),
+    createdAt: timestampView(row.createdAt),
+    expiresAt: timestampView(row.expiresAt),
   };
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
+import { type JsonRow, jsonRows } from '../database/json-rows.js';
 import { notFound } from '../http/api-error.js';
 import { byCreation, Pages } from '../http/pages.js';
 import { isUuid } from '../http/uuid.js';
@@ -18,9 +19,8 @@ export class TasksService {
   ) {}
 
   async get(auth: AuthContext, id: string): Promise<TaskRow> {
-    const text = `${TASK_SELECT} WHERE ${VISIBLE} AND t.id = $4`;
-    const rows = isUuid(id) ? await this.read<TaskRow>('task', text, [...scope(auth), id]) : [];
-    return rows[0] ?? missing();
+    const found = isUuid(id) ? await this.read<JsonRow<TaskRow>>('task', ONE, [...scope(auth), id]) : [];
+    return found[0]?.row ?? missing();
   }
 
   /** 404 unless the caller sees the task. */
@@ -39,7 +39,11 @@ export class TasksService {
     if (projectId !== undefined && !isUuid(projectId)) return page.cut<TaskRow>([], byCreation);
     const [createdAt, id] = page.after ?? [null, null];
     const values = [...scope(auth), page.limit + 1, createdAt, id, status, projectId];
-    return page.cut(await this.read<TaskRow>('tasks', LIST, values), byCreation);
+    const found = await this.read<JsonRow<TaskRow>>('tasks', LIST, values);
+    return page.cut(
+      found.map(({ row }) => row),
+      byCreation,
+    );
   }
 
   private async read<T extends object>(name: string, text: string, values: unknown[]): Promise<T[]> {
@@ -47,10 +51,12 @@ export class TasksService {
   }
 }
 
-const LIST = `${TASK_SELECT}
+const ONE = jsonRows(`${TASK_SELECT} WHERE ${VISIBLE} AND t.id = $4`);
+
+const LIST = jsonRows(`${TASK_SELECT}
 WHERE ${VISIBLE} AND ($5::timestamptz IS NULL OR (t.created_at, t.id) < ($5::timestamptz, $6::uuid))
   AND ($7::text IS NULL OR t.status = $7) AND ($8::uuid IS NULL OR t.project_id = $8)
-ORDER BY t.created_at DESC, t.id DESC LIMIT $4`;
+ORDER BY t.created_at DESC, t.id DESC LIMIT $4`);
 
 function missing(): never {
   throw notFound('task');
