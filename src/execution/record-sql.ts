@@ -68,21 +68,19 @@ ${steer(0)}
 UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n
 FROM run, handed WHERE t.id = $1 RETURNING handed.messages AS steer`;
 
-/** Takes the task's lock, so that the next statement sees every message that was sent before it. $1 task id. */
-export const LOCK_TASK = `SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE`;
-
 /**
  * $4 text of the answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too late
- * for the last write lets this turn go on instead. $5 id of that run.
+ * for the last write lets this turn go on instead. $5 id of that run. Whoever sends a message holds the task's lock, so what
+ * waits is asked when we hold it, of a function that sees what was committed meanwhile (migration 0009).
  */
 export const COMPLETED = `
 WITH ${fence(FINISHED)},
+waiting AS MATERIALIZED (
+  SELECT task.id, run.workspace_id, waiting_message_steers(task.id) AS steer FROM task, run),
 next AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT $5, task.id, run.workspace_id, CASE WHEN waiting.steer THEN 'continuation' ELSE 'turn' END, 'queued'
-  FROM task, run, (
-    SELECT bool_or(mode = 'steer') AS steer FROM messages WHERE task_id = $1 AND status = 'queued') waiting
-  WHERE waiting.steer IS NOT NULL
+  SELECT $5, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, 'queued'
+  FROM waiting WHERE steer IS NOT NULL
   RETURNING id)
 UPDATE tasks t SET updated_at = now(), ${ADD_DURATION},
   status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,

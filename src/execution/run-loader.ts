@@ -18,6 +18,7 @@ interface TaskInput {
   durationMs: number;
   files: { path: string; sha256: string }[] | null;
   project: { name: string; sha256: string }[] | null;
+  messages: MessageInput[] | null;
 }
 
 interface MessageInput {
@@ -27,21 +28,21 @@ interface MessageInput {
   invocations: InvocationRow[] | null;
 }
 
+// The messages are in the order in which the model reads, not in which they were sent: one that waited stands after what went
+// on meanwhile. As JSON, like all that is read for every run (docs/decisions/0017).
 const TASK = `
 SELECT t.model, t.effort, t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
   t.turn_duration_ms::float8 AS "durationMs",
   (SELECT json_agg(json_build_object('path', f.path, 'sha256', f.sha256) ORDER BY f.path)
    FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) AS files,
   (SELECT json_agg(json_build_object('name', f.name, 'sha256', f.sha256) ORDER BY f.created_at, f.id)
-   FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') AS project
+   FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') AS project,
+  (SELECT json_agg(json_build_object('id', m.id, 'role', m.role, 'parts', m.parts,
+     'invocations', CASE m.role WHEN 'assistant' THEN ${INVOCATIONS} END) ORDER BY m.read_seq)
+   FROM messages m WHERE m.task_id = t.id AND m.read_seq IS NOT NULL) AS messages
 FROM tasks t WHERE t.id = $1`;
 
-// In the order in which the model reads, not in which they were sent: a message that waited stands after what went on meanwhile.
-const MESSAGES = `
-SELECT m.id, m.role, m.parts, CASE m.role WHEN 'assistant' THEN ${INVOCATIONS} END AS invocations
-FROM messages m WHERE m.task_id = $1 AND m.read_seq IS NOT NULL ORDER BY m.read_seq`;
-
-/** Assembles what an engine needs to drive a claimed run: two reads. */
+/** Assembles what an engine needs to drive a claimed run: one read. */
 @Injectable()
 export class RunLoader {
   constructor(
@@ -50,12 +51,8 @@ export class RunLoader {
   ) {}
 
   async load(run: ClaimedRun, signal: AbortSignal): Promise<AgentInput> {
-    const { work } = this.database;
-    const [tasks, messages] = await Promise.all([
-      work.query<TaskInput>({ name: 'run-task', text: TASK, values: [run.taskId] }),
-      work.query<MessageInput>({ name: 'run-messages', text: MESSAGES, values: [run.taskId] }),
-    ]);
-    const [task] = tasks.rows;
+    const query = { name: 'run', text: TASK, values: [run.taskId] };
+    const [task] = (await this.database.work.query<TaskInput>(query)).rows;
     // Deleted since it was claimed.
     if (task === undefined) throw new FencedError(run);
     const { steps, tokens, durationMs } = task;
@@ -63,7 +60,7 @@ export class RunLoader {
       taskId: run.taskId,
       runId: run.runId,
       model: { id: task.model, effort: task.effort },
-      messages: messages.rows.map(conversationMessage),
+      messages: (task.messages ?? []).map(conversationMessage),
       budget: task.budget ?? {},
       spent: { steps, tokens, durationMs },
       files: (task.files ?? []).map(({ path, sha256 }) => ({ path, open: () => this.bytes(run, sha256) })),

@@ -7,7 +7,7 @@ import { cleanName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
 import type { StoredPart, ToolResult } from '../models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
-import { COMPLETED, FAILED, LOCK_TASK, QUESTION, STEP, TOOL } from './record-sql.js';
+import { COMPLETED, FAILED, QUESTION, STEP, TOOL } from './record-sql.js';
 import { newId } from '../http/uuid.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
@@ -47,7 +47,8 @@ export class RunRecorder {
   async finish(run: ClaimedRun, outcome: AgentOutcome): Promise<void> {
     switch (outcome.type) {
       case 'completed':
-        return this.completed(run, outcome);
+        await this.fenced(run, 'completed', COMPLETED, [outcome.text, newId()]);
+        return;
       case 'failed': {
         const { code, message, retryable } = outcome;
         await this.fenced(run, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
@@ -113,24 +114,6 @@ export class RunRecorder {
     const name = cleanName(given);
     const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name });
     return { id, name, mediaType, size, sha256 };
-  }
-
-  private async completed(run: ClaimedRun, { text }: Outcome<'completed'>): Promise<void> {
-    const client = await this.database.work.connect();
-    try {
-      await client.query('BEGIN');
-      // A message that is being sent holds this lock: deciding in the statement that waits for it would not see it.
-      await client.query({ name: 'lock-task', text: LOCK_TASK, values: [run.taskId] });
-      const values = [run.taskId, run.runId, run.epoch, text, newId()];
-      const { rows } = await client.query({ name: 'completed', text: COMPLETED, values });
-      await client.query('COMMIT');
-      client.release();
-      if (rows.length === 0) throw new FencedError(run);
-    } catch (error) {
-      // A connection in an unknown state is thrown away: the server rolls back.
-      if (!(error instanceof FencedError)) client.release(true);
-      throw error;
-    }
   }
 
   private question(run: ClaimedRun, { messageId, toolCallId, question }: Outcome<'question'>): Promise<unknown> {

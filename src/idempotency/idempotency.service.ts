@@ -3,10 +3,11 @@ import { Injectable } from '@nestjs/common';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { type Answer, identity, inProgress, type KeyedRequest, replayOf } from './keyed-request.js';
 
-// A record that ran out by the database's clock counts as absent, purged or not.
+// A record that ran out by the database's clock counts as absent, purged or not. The limit on waiting for locks holds from
+// here to the end of the transaction: the INSERT waits for a row only when it has this one in hand.
 const CLAIM = `
 INSERT INTO idempotency_keys AS k (workspace_id, user_id, method, path, key, fingerprint, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, now() + interval '24 hours')
+SELECT $1, $2, $3, $4, $5, $6, now() + interval '24 hours' FROM set_config('lock_timeout', '2s', true)
 ON CONFLICT (workspace_id, user_id, method, path, key) DO UPDATE
 SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, location = NULL,
     created_at = now(), expires_at = EXCLUDED.expires_at
@@ -22,7 +23,6 @@ export class IdempotencyService {
    * with the same key that is still running. Throws 409 for another body, or when it is still running then.
    */
   async once(tx: UnitOfWork, request: KeyedRequest, perform: () => Promise<Answer>): Promise<Answer> {
-    await tx.query(`SET LOCAL lock_timeout = '2s'`);
     if (!(await this.claim(tx, request))) return this.replay(tx, request);
     const answer = await perform();
     await tx.query(`UPDATE idempotency_keys SET status = $6, body = $7, location = $8 WHERE ${IDENTITY}`, [

@@ -119,26 +119,13 @@ describe('A message that steers (reference §5)', () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     const first = await asked();
     // Holds the task at the moment between the two writes: the answer's own message is there, the end waits for the lock.
-    const client = new pg.Client({ connectionString: service.db.url });
-    await client.connect();
-    await client.query('BEGIN');
-    await client.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
+    const client = await holding(id);
     first.answer({ text: 'Final?' });
     await until('the write of the answer to wait', async () =>
       (await waiting()).some((q) => q.includes('INSERT INTO messages')),
     );
     // The snapshot of that write is taken: what is committed now is not in it.
-    await client.query(
-      `INSERT INTO messages (id, task_id, seq, role, status, created_by, parts, mode)
-       SELECT gen_random_uuid(), id, last_seq + 1, 'user', 'queued', created_by, '[{"type":"text","text":"Late."}]', 'steer'
-       FROM tasks WHERE id = $1`,
-      [id],
-    );
-    await client.query('UPDATE tasks SET last_seq = last_seq + 1, message_count = message_count + 1 WHERE id = $1', [
-      id,
-    ]);
-    await client.query('COMMIT');
-    await client.end();
+    await commitLate(client, id, 'steer');
     const second = await asked();
     expect(second.said).toEqual(['Begin.', 'Late.']);
     second.answer({ text: 'Final.' });
@@ -154,6 +141,30 @@ describe('A message that steers (reference §5)', () => {
       [1, 'Late.'],
       [1, 'Final.'],
     ]);
+  });
+
+  it.each([
+    ['steer', 1],
+    ['queue', 2],
+  ])('with mode %s, committed while the end of the turn waits for it, is read in turn %i', async (mode, turn) => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    const first = await asked();
+    const before = await holding(id);
+    first.answer({ text: 'Final?' });
+    await until('the write of the answer to wait', async () => (await waiting()).length === 1);
+    // Stands in the queue for the task's row behind that write and before the end.
+    const sender = holding(id);
+    await until('the sender to wait too', async () => (await waiting()).length === 2);
+    await before.query('COMMIT');
+    await before.end();
+    const client = await sender;
+    await until('the end to wait', async () => (await waiting()).some((q) => q.includes('waiting_message_steers')));
+    await commitLate(client, id, mode);
+    const second = await asked();
+    expect(second.said.at(-1)).toBe('Late.');
+    second.answer({ text: 'Final.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Final.' } });
+    expect((await turns(id)).at(-1)).toMatchObject({ text: 'Final.', turn });
   });
 
   it('is read by the worker that takes the turn over when the first one is lost', async () => {
@@ -199,6 +210,30 @@ describe('A message that steers (reference §5)', () => {
     await finished(member.client, id);
     expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, ...[2, 3, 4].flatMap((n) => [n, n, n, n])]);
   });
+
+  /** A connection that holds the task's row, as whoever sends a message does. */
+  async function holding(id: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: service.db.url });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
+    return client;
+  }
+
+  /** Sends a message on it, without the service, and lets the row go. */
+  async function commitLate(client: pg.Client, id: string, mode: string): Promise<void> {
+    await client.query(
+      `INSERT INTO messages (id, task_id, seq, role, status, created_by, parts, mode)
+       SELECT gen_random_uuid(), id, last_seq + 1, 'user', 'queued', created_by, '[{"type":"text","text":"Late."}]', $2
+       FROM tasks WHERE id = $1`,
+      [id, mode],
+    );
+    await client.query('UPDATE tasks SET last_seq = last_seq + 1, message_count = message_count + 1 WHERE id = $1', [
+      id,
+    ]);
+    await client.query('COMMIT');
+    await client.end();
+  }
 
   async function waiting(): Promise<string[]> {
     const rows = await service.db.query<{ query: string }>(
