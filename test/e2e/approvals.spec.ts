@@ -58,7 +58,7 @@ describe('Approvals (reference §4)', () => {
   it('an approval is for one call: the next one is asked about again', async () => {
     const { id, approval } = await runbook(block('sh', 'touch a'), block('file path=b', 'B'));
     await bench.decide(id, approval, { decision: 'approve' });
-    const second = await bench.approval(id);
+    const second = await bench.approval(id, approval);
     expect(second.id).not.toBe(approval.id);
     expect(second).toMatchObject({ toolCall: { name: 'write', input: { path: 'b' } } });
     expect(second.question).toContain('write the file b');
@@ -98,11 +98,11 @@ describe('Approvals (reference §4)', () => {
     const commandOf = ({ toolCall }: typeof approval) => (toolCall?.input as { command: string }).command;
     expect(commandOf(approval)).toBe('touch a');
     await bench.decide(id, approval, { decision: 'deny' });
-    const second = await bench.approval(id);
+    const second = await bench.approval(id, approval);
     expect(commandOf(second)).toBe('touch b');
     expect(bench.workdir(id)).toEqual([]);
     await bench.decide(id, second, { decision: 'approve' });
-    const third = await bench.approval(id);
+    const third = await bench.approval(id, second);
     expect(commandOf(third)).toBe('touch c');
     expect(bench.workdir(id)).toEqual(['b']);
     await bench.decide(id, third, { decision: 'deny' });
@@ -117,7 +117,7 @@ describe('Approvals (reference §4)', () => {
     const calls = [touch('a'), touch('b'), write];
     const { id, approval } = await bench.asked(script({ calls }, call('bash', { command: 'ls' }), { text: 'Done.' }));
     await bench.decide(id, approval, { decision: 'approve', remember: 'task' });
-    const other = await bench.approval(id);
+    const other = await bench.approval(id, approval);
     expect(other.toolCall?.name).toBe('write');
     expect(bench.workdir(id)).toEqual(['a', 'b']);
     await bench.decide(id, other, { decision: 'deny' });

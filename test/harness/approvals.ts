@@ -5,14 +5,18 @@ import { DataDir } from '../../src/config/data-dir.js';
 import { bootApp, type TestApp } from './app.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from './client.js';
 import { ModelServer } from './model-server.js';
-import { createTask, reaches, type TaskBody } from './tasks.js';
+import { createTask, readTask, type TaskBody } from './tasks.js';
+import { until } from './until.js';
 
 export type Approval = NonNullable<TaskBody['pendingInteraction']>;
 
-/** Waits until the task asks; fails when that is no approval. */
-export async function approvalOf(client: Client, id: string): Promise<Approval> {
-  const { pendingInteraction } = await reaches(client, id, 'awaiting_input');
-  if (pendingInteraction?.type !== 'approval') throw new Error(`No approval: ${JSON.stringify(pendingInteraction)}`);
+/** Waits until the task asks, and not what it has asked before; fails when that is no approval. */
+export async function approvalOf(client: Client, id: string, before?: Approval): Promise<Approval> {
+  const pendingInteraction = await until('the task to ask', async () => {
+    const task = await readTask(client, id);
+    return task.pendingInteraction?.id === before?.id ? null : task.pendingInteraction;
+  });
+  if (pendingInteraction.type !== 'approval') throw new Error(`No approval: ${JSON.stringify(pendingInteraction)}`);
   return pendingInteraction;
 }
 
@@ -59,8 +63,8 @@ export class ApprovalBench {
     return { id, approval: await approvalOf(this.client, id) };
   }
 
-  approval(id: string): Promise<Approval> {
-    return approvalOf(this.client, id);
+  approval(id: string, before?: Approval): Promise<Approval> {
+    return approvalOf(this.client, id, before);
   }
 
   /** Answers and fails unless that is accepted. */
