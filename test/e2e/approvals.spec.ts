@@ -1,3 +1,4 @@
+import { WorkspacesService } from '../../src/workspaces/workspaces.service.js';
 import { ApprovalBench } from '../harness/approvals.js';
 import type { ErrorBody } from '../harness/client.js';
 import { call, createTask, finished, readMessages, readResults, readTask, runTask, script } from '../harness/tasks.js';
@@ -168,6 +169,19 @@ describe('Approvals (reference §4)', () => {
     expect(await bench.approval(id)).toEqual(approval);
     await bench.decide(id, approval, { decision: 'approve', reason: 'Harmless.' });
     expect(await finished(bench.client, id)).toMatchObject({ status: 'completed' });
+  });
+
+  it('whoever decides sees the call, also where the transparency policy hides tool activity', async () => {
+    const { app } = bench.service;
+    const workspaces = app.get(WorkspacesService, { strict: false });
+    await workspaces.expose(bench.member.workspace.id, ['text']);
+    const { id, approval } = await runbook(block('sh', 'touch a'));
+    expect(approval.toolCall).toMatchObject({ name: 'bash', input: { command: 'touch a\n' } });
+    await bench.decide(id, approval, { decision: 'deny', reason: 'Secretly.' });
+    await finished(bench.client, id);
+    expect(await readResults(bench.client, id)).toEqual([]);
+    await workspaces.expose(bench.member.workspace.id, null);
+    expect(await readResults(bench.client, id)).toMatchObject([{ status: 'denied' }]);
   });
 
   it('PATCH does not change approvals', async () => {
