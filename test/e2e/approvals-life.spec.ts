@@ -81,7 +81,8 @@ describe('A task that waits for an approval (reference §5)', () => {
     const { body } = await bench.client.request('POST', `/v1/tasks/${id}/cancel`);
     expect(body).toMatchObject({ task: { status: 'cancelled', pendingInteraction: null } });
     expect(await bench.refusal(id, approval, APPROVE)).toEqual(stale);
-    expect(await statuses(id)).toEqual(['error', 'error']);
+    const nothing = { status: 'error', error: expect.stringMatching(/^Cancelled.*did nothing\.$/) };
+    expect(await readResults(bench.client, id)).toMatchObject([nothing, nothing]);
     // A message sets it going again: the calls of before stay closed.
     await send(id, { content: script({ text: 'Later.' }) });
     expect(await finished(bench.client, id)).toMatchObject({ status: 'completed', result: { text: 'Later.' } });
