@@ -61,8 +61,8 @@ export interface StartedCall {
  * Texts hold neither NUL nor halves of surrogate pairs: PostgreSQL refuses both.
  *
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`.
- * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found `begun`; there
- *   a call may stay open for days before it begins, so its being open says nothing.
+ * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found
+ *   `begun`; there a call may stay open for days before it begins, so its being open says nothing.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
 export type AgentEvent =

@@ -49,8 +49,9 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
    */
   abstract readonly repeatable: boolean;
   /**
-   * Whether a call may run a command, change a file or reach outside of the task. With `approvals: "writes"` (reference §4) a
-   * person is asked before each call of such a tool. False is for tools that only read, or write what people see anyway.
+   * Whether a call may run a command, change a file or reach outside of the task. With `approvals: "writes"`
+   * (reference §4) a person is asked before each call of such a tool. False is for tools that only read, or write
+   * what people see anyway.
    */
   readonly changes: boolean = true;
   abstract execute(input: z.output<P>, context: ToolContext): Promise<ToolOutcome>;

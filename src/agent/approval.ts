@@ -16,7 +16,7 @@ export function needsApproval(
 
 /**
  * Whether a call is put on record as begun before it runs. Without approvals calls run straight after their step, and
- * which one may have begun follows from their order; with them a call may have waited for days and not have begun at all.
+ * which one may have begun follows from their order; with them a call may have waited for days, not begun at all.
  */
 export function recordsBeginning({ approvals }: Rules, { repeatable }: AgentTool): boolean {
   return approvals === 'writes' && !repeatable;

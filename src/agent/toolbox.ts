@@ -86,7 +86,7 @@ export class Toolbox implements OnModuleInit {
     }
   }
 
-  /** What a person is asked before a call. A tool that cannot word it is asked about by its name: the input stands beside it. */
+  /** What a person is asked before a call; by the tool's name alone when the tool cannot word it. */
   approvalQuestion({ tool, input }: ReadyCall): string {
     try {
       return cleanText(cutMiddle(tool.approvalQuestion(input), QUESTION).text);

@@ -111,8 +111,8 @@ export class Turn {
 
   /**
    * Finishes the open calls of a message in their order. Questions wait until the others are done; the first one ends the
-   * run. A call that needs an approval ends it at once, because those after it may build on what it does. Calls are carried out
-   * one after another, so after a crash only the first open one can have begun.
+   * run. A call that needs an approval ends it at once, because those after it may build on what it does. Calls are
+   * carried out one after another, so after a crash only the first open one can have begun.
    */
   private async *carryOut(
     message: ConversationMessage,
@@ -150,7 +150,7 @@ export class Turn {
     return question;
   }
 
-  /** What can be said of a call without starting it: the error that the model reads, that a person must approve it, or go. */
+  /** What can be said of a call without starting it: the error for the model, the question for a person, or go. */
   private prepare(call: ToolInvocation, mayHaveBegun: boolean, repeated: number): Finished | Waiting | ReadyCall {
     const { toolbox, settings } = this.deps;
     if (repeated >= settings.repeatsRefused) return refused(repeatedError(repeated, settings.repeatsFatal));

@@ -30,7 +30,8 @@ interface MessageInput {
 }
 
 const TASK = `
-SELECT t.model, t.effort, t.approvals, t.approved_tools AS "approvedTools", t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
+SELECT t.model, t.effort, t.approvals, t.approved_tools AS "approvedTools",
+  t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
   t.turn_duration_ms::float8 AS "durationMs",
   (SELECT json_agg(json_build_object('path', f.path, 'sha256', f.sha256) ORDER BY f.path)
    FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) AS files,

@@ -21,8 +21,8 @@ run AS (
 UPDATE tasks t SET status = 'queued', updated_at = now() FROM run WHERE t.id = $1 RETURNING run.id`;
 
 /**
- * Interactions that nobody has answered in time: the agent reads that, as the error of a question, or as the reason of a
- * denied call, and goes on (reference §5).
+ * Interactions that nobody has answered in time: the agent reads that, as the error of a question or as the reason of
+ * a denied call, and goes on (reference §5).
  */
 @Injectable()
 export class InteractionExpiry {

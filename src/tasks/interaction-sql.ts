@@ -1,8 +1,8 @@
 // Statements that end a pending interaction. The caller holds the task's lock.
 
 /**
- * Two CTEs that give the call of an interaction its result and, when it was the last open one, complete its message. Joins
- * `asked` (message_id, tool_call_id); `set` assigns state with output or error.
+ * Two CTEs that give the call of an interaction its result and, when it was the last open one, complete its message.
+ * Joins `asked` (message_id, tool_call_id); `set` assigns state with output or error.
  */
 export const SETTLE_CALL = (set: string): string => `
 settled AS (
@@ -28,7 +28,8 @@ WITH asked AS (
   WHERE task_id = $1 AND status = 'pending' RETURNING message_id, tool_call_id),
 approved AS (
   UPDATE tool_invocations v SET stage = 'approved' FROM asked
-  WHERE v.message_id = asked.message_id AND v.tool_call_id = asked.tool_call_id AND v.state = 'running' RETURNING v.name)
+  WHERE v.message_id = asked.message_id AND v.tool_call_id = asked.tool_call_id AND v.state = 'running'
+  RETURNING v.name)
 UPDATE tasks t SET approved_tools = t.approved_tools || approved.name FROM approved WHERE t.id = $1 AND $3::boolean`;
 
 /** $1 task id, $2 reason. */

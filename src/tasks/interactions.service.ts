@@ -24,7 +24,7 @@ WITH task AS (UPDATE tasks SET status = 'queued', updated_at = now() WHERE id = 
 INSERT INTO runs (id, task_id, workspace_id, kind, status)
 SELECT $2, id, workspace_id, 'continuation', 'queued' FROM task`;
 
-/** Questions and approvals: answered through the interaction endpoint, or settled by a message (reference §4 and §5). */
+/** Questions and approvals: answered through the interaction endpoint, or settled by a message (reference §4, §5). */
 @Injectable()
 export class InteractionsService {
   constructor(
@@ -47,7 +47,7 @@ export class InteractionsService {
     return readTask(tx, task.id);
   }
 
-  /** A message in place of an answer: it answers a question, cancels a choice, denies an approval. The caller holds the task's lock. */
+  /** A message answers a question, cancels a choice, denies an approval. The caller holds the task's lock. */
   async settleByMessage(tx: UnitOfWork, taskId: string, parts: StoredPart[]): Promise<void> {
     const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [taskId]);
     if (pending?.type === 'approval') {

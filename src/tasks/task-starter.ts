@@ -17,8 +17,8 @@ import { TASK_COLUMNS, type TaskRow } from './task.row.js';
 const CREATE = `
 WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $2 AND user_id = $3 FOR KEY SHARE),
 task AS (
-  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq, project_id,
-    approvals)
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
+    project_id, approvals)
   SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1, $12::uuid, $13 FROM member
   RETURNING ${TASK_COLUMNS}),
 message AS (
