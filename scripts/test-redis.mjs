@@ -11,6 +11,9 @@ import { jest } from './jest.mjs';
 import { ROOT, main, prepare } from './setup.mjs';
 
 const SUITES = [
+  'approvals',
+  'approvals-life',
+  'approvals-processes',
   'cancel',
   'idempotency',
   'idempotency-duplicates',

@@ -11,6 +11,10 @@ export interface Budget {
   maxDurationSeconds?: number;
 }
 
+/** What is asked about before it is done: nothing, or each command and file change (reference §4). */
+export const APPROVALS = ['none', 'writes'] as const;
+export type Approvals = (typeof APPROVALS)[number];
+
 /** What the turn has used before this run began: a turn may span several runs. */
 export interface Spent {
   steps: number;
@@ -32,6 +36,10 @@ export interface AgentInput {
   model: { id: string; effort: Effort | null };
   /** Oldest first. The last message may be an assistant's with open invocations: a crash or a question left them. */
   messages: ConversationMessage[];
+  /** What a person must approve first. An approved call carries that itself, as its `stage`. */
+  approvals: Approvals;
+  /** Names of tools that need no more asking in this task. */
+  approvedTools: string[];
   budget: Budget;
   spent: Spent;
   files: InputFile[];
@@ -53,10 +61,13 @@ export interface StartedCall {
  * Texts hold neither NUL nor halves of surrogate pairs: PostgreSQL refuses both.
  *
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`.
+ * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found
+ *   `begun`; there a call may stay open for days before it begins, so its being open says nothing.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
 export type AgentEvent =
   | { type: 'step'; messageId: string; parts: StoredPart[]; calls: StartedCall[]; usage: ModelUsage }
+  | { type: 'begin'; messageId: string; toolCallId: string }
   | {
       type: 'tool';
       messageId: string;
@@ -79,7 +90,9 @@ export interface AgentFeedback {
 export type AgentOutcome =
   | { type: 'completed'; text: string }
   | { type: 'failed'; code: string; message: string; retryable: boolean }
-  | { type: 'question'; messageId: string; toolCallId: string; question: Question };
+  | { type: 'question'; messageId: string; toolCallId: string; question: Question }
+  /** An open call waits for a person. Approved, it comes back with its `stage`; denied, with its result. */
+  | { type: 'approval'; messageId: string; toolCallId: string; question: string };
 
 /**
  * Drives one run: model, tools, model, until it is done, asks, fails or is stopped. It writes nothing itself: it yields

@@ -48,7 +48,21 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
    * content). False: it gets an error result that says that it may have run partly.
    */
   abstract readonly repeatable: boolean;
+  /**
+   * Whether a call may run a command, change a file or reach outside of the task. With `approvals: "writes"`
+   * (reference §4) a person is asked before each call of such a tool. False is for tools that only read, or write
+   * what people see anyway.
+   */
+  readonly changes: boolean = true;
   abstract execute(input: z.output<P>, context: ToolContext): Promise<ToolOutcome>;
+
+  /**
+   * What a person is asked before a call: the tool, and what it would do. The whole input is shown beside it.
+   * The loop cuts it at 4,000 characters.
+   */
+  approvalQuestion(input: z.output<P>): string {
+    return `May the agent use the tool ${this.name}?\n\n${JSON.stringify(input)}`;
+  }
 }
 
 /** The result of a tool as plain JSON. */

@@ -8,9 +8,18 @@ import { untilAborted } from './abort.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from './agent-tool.js';
 import { cleanJson, cleanText } from './clean-json.js';
 import { EngineSettings } from './engine-settings.js';
+import { cutMiddle } from './tools/tool-text.js';
 
 /** A call that may be carried out, or the error that the model reads instead. */
-export type CheckedCall = { tool: AgentTool; input: unknown } | { error: string };
+export type CheckedCall = ReadyCall | { error: string };
+export interface ReadyCall {
+  tool: AgentTool;
+  /** As the tool's `parameters` parse it. */
+  input: unknown;
+}
+
+/** Characters of the question before a call. */
+const QUESTION = 4_000;
 
 /** Every tool of the running application. */
 @Injectable()
@@ -60,7 +69,7 @@ export class Toolbox implements OnModuleInit {
    * Carries out a checked call. What the tool throws is an `error` result, but for {@link SandboxError} and the signal's
    * reason, which are thrown.
    */
-  async execute({ tool, input }: { tool: AgentTool; input: unknown }, context: ToolContext): Promise<ToolOutcome> {
+  async execute({ tool, input }: ReadyCall, context: ToolContext): Promise<ToolOutcome> {
     context.signal.throwIfAborted();
     try {
       const carriedOut = tool.execute(input, context);
@@ -77,6 +86,16 @@ export class Toolbox implements OnModuleInit {
     }
   }
 
+  /** What a person is asked before a call; by the tool's name alone when the tool cannot word it. */
+  approvalQuestion({ tool, input }: ReadyCall): string {
+    try {
+      return cleanText(cutMiddle(tool.approvalQuestion(input), QUESTION).text);
+    } catch (error) {
+      this.logger.error(error);
+      return `May the agent use the tool ${tool.name}?`;
+    }
+  }
+
   /** The words of a tool are for the model; those of the system (ENOSPC, ENOENT) name paths of the host. */
   private worded(error: unknown): string {
     if (!(error instanceof Error)) return String(error);
@@ -87,7 +106,7 @@ export class Toolbox implements OnModuleInit {
 
   private bounded(result: ToolResult): ToolResult {
     const { resultBytes } = this.settings;
-    if (result.status === 'denied') return { status: 'denied' };
+    if (result.status === 'denied') return { status: 'denied', reason: result.reason };
     if (result.status === 'error') {
       // A character is at most six bytes of JSON.
       return { status: 'error', error: cleanText(result.error).slice(0, resultBytes / 8) };

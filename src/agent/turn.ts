@@ -3,6 +3,7 @@ import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from
 import { ModelError } from '../models/model-provider.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
 import type { PublishedFile, Question } from './agent-tool.js';
+import { needsApproval, recordsBeginning } from './approval.js';
 import type { EngineSettings } from './engine-settings.js';
 import type { LazySandbox } from './lazy-sandbox.js';
 import type { ModelAnswer } from './model-answer.js';
@@ -10,13 +11,14 @@ import type { ModelCaller } from './model-caller.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import { SYSTEM_PROMPT } from './prompt.js';
 import { repeatedError, repetitions } from './repetition.js';
-import { parseArguments, type Toolbox } from './toolbox.js';
+import { parseArguments, type ReadyCall, type Toolbox } from './toolbox.js';
 import type { TurnLimits } from './turn-limits.js';
 
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
 type Failure = Extract<AgentOutcome, { type: 'failed' }>;
 type Finished = { result: ToolResult; files: PublishedFile[]; parts: StoredPart[]; broken: Error | null };
 type Asked = { question: Question };
+type Waiting = { approval: string };
 
 export interface TurnParts {
   caller: ModelCaller;
@@ -95,12 +97,12 @@ export class Turn {
     if (answer.parts.length === 0 && failure !== null) return { type: 'failed', ...failure };
     const parts = failure === null ? answer.parts : withFailure(answer.parts, failure);
     const invocations = calls.map(({ toolCallId, name, input }) => {
-      return { toolCallId, name, input: parseArguments(input), result: null };
+      return { toolCallId, name, input: parseArguments(input), result: null, stage: null };
     });
     const message: ConversationMessage = { id: uuidv7(), role: 'assistant', parts, invocations };
     this.conversation.push(message);
     this.deps.limits.count(usage);
-    const started = invocations.map(({ result: _open, ...call }) => call);
+    const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
     const steered = yield* this.tell({ type: 'step', messageId: message.id, parts, calls: started, usage });
     if (invocations.length === 0) return steered && failure === null ? null : endOf(parts, failure);
     const repeated = calls[0]?.deliberate === true ? 0 : repetitions(this.conversation);
@@ -109,21 +111,27 @@ export class Turn {
 
   /**
    * Finishes the open calls of a message in their order. Questions wait until the others are done; the first one ends the
-   * run. Calls are carried out one after another, so after a crash only the first open one can have begun.
+   * run. A call that needs an approval ends it at once, because those after it may build on what it does. Calls are
+   * carried out one after another, so after a crash only the first open one can have begun.
    */
   private async *carryOut(
     message: ConversationMessage,
     { resumed, repeated }: { resumed: boolean; repeated: number },
   ): Steps<AgentOutcome | null> {
+    const { id: messageId } = message;
     const open = message.invocations.filter((one) => one.result === null);
     let left = open.length;
     let mayHaveBegun = resumed;
     let question: AgentOutcome | null = null;
     let broken: Error | null = null;
     for (const call of open) {
-      const done: Finished | Asked = broken === null ? await this.finish(call, mayHaveBegun, repeated) : notStarted();
+      const { toolCallId } = call;
+      const ready: Finished | Waiting | ReadyCall =
+        broken === null ? this.prepare(call, mayHaveBegun, repeated) : notStarted();
+      if ('approval' in ready) return { type: 'approval', messageId, toolCallId, question: ready.approval };
+      const done: Finished | Asked = 'tool' in ready ? yield* this.execute(messageId, call, ready) : ready;
       if ('question' in done) {
-        question ??= { type: 'question', messageId: message.id, toolCallId: call.toolCallId, question: done.question };
+        question ??= { type: 'question', messageId, toolCallId, question: done.question };
         continue;
       }
       mayHaveBegun = false;
@@ -131,17 +139,8 @@ export class Turn {
       call.result = done.result;
       left--;
       const { result, files, parts } = done;
-      const { id: messageId } = message;
       try {
-        yield* this.tell({
-          type: 'tool',
-          messageId,
-          toolCallId: call.toolCallId,
-          result,
-          files,
-          parts,
-          last: left === 0,
-        });
+        yield* this.tell({ type: 'tool', messageId, toolCallId, result, files, parts, last: left === 0 });
       } finally {
         for (const file of files) file.content.destroy();
       }
@@ -151,16 +150,24 @@ export class Turn {
     return question;
   }
 
-  private async finish(call: ToolInvocation, mayHaveBegun: boolean, repeated: number): Promise<Finished | Asked> {
-    const { toolbox, sandbox, settings } = this.deps;
+  /** What can be said of a call without starting it: the error for the model, the question for a person, or go. */
+  private prepare(call: ToolInvocation, mayHaveBegun: boolean, repeated: number): Finished | Waiting | ReadyCall {
+    const { toolbox, settings } = this.deps;
     if (repeated >= settings.repeatsRefused) return refused(repeatedError(repeated, settings.repeatsFatal));
     const checked = toolbox.check(call);
     if ('error' in checked) return refused(checked.error);
-    if (mayHaveBegun && !checked.tool.repeatable) return refused(INTERRUPTED);
+    const { tool } = checked;
+    const begun = recordsBeginning(this.input, tool) ? call.stage === 'begun' : mayHaveBegun && !tool.repeatable;
+    if (begun) return refused(INTERRUPTED);
+    return needsApproval(this.input, call, tool) ? { approval: toolbox.approvalQuestion(checked) } : checked;
+  }
+
+  private async *execute(messageId: string, { toolCallId }: ToolInvocation, ready: ReadyCall): Steps<Finished | Asked> {
+    const { toolbox, sandbox } = this.deps;
     const { taskId, signal } = this.input;
-    const { toolCallId } = call;
+    if (recordsBeginning(this.input, ready.tool)) yield* this.tell({ type: 'begin', messageId, toolCallId });
     try {
-      const outcome = await toolbox.execute(checked, { taskId, toolCallId, signal, sandbox: () => sandbox.get() });
+      const outcome = await toolbox.execute(ready, { taskId, toolCallId, signal, sandbox: () => sandbox.get() });
       if (outcome.status === 'question') return { question: outcome.question };
       const { files = [], parts = [], ...result } = outcome;
       return { result, files, parts, broken: null };

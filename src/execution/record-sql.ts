@@ -51,6 +51,12 @@ UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, message_count = t.messa
   turn_tokens = t.turn_tokens + $8::bigint + $9::bigint
 FROM run, handed WHERE t.id = $1 RETURNING handed.messages AS steer`;
 
+/** $4 message id, $5 call id. Nothing is finished by it, so recoveries go on counting. */
+export const BEGIN_CALL = `
+WITH ${fence('epoch = r.epoch')}
+UPDATE tool_invocations v SET stage = 'begun' FROM run
+WHERE v.message_id = $4 AND v.tool_call_id = $5 AND v.state = 'running' RETURNING NULL AS steer`;
+
 /** $4 message id, $5 call id, $6 state, $7 output, $8 error, $9 last, $10 further parts, $11 files. */
 export const TOOL = `
 WITH ${fence('recovery_count = 0')},

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { AgentInput, Budget } from '../agent/agent-engine.js';
+import type { AgentInput, Approvals, Budget } from '../agent/agent-engine.js';
 import { Database } from '../database/database.js';
 import { freeName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
@@ -12,6 +12,8 @@ import { type ClaimedRun, FencedError } from './claimed-run.js';
 interface TaskInput {
   model: string;
   effort: Effort | null;
+  approvals: Approvals;
+  approvedTools: string[];
   budget: Budget | null;
   steps: number;
   tokens: number;
@@ -31,7 +33,8 @@ interface MessageInput {
 // The messages are in the order in which the model reads, not in which they were sent: one that waited stands after what went
 // on meanwhile. As JSON, like all that is read for every run (docs/decisions/0017).
 const TASK = `
-SELECT t.model, t.effort, t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
+SELECT t.model, t.effort, t.approvals, t.approved_tools AS "approvedTools",
+  t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
   t.turn_duration_ms::float8 AS "durationMs",
   (SELECT json_agg(json_build_object('path', f.path, 'sha256', f.sha256) ORDER BY f.path)
    FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) AS files,
@@ -61,6 +64,8 @@ export class RunLoader {
       runId: run.runId,
       model: { id: task.model, effort: task.effort },
       messages: (task.messages ?? []).map(conversationMessage),
+      approvals: task.approvals,
+      approvedTools: task.approvedTools,
       budget: task.budget ?? {},
       spent: { steps, tokens, durationMs },
       files: (task.files ?? []).map(({ path, sha256 }) => ({ path, open: () => this.bytes(run, sha256) })),
@@ -91,8 +96,8 @@ function conversationMessage({ id, role, parts, invocations }: MessageInput): Co
   return { id, role, parts, invocations: (invocations ?? []).map(toolInvocation) };
 }
 
-function toolInvocation({ toolCallId, name, input, ...row }: InvocationRow): ToolInvocation {
-  return { toolCallId, name, input, result: toolResult(row) };
+function toolInvocation({ toolCallId, name, input, stage, ...row }: InvocationRow): ToolInvocation {
+  return { toolCallId, name, input, result: toolResult(row), stage };
 }
 
 function toolResult({ state, output, error }: Pick<InvocationRow, 'state' | 'output' | 'error'>): ToolResult | null {
@@ -104,6 +109,6 @@ function toolResult({ state, output, error }: Pick<InvocationRow, 'state' | 'out
     case 'error':
       return { status: 'error', error: error ?? '' };
     case 'denied':
-      return { status: 'denied' };
+      return { status: 'denied', reason: error };
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../agent/agent-engine.js';
-import type { PublishedFile } from '../agent/agent-tool.js';
+import type { PublishedFile, Question } from '../agent/agent-tool.js';
 import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { cleanName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
 import type { StoredPart, ToolResult } from '../models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
-import { COMPLETED, FAILED, QUESTION, STEP, TOOL } from './record-sql.js';
+import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, STEP, TOOL } from './record-sql.js';
 import { newId } from '../http/uuid.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
@@ -33,7 +33,7 @@ export class RunRecorder {
   ) {}
 
   async record(run: ClaimedRun, event: AgentEvent): Promise<AgentFeedback> {
-    const { steer } = event.type === 'step' ? await this.step(run, event) : await this.tool(run, event);
+    const { steer } = await this.write(run, event);
     const messages = steer ?? [];
     return {
       steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
@@ -54,8 +54,30 @@ export class RunRecorder {
         await this.fenced(run, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
         return;
       }
-      case 'question':
-        await this.question(run, outcome);
+      case 'question': {
+        const { question } = outcome;
+        return this.interaction(run, outcome, question.options === null ? 'question' : 'choice', question);
+      }
+      case 'approval': {
+        const { question } = outcome;
+        return this.interaction(run, outcome, 'approval', {
+          question,
+          options: null,
+          multiple: false,
+          allowText: false,
+        });
+      }
+    }
+  }
+
+  private write(run: ClaimedRun, event: AgentEvent): Promise<Written> {
+    switch (event.type) {
+      case 'step':
+        return this.step(run, event);
+      case 'begin':
+        return this.fenced(run, 'begin-call', BEGIN_CALL, [event.messageId, event.toolCallId]);
+      case 'tool':
+        return this.tool(run, event);
     }
   }
 
@@ -81,7 +103,7 @@ export class RunRecorder {
       toolCallId,
       result.status,
       result.status === 'success' ? JSON.stringify(result.output) : null,
-      result.status === 'error' ? result.error : null,
+      errorText(result),
       last,
       JSON.stringify(parts),
       JSON.stringify(files),
@@ -116,14 +138,19 @@ export class RunRecorder {
     return { id, name, mediaType, size, sha256 };
   }
 
-  private question(run: ClaimedRun, { messageId, toolCallId, question }: Outcome<'question'>): Promise<unknown> {
-    const { options, multiple, allowText } = question;
-    return this.fenced(run, 'question', QUESTION, [
+  /** Ends the run until a person answers. */
+  private async interaction(
+    run: ClaimedRun,
+    { messageId, toolCallId }: Outcome<'question' | 'approval'>,
+    type: 'question' | 'choice' | 'approval',
+    { question, options, multiple, allowText }: Question,
+  ): Promise<void> {
+    await this.fenced(run, 'question', QUESTION, [
       newId(),
       messageId,
       toolCallId,
-      options === null ? 'question' : 'choice',
-      question.question,
+      type,
+      question,
       options === null ? null : JSON.stringify(options),
       multiple,
       allowText,
@@ -137,5 +164,17 @@ export class RunRecorder {
     const [row] = rows;
     if (row === undefined) throw new FencedError(run);
     return row;
+  }
+}
+
+/** What the model reads in place of an output. */
+function errorText(result: ToolResult): string | null {
+  switch (result.status) {
+    case 'success':
+      return null;
+    case 'error':
+      return result.error;
+    case 'denied':
+      return result.reason;
   }
 }

@@ -65,9 +65,14 @@ function addAssistant(prompt: LanguageModelV3Prompt, message: ConversationMessag
 function outputOf({ result }: ToolInvocation): ToolOutput {
   if (result === null) return { type: 'error-text', value: 'There is no result: the call was given up.' };
   if (result.status === 'error') return { type: 'error-text', value: result.error };
-  if (result.status === 'denied') return { type: 'execution-denied', reason: 'The user denied this call.' };
+  if (result.status === 'denied') return { type: 'execution-denied', reason: deniedText(result.reason) };
   if (typeof result.output === 'string') return { type: 'text', value: result.output };
   return { type: 'json', value: result.output };
+}
+
+function deniedText(reason: string | null): string {
+  const denied = 'This call was denied, so it was not carried out.';
+  return reason === null ? denied : `${denied} The reason: ${reason}`;
 }
 
 function withOptions(metadata: ProviderMetadata | undefined): { providerOptions?: Options } {

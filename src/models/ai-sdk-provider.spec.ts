@@ -20,7 +20,7 @@ describe('the prompt', () => {
       call('1', 'read', { path: 'a' }, { status: 'success', output: 'text' }),
       call('2', 'bash', { command: 'b' }, { status: 'success', output: { exitCode: 1 } }),
       call('3', 'bash', '{"command', { status: 'error', error: 'No JSON.' }),
-      call('4', 'write', {}, { status: 'denied' }),
+      call('4', 'write', {}, { status: 'denied', reason: 'Too early.' }),
       call('5', 'odd name!', {}),
     );
     const prompt = toPrompt('System.', [user('Go'), done, user('On'), user('and on')]);
@@ -37,7 +37,10 @@ describe('the prompt', () => {
       { toolCallId: '1', toolName: 'read', output: { type: 'text', value: 'text' } },
       { toolCallId: '2', output: { type: 'json', value: { exitCode: 1 } } },
       { toolCallId: '3', output: { type: 'error-text', value: 'No JSON.' } },
-      { toolCallId: '4', output: { type: 'execution-denied' } },
+      {
+        toolCallId: '4',
+        output: { type: 'execution-denied', reason: expect.stringContaining('Too early.') as unknown },
+      },
       { toolCallId: '5', output: { type: 'error-text', value: expect.stringContaining('given up') as unknown } },
     ]);
   });

@@ -19,7 +19,10 @@ export type StoredPart =
   | { type: 'step_start' };
 
 export type ToolResult =
-  { status: 'success'; output: JsonValue } | { status: 'error'; error: string } | { status: 'denied' };
+  | { status: 'success'; output: JsonValue }
+  | { status: 'error'; error: string }
+  /** Not carried out, because a person said no. `reason` is for the model alone. */
+  | { status: 'denied'; reason: string | null };
 
 /** A tool invocation: one record with a state; `tool_call` and `tool_result` are two views of it. */
 export interface ToolInvocation {
@@ -27,8 +30,10 @@ export interface ToolInvocation {
   name: string;
   /** As the model gave it, parsed; a string when it was no JSON. */
   input: JsonValue;
-  /** Null while it runs, or when a crash left it open. */
+  /** Null while it runs, or when a crash or a question left it open. */
   result: ToolResult | null;
+  /** Of an open call in a task with approvals: a person has approved it; it has begun. Null: neither. */
+  stage: 'approved' | 'begun' | null;
 }
 
 /** One message in the order in which the model reads it. */

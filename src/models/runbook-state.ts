@@ -71,8 +71,11 @@ interface Judgement {
 
 function judge({ action }: Block, { result }: ToolInvocation): Judgement {
   if (result === null) return bad('it has no result');
-  if (result.status === 'denied') return bad('it was denied');
   const mayFail = action.kind === 'command' && action.mayFail;
+  if (result.status === 'denied') {
+    const why = result.reason === null ? 'it was denied' : `it was denied: ${result.reason}`;
+    return mayFail ? good(`Not run: ${why}`, 'denied, as it may fail') : bad(why);
+  }
   if (result.status === 'error') return mayFail ? good(result.error, 'failed, as it may') : bad(result.error);
   if (action.kind === 'ask') return good(`The answer: ${answerOf({ result }) ?? ''}`, 'answered');
   if (action.kind !== 'command') return good('Done.', 'done');

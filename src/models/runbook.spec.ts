@@ -155,6 +155,18 @@ it('goes on where a restart left it, and fails when a command was interrupted', 
   });
 });
 
+it.each([
+  ['bash', 'Too early.', { type: 'failed', message: 'Block 1 (bash, line 1) failed: it was denied: Too early.' }],
+  ['bash', null, { type: 'failed', message: 'Block 1 (bash, line 1) failed: it was denied.' }],
+  ['bash may-fail', null, { type: 'completed' }],
+])('with a denied block `%s` (reason: %s) it ends as a failed block does', async (info, reason, expected) => {
+  const runbook = user([fence(info, 'echo 1'), fence('sh', 'echo 2')].join('\n\n'));
+  const denied = call('1', 'bash', { command: 'echo 1\n' }, { status: 'denied', reason });
+  const { outcome } = await bench.run(bench.input([runbook, assistant('', denied)]));
+  expect(outcome).toMatchObject(expected);
+  expect(bench.sandbox.commands).toEqual(expected.type === 'completed' ? ['echo 2\n'] : []);
+});
+
 describe('messages of a later or the same turn', () => {
   const sh = (text: string) => fence('sh', text);
   const ran = (command: string) =>

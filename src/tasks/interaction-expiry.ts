@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuid } from 'uuid';
 import { Database } from '../database/database.js';
 import { WorkSignal } from '../signals/work-signal.js';
-import { SETTLE_ASK } from './interaction-sql.js';
+import { SETTLE_CALL } from './interaction-sql.js';
 
 const DUE = `SELECT task_id AS "taskId" FROM interactions WHERE status = 'pending' AND expires_at <= clock_timestamp() LIMIT 50`;
 
@@ -12,14 +12,18 @@ WITH task AS (SELECT id, workspace_id FROM tasks WHERE id = $1 AND status = 'awa
 asked AS (
   UPDATE interactions i SET status = 'expired' FROM task
   WHERE i.task_id = task.id AND i.status = 'pending' AND i.expires_at <= clock_timestamp()
-  RETURNING i.message_id, i.tool_call_id, i.expires_at),
-${SETTLE_ASK(`state = 'error', error = 'no answer by ' || to_char(asked.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`)},
+  RETURNING i.message_id, i.tool_call_id, i.type, i.expires_at),
+${SETTLE_CALL(`state = CASE asked.type WHEN 'approval' THEN 'denied' ELSE 'error' END,
+  error = 'no answer by ' || to_char(asked.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`)},
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
   SELECT $2, task.id, task.workspace_id, 'continuation', 'queued' FROM task, asked RETURNING id)
 UPDATE tasks t SET status = 'queued', updated_at = now() FROM run WHERE t.id = $1 RETURNING run.id`;
 
-/** Questions that nobody has answered in time: the agent gets a tool error and goes on (reference §5). */
+/**
+ * Interactions that nobody has answered in time: the agent reads that, as the error of a question or as the reason of
+ * a denied call, and goes on (reference §5).
+ */
 @Injectable()
 export class InteractionExpiry {
   constructor(

@@ -6,8 +6,8 @@ import { ApiError } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import type { StoredPart } from '../models/conversation.js';
 import { WorkSignal } from '../signals/work-signal.js';
-import { answerOf, type PendingInteraction } from './answer.js';
-import { SETTLE_ASK } from './interaction-sql.js';
+import { answerOf, decisionOf, type PendingInteraction } from './answer.js';
+import { APPROVE, DENY, DENY_STEP, SETTLE } from './interaction-sql.js';
 import { checkAttachments, fileParts } from './message-parts.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { AnswerDto } from './task.dto.js';
@@ -18,20 +18,13 @@ const PENDING = `
 SELECT id, type, options, multiple, allow_text AS "allowText", expires_at <= clock_timestamp() AS expired
 FROM interactions WHERE task_id = $1 AND status = 'pending'`;
 
-// $2 state, $3 output, $4 error, $5 status of the interaction. The caller holds the task's lock.
-const SETTLE = `
-WITH asked AS (
-  UPDATE interactions SET status = $5 WHERE task_id = $1 AND status = 'pending' RETURNING message_id, tool_call_id),
-${SETTLE_ASK('state = $2, output = $3::jsonb, error = $4')}
-SELECT 1 FROM asked`;
-
 const CONTINUE = `
 WITH task AS (UPDATE tasks SET status = 'queued', updated_at = now() WHERE id = $1 AND status IN (${from('queued')})
   RETURNING id, workspace_id)
 INSERT INTO runs (id, task_id, workspace_id, kind, status)
 SELECT $2, id, workspace_id, 'continuation', 'queued' FROM task`;
 
-/** Questions: answered through the interaction endpoint, or settled by a message (reference §4 and §5). */
+/** Questions and approvals: answered through the interaction endpoint, or settled by a message (reference §4, §5). */
 @Injectable()
 export class InteractionsService {
   constructor(
@@ -46,20 +39,20 @@ export class InteractionsService {
     if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {
       throw new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');
     }
-    const answer = answerOf(pending, input);
-    const files = await fileParts(auth, tx, this.files, task.id, input);
-    const output = { ...answer, files: files.map(({ fileId, name }) => ({ id: fileId, name })) };
-    await tx.query(SETTLE, [task.id, 'success', JSON.stringify(output), null, 'answered']);
+    if (pending.type === 'approval') await this.decide(tx, task.id, input);
+    else await this.reply(auth, tx, task.id, pending, input);
     const runId = uuid();
     await tx.query(CONTINUE, [task.id, runId]);
     tx.afterCommit(() => this.signal.ring(runId));
     return readTask(tx, task.id);
   }
 
-  /** A message in place of an answer: it answers a question and cancels a choice. The caller holds the task's lock. */
+  /** A message answers a question, cancels a choice, denies an approval. The caller holds the task's lock. */
   async settleByMessage(tx: UnitOfWork, taskId: string, parts: StoredPart[]): Promise<void> {
     const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [taskId]);
-    if (pending?.type === 'question' && !pending.expired) {
+    if (pending?.type === 'approval') {
+      await tx.query(DENY_STEP, [taskId, 'the person sent a message instead, which follows.']);
+    } else if (pending?.type === 'question' && !pending.expired) {
       const content = parts.find((part) => part.type === 'text')?.text ?? null;
       const files = parts.flatMap((part) => (part.type === 'file' ? [{ id: part.fileId, name: part.name }] : []));
       const output = JSON.stringify({ content, options: [], files });
@@ -68,5 +61,24 @@ export class InteractionsService {
       const error = 'Not answered: the person sent a message instead, which follows.';
       await tx.query(SETTLE, [taskId, 'error', null, error, 'cancelled']);
     }
+  }
+
+  private async reply(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    taskId: string,
+    pending: PendingInteraction,
+    input: AnswerDto,
+  ): Promise<void> {
+    const answer = answerOf(pending, input);
+    const files = await fileParts(auth, tx, this.files, taskId, input);
+    const output = { ...answer, files: files.map(({ fileId, name }) => ({ id: fileId, name })) };
+    await tx.query(SETTLE, [taskId, 'success', JSON.stringify(output), null, 'answered']);
+  }
+
+  private async decide(tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<void> {
+    const { decision, reason, remember } = decisionOf(input);
+    if (decision === 'approve') await tx.query(APPROVE, [taskId, reason, remember]);
+    else await tx.query(DENY, [taskId, reason]);
   }
 }

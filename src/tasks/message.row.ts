@@ -6,7 +6,9 @@ export interface InvocationRow {
   input: JsonValue;
   state: 'running' | 'success' | 'error' | 'denied';
   output: JsonValue;
+  /** Of a denied call the reason, which is for the model alone. */
   error: string | null;
+  stage: 'approved' | 'begun' | null;
 }
 
 /** A message with its tool invocations, as {@link MESSAGE_SELECT} reads it into JSON. */
@@ -25,7 +27,7 @@ export interface MessageRow {
 /** Invocations of a `messages m` as JSON, in the order of their calls. */
 export const INVOCATIONS = `(
   SELECT json_agg(json_build_object('toolCallId', v.tool_call_id, 'name', v.name, 'input', v.input, 'state', v.state,
-    'output', v.output, 'error', v.error) ORDER BY v.idx)
+    'output', v.output, 'error', v.error, 'stage', v.stage) ORDER BY v.idx)
   FROM tool_invocations v WHERE v.message_id = m.id)`;
 
 /** Reads messages as {@link MessageRow}s in one statement; append conditions on `m`. */

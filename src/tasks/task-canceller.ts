@@ -7,11 +7,16 @@ import { PgChannel } from '../signals/pg-channel.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { TaskRow } from './task.row.js';
 import { from, type StatusReason } from './task-status.js';
-import { ADD_DURATION, closeOpenCalls } from './task-sql.js';
+import { ADD_DURATION, closeCalls } from './task-sql.js';
 
 const LOCK_OF_USER = `
 SELECT t.id FROM tasks t WHERE t.workspace_id = $1 AND t.created_by = $2 AND t.status IN (${from('cancelled')})
 ORDER BY t.id FOR UPDATE`;
+
+// While a task waits for a person none of its open calls has begun.
+const ERROR = `CASE WHEN m.task_id IN (SELECT task_id FROM asked)
+    THEN 'Cancelled while the task waited for a person; this call did nothing.'
+    ELSE 'Cancelled before this call had a result; it may have run partly.' END`;
 
 // Status and epoch move in one statement, so that a late completion of the worker touches nothing.
 const CANCEL = `
@@ -20,8 +25,9 @@ WITH run AS (
   FROM (SELECT id, status FROM runs WHERE task_id = ANY($1::uuid[]) AND status IN ('queued', 'running') ORDER BY id FOR UPDATE) was
   WHERE r.id = was.id
   RETURNING r.id, r.task_id, CASE was.status WHEN 'running' THEN r.claimed_at END AS claimed_at),
-asked AS (UPDATE interactions SET status = 'cancelled' WHERE task_id = ANY($1::uuid[]) AND status = 'pending'),
-${closeOpenCalls('SELECT unnest($1::uuid[])', 'Cancelled before this call had a result; it may have run partly.')},
+asked AS (UPDATE interactions SET status = 'cancelled' WHERE task_id = ANY($1::uuid[]) AND status = 'pending'
+  RETURNING task_id),
+${closeCalls('SELECT unnest($1::uuid[])', ERROR)},
 done AS (
   UPDATE tasks t SET status = 'cancelled', status_reason = $2::jsonb, read_all = true, finished_at = now(), updated_at = now(),
     ${ADD_DURATION}

@@ -8,9 +8,12 @@ export const VISIBLE = `t.workspace_id = $1 AND ${seen('t.project_id', 't.create
  * Two CTEs that close the calls without a result, and the messages that hold them, of the tasks that `tasks` selects: on
  * cancel, failure or recovery a call without result gets an `error` result that says so (reference §6).
  */
-export const closeOpenCalls = (tasks: string, error: string): string => `
+export const closeOpenCalls = (tasks: string, error: string): string => closeCalls(tasks, `'${error}'`);
+
+/** The same with an error that is an SQL expression on `messages m`. */
+export const closeCalls = (tasks: string, error: string): string => `
 closed_calls AS (
-  UPDATE tool_invocations v SET state = 'error', error = '${error}', finished_at = now()
+  UPDATE tool_invocations v SET state = 'error', error = ${error}, finished_at = now()
   FROM messages m WHERE m.id = v.message_id AND m.task_id IN (${tasks}) AND m.status = 'in_progress' AND v.state = 'running'),
 closed_messages AS (
   UPDATE messages m SET status = 'complete' WHERE m.task_id IN (${tasks}) AND m.status = 'in_progress')`;

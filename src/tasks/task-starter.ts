@@ -18,8 +18,9 @@ import { newId } from '../http/uuid.js';
 const CREATE = `
 WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $2 AND user_id = $3 FOR KEY SHARE),
 task AS (
-  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq, project_id)
-  SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1, $12::uuid FROM member
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
+    project_id, approvals)
+  SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1, $12::uuid, $13 FROM member
   RETURNING ${TASK_COLUMNS}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
@@ -59,6 +60,7 @@ export class TaskStarter {
       JSON.stringify(parts),
       runId,
       input.projectId,
+      input.approvals ?? 'none',
     ]);
     if (created === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
     tx.afterCommit(() => this.signal.ring(runId));

@@ -15,6 +15,7 @@ import {
   ValidateBy,
   ValidateNested,
 } from 'class-validator';
+import { APPROVALS, type Approvals } from '../agent/agent-engine.js';
 import { Documented } from '../http/documented.js';
 import { Given, trimmed } from '../http/given.js';
 import { PageQuery } from '../http/pages.js';
@@ -146,6 +147,11 @@ export class CreateTaskDto extends ChangeTaskDto {
   @Given()
   @IsIn(['low', 'medium', 'high'])
   effort?: Effort;
+
+  @Given()
+  @IsIn(APPROVALS)
+  @Documented({ description: '`writes`: a person approves each command and each change of a file first.' })
+  approvals?: Approvals;
 }
 
 @Substance()
@@ -179,6 +185,23 @@ export class AnswerDto {
 
   @Attachments()
   attachments?: AttachmentDto[];
+
+  @Given()
+  @IsIn(['approve', 'deny'])
+  @Documented({ description: 'For an `approval`, which takes nothing else but `reason` and `remember`.' })
+  decision?: 'approve' | 'deny';
+
+  @Given()
+  @IsString()
+  @MaxLength(4_000)
+  @Matches(/\S/, { message: 'reason must not be blank' })
+  @Documented({ description: 'Why; the agent reads it when the call is denied.' })
+  reason?: string;
+
+  @Given()
+  @IsIn(['task'])
+  @Documented({ description: 'With `approve`: no more asking for that tool in this task.' })
+  remember?: 'task';
 }
 
 export class ListTasksQuery extends PageQuery {

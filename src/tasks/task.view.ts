@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { APPROVALS } from '../agent/agent-engine.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../http/schema.js';
 import { effortSchema } from '../models/model.view.js';
 import type { TaskRow } from './task.row.js';
@@ -17,7 +18,10 @@ export const interactionSchema = named(
       .nullable(),
     multiple: z.boolean().describe('Whether more than one option may be chosen.'),
     allowText: z.boolean().describe('Whether a choice may be answered with text instead.'),
-    toolCall: z.strictObject({ toolCallId: z.string(), name: z.string(), input: z.unknown() }).nullable(),
+    toolCall: z
+      .strictObject({ toolCallId: z.string(), name: z.string(), input: z.unknown() })
+      .nullable()
+      .describe('The call that an `approval` is about; else null.'),
     createdAt: timestampSchema,
     expiresAt: timestampSchema,
   }),
@@ -60,7 +64,7 @@ export const taskSchema = named(
     pendingInteraction: interactionSchema.nullable().describe('Not null exactly while the status is `awaiting_input`.'),
     model: z.string(),
     effort: effortSchema.nullable(),
-    approvals: z.enum(['none', 'writes']),
+    approvals: z.enum(APPROVALS),
     budget: budgetSchema.nullable(),
     source: z.strictObject({
       type: z.enum(['api', 'automation']),
@@ -95,7 +99,7 @@ export function taskView(row: TaskRow): z.output<typeof taskSchema> {
     pendingInteraction: interactionView(row.interaction),
     model: row.model,
     effort: row.effort,
-    approvals: 'none',
+    approvals: row.approvals,
     budget: row.budget === null ? null : budgetView(row.budget),
     source: { type: 'api', automationId: null, automationRunId: null },
     result: row.status === 'completed' ? { text: row.resultText ?? '', fileIds: row.resultFileIds ?? [] } : null,
@@ -139,8 +143,7 @@ function interactionView(row: TaskRow['interaction']): z.output<typeof interacti
     options: row.options,
     multiple: row.multiple,
     allowText: row.allowText,
-    // Only an approval is about another tool's call.
-    toolCall: null,
+    toolCall: row.toolCall,
     createdAt: timestampView(row.createdAt),
     expiresAt: timestampView(row.expiresAt),
   };

@@ -105,7 +105,7 @@ export class TasksController {
   @HttpCode(202)
   @Endpoint({
     summary: 'Answer the question of a task',
-    description: 'The same task goes on.',
+    description: 'Or decide on the call that it wants to make. The same task goes on.',
     policy: 'task_execution',
     scopes: ['tasks:write'],
     conditionalScopes: { 'files:write': 'attachments are sent' },

@@ -169,7 +169,11 @@ describe('Questions (reference §4)', () => {
     const interactionId = interaction.id;
     expect(await refusal(id, { interactionId, optionIds: ['a'] })).toEqual([400, 'invalid_field', 'optionIds']);
     expect(await refusal(id, { interactionId })).toEqual([400, 'invalid_field', 'content']);
-    expect(await refusal(id, { interactionId, decision: 'approve' })).toEqual([400, 'unknown_field', 'decision']);
+    const other = { decision: 'approve', reason: 'y', remember: 'task' };
+    for (const field of ['decision', 'reason', 'remember'] as const) {
+      const body = { interactionId, content: 'x', [field]: other[field] };
+      expect(await refusal(id, body)).toEqual([400, 'invalid_field', field]);
+    }
     expect(await refusal(id, { content: 'x' })).toEqual([400, 'invalid_field', 'interactionId']);
   });
 

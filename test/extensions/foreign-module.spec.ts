@@ -1,6 +1,7 @@
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { runTask } from '../harness/tasks.js';
+import { answerApproval, approvalOf } from '../harness/approvals.js';
+import { createTask, finished, runTask } from '../harness/tasks.js';
 import { ForeignModule } from './foreign-module.js';
 
 describe('A foreign module', () => {
@@ -21,6 +22,22 @@ describe('A foreign module', () => {
       result: { text: `Counted: ${result}` },
       usage: { toolCalls: 2 },
     });
+  });
+
+  it('asks before its tool in a task with approvals, because the tool does not say that it changes nothing', async () => {
+    const { client } = member;
+    const { id } = await createTask(client, { content: 'three more words', model: 'counter', approvals: 'writes' });
+    const write = await approvalOf(client, id);
+    expect(write.toolCall?.name).toBe('write');
+    await answerApproval(client, id, write, { decision: 'approve' });
+    const count = await approvalOf(client, id, write);
+    expect(count).toMatchObject({
+      question: 'May the agent use the tool count_words?\n\n{"path":"told.txt"}',
+      toolCall: { name: 'count_words', input: { path: 'told.txt' } },
+    });
+    await answerApproval(client, id, count, { decision: 'deny', reason: 'Count yourself.' });
+    const denied = JSON.stringify({ status: 'denied', reason: 'Count yourself.' });
+    expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: `Counted: ${denied}` } });
   });
 
   it('brings routes, and the pipeline comes for free', async () => {

@@ -71,6 +71,14 @@ describe(`Generated requests (seed ${SEED})`, () => {
     expect(statistics.share).toBeGreaterThan(0.4);
   });
 
+  it('tasks asked in every way, and were answered in every way', async () => {
+    const answered = await world.db.query<{ answer: string }>(
+      `SELECT DISTINCT concat_ws(' ', type, decision) AS answer FROM interactions WHERE status = 'answered' ORDER BY 1`,
+    );
+    const all = ['approval approve', 'approval deny', 'choice', 'question'];
+    expect(answered.map(({ answer }) => answer)).toEqual(all);
+  });
+
   it('no file is left that the database does not know', async () => {
     expect(await halfWritten(world)).toEqual([]);
     expect(await orphanedWorkdirs(world)).toEqual([]);

@@ -8,7 +8,7 @@ const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global
 const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
 /** What a request must fit beside the document: the kind of the question, the messages of the task, the upload's size. */
 const BESIDE: Record<string, RegExp> = {
-  'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments)$/,
+  'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
 };
 

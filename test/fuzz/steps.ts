@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DEFECTS, form, type Form } from './forms.js';
 import type { Operation, Operations } from './operations.js';
 import { BODY_TEXTS, CHANGES, type Change, oddText, type Spelling, spelling } from './mutations.js';
-import { allowed, CHOICE, QUESTION, ref, type Ref } from './values.js';
+import { allowed, CHOICE, COMMAND, QUESTION, ref, type Ref } from './values.js';
 
 export type Distortion =
   | { aspect: 'path'; at: number; text: string }
@@ -131,18 +131,24 @@ function right(operations: Operations, operation: Operation, fixed: Partial<Step
   return step(operations, operation, { distortions: [], who: 'member', times: 1, query: [], path, ...fixed });
 }
 
-/** A task that asks, is answered in one way or another, and goes on. */
+/** A task that asks, a question or for an approval, is answered in one way or another, and goes on. */
 function dialogue(operations: Operations): fc.Arbitrary<Step[]> {
   const at = (name: string, fixed: Partial<Step> = {}) => right(operations, operations.named(name), fixed);
-  const question = { interactionId: ownRef('interactionId'), content: 'Ada' };
-  const choice = { interactionId: ownRef('interactionId'), optionIds: ['a'] };
+  const interactionId = ownRef('interactionId');
+  const approval = { content: COMMAND, approvals: 'writes' };
+  const dialogues = [
+    [{ content: QUESTION }, { interactionId, content: 'Ada' }],
+    [{ content: CHOICE }, { interactionId, optionIds: ['a'] }],
+    [approval, { interactionId, decision: 'approve', remember: 'task' }],
+    [approval, { interactionId, decision: 'deny', reason: 'No.' }],
+  ];
   const answer = 'POST /v1/tasks/{taskId}/interaction';
   const other = [answer, 'POST /v1/tasks/{taskId}/messages', 'POST /v1/tasks/{taskId}/cancel'].map((name) => step(operations, operations.named(name))); // prettier-ignore
   return fc
-    .constantFrom([QUESTION, question] as const, [CHOICE, choice] as const)
-    .chain(([content, body]) =>
+    .constantFrom(...dialogues)
+    .chain(([task, body]) =>
       steps(
-        at('POST /v1/tasks', { body: { content } }),
+        at('POST /v1/tasks', { body: task }),
         at('GET /v1/tasks/{taskId}', { settle: true }),
         fc.array(fc.oneof(...other), { maxLength: 2 }),
         at(answer, { body }),

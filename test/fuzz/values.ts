@@ -29,6 +29,8 @@ export function ref(name: string): fc.Arbitrary<Ref> {
 const fence = (word: string, text: string) => `\`\`\`${word}\n${text}\n\`\`\``;
 export const QUESTION = fence('ask', 'What is it called?');
 export const CHOICE = fence('ask', 'Which one?\n\n- a: The first\n- b: The second');
+/** With approvals it asks first. */
+export const COMMAND = fence('bash', 'true');
 const WORK = [fence('file path=a.txt', 'A'), fence('bash', 'cat a.txt'), fence('publish path=a.txt', '')].join('\n\n');
 
 /** What the document cannot say of a field: whose id it is, and which text makes the runbook model do something. */

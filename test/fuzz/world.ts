@@ -15,7 +15,7 @@ import { createTask } from '../harness/tasks.js';
 import { MAX_UPLOAD } from './forms.js';
 import type { People } from './request.js';
 import type { Ids } from './scene.js';
-import { CHOICE, QUESTION } from './values.js';
+import { CHOICE, COMMAND, QUESTION } from './values.js';
 
 const few = { capacity: 5, windowSeconds: 1 };
 const tight = {
@@ -136,7 +136,8 @@ async function things(url: string, { key }: Member): Promise<Ids> {
   const attachments = ids['uploadId']?.map((uploadId) => ({ uploadId }));
   // All but the first in a project that everybody of the workspace sees.
   const projectId = ids['projectId']?.[1];
-  for (const more of [{ attachments, projectId: null }, { attachments }, { content: QUESTION }, { content: CHOICE }]) {
+  const asking = [{ content: QUESTION }, { content: CHOICE }, { content: COMMAND, approvals: 'writes' }];
+  for (const more of [{ attachments, projectId: null }, { attachments }, ...asking]) {
     ids['taskId']?.push((await createTask(client, { content: 'A task.', projectId, ...more })).id);
   }
   return ids;

@@ -87,6 +87,8 @@ export class AgentBench {
       runId: '0190a000-0000-7000-8000-000000000002',
       model: { id: this.modelId, effort: null },
       messages: typeof messages === 'string' ? [user(messages)] : messages,
+      approvals: 'none',
+      approvedTools: [],
       budget: {},
       spent: { steps: 0, tokens: 0, durationMs: 0 },
       files: [],
@@ -135,14 +137,15 @@ export function call(
   name: string,
   input: JsonValue,
   result: ToolResult | null = null,
+  stage: ToolInvocation['stage'] = null,
 ): ToolInvocation {
-  return { toolCallId, name, input, result };
+  return { toolCallId, name, input, result, stage };
 }
 
 /** What the recorder does with an event, on an array instead of rows. */
 export function record(conversation: ConversationMessage[], event: AgentEvent): void {
   if (event.type === 'step') {
-    const invocations = event.calls.map((one) => ({ ...one, result: null }));
+    const invocations = event.calls.map((one) => ({ ...one, result: null, stage: null }));
     // JSON, because a database gives back what it can store and nothing else.
     const parts = JSON.parse(JSON.stringify(event.parts)) as ConversationMessage['parts'];
     conversation.push({ id: event.messageId, role: 'assistant', parts, invocations });
@@ -151,6 +154,10 @@ export function record(conversation: ConversationMessage[], event: AgentEvent): 
   const message = conversation.find((one) => one.id === event.messageId);
   const invocation = message?.invocations.find((one) => one.toolCallId === event.toolCallId);
   if (message === undefined || invocation === undefined) throw new Error('A tool event without its call.');
+  if (event.type === 'begin') {
+    invocation.stage = 'begun';
+    return;
+  }
   invocation.result = event.result;
   const open = message.invocations.some((one) => one.result === null);
   if (event.last === open) throw new Error('`last` is wrong.');

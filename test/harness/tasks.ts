@@ -16,6 +16,7 @@ export interface TaskBody {
     options: { id: string; label: string; description: string | null }[] | null;
     multiple: boolean;
     allowText: boolean;
+    toolCall: { toolCallId: string; name: string; input: unknown } | null;
     expiresAt: string;
   } | null;
   result: { text: string; fileIds: string[] } | null;
@@ -92,6 +93,12 @@ export async function readMessages(client: Client, id: string, query = ''): Prom
   const answer = await client.get<{ messages: MessageBody[] }>(`/v1/tasks/${id}/messages${query}`);
   expect(answer.status).toBe(200);
   return answer.body.messages;
+}
+
+/** The results of all tool calls, in the order of the calls. */
+export async function readResults(client: Client, id: string): Promise<PartBody[]> {
+  const messages = await readMessages(client, id);
+  return messages.flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool_result'));
 }
 
 /** Everything the assistant wrote as text, oldest first. */

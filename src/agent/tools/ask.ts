@@ -27,6 +27,7 @@ export class AskTool extends AgentTool<typeof parameters> {
   readonly description = toolText('ask');
   readonly parameters = parameters;
   readonly repeatable = true;
+  override readonly changes = false;
 
   execute({ question, options, multiple, allowText }: z.output<typeof parameters>): Promise<ToolOutcome> {
     const choices = options?.map(({ id, label, description }) => ({ id, label, description: description ?? null }));

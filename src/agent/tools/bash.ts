@@ -39,6 +39,10 @@ export class BashTool extends AgentTool<typeof parameters> {
     });
     return success(outputOf(result));
   }
+
+  override approvalQuestion({ command }: z.output<typeof parameters>): string {
+    return `May the agent run this command (bash)?\n\n${command}`;
+  }
 }
 
 function outputOf(result: RunResult) {

@@ -46,6 +46,10 @@ export class EditTool extends AgentTool<typeof parameters> {
     await session.writeFile(path, text.split(oldText).join(newText));
     return success({ path, replacements: places.length, line: lineAt(text, places[0] ?? 0) });
   }
+
+  override approvalQuestion({ path }: z.output<typeof parameters>): string {
+    return `May the agent change the file ${path} (edit)?`;
+  }
 }
 
 async function textOf(content: Readable, path: string): Promise<string> {

@@ -18,6 +18,7 @@ export class GlobTool extends AgentTool<typeof parameters> {
   readonly description = toolText('glob');
   readonly parameters = parameters;
   readonly repeatable = true;
+  override readonly changes = false;
 
   async execute({ pattern, path }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     // Not `rg --glob`: a pattern that matches a folder brings back what .gitignore excludes, node_modules and all.

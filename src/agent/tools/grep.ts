@@ -30,6 +30,7 @@ export class GrepTool extends AgentTool<typeof parameters> {
   readonly description = toolText('grep');
   readonly parameters = parameters;
   readonly repeatable = true;
+  override readonly changes = false;
 
   async execute(input: Input, context: ToolContext): Promise<ToolOutcome> {
     const { lines, cut } = await ripgrep(await context.sandbox(), commandFor(input), LINES + 1);

@@ -22,6 +22,8 @@ export class PublishTool extends AgentTool<typeof parameters> {
   readonly description = toolText('publish');
   readonly parameters = parameters;
   readonly repeatable = true;
+  // It copies what is there for people who see the task anyway; the workdir stays as it is.
+  override readonly changes = false;
 
   async execute({ path, name }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();

@@ -20,6 +20,7 @@ export class ReadTool extends AgentTool<typeof parameters> {
   readonly description = toolText('read');
   readonly parameters = parameters;
   readonly repeatable = true;
+  override readonly changes = false;
 
   async execute({ path, offset, limit }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();

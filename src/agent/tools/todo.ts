@@ -15,6 +15,7 @@ export class TodoTool extends AgentTool<typeof parameters> {
   readonly description = toolText('todo');
   readonly parameters = parameters;
   readonly repeatable = true;
+  override readonly changes = false;
 
   execute({ items }: z.output<typeof parameters>, { toolCallId }: ToolContext): Promise<ToolOutcome> {
     const left = items.filter(({ status }) => status === 'pending' || status === 'in_progress').length;

@@ -20,4 +20,8 @@ export class WriteTool extends AgentTool<typeof parameters> {
     await session.writeFile(path, content);
     return success({ path, bytes: Buffer.byteLength(content) });
   }
+
+  override approvalQuestion({ path, content }: z.output<typeof parameters>): string {
+    return `May the agent write the file ${path}, ${Buffer.byteLength(content)} bytes (write)?`;
+  }
 }

@@ -3,6 +3,7 @@ import { Projects1763769600002 } from './0002-projects.js';
 import { ModesPoliciesAccounts1763683200005 } from './0005-modes-policies-accounts.js';
 import { Endings1763856000006 } from './0006-endings.js';
 import { Claims1764547200007 } from './0007-claims.js';
+import { Approvals1764633600008 } from './0008-approvals.js';
 import { EndingsOfTurns1795305600009 } from './0009-endings-of-turns.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
@@ -12,5 +13,6 @@ export const MIGRATIONS = [
   Projects1763769600002,
   Endings1763856000006,
   Claims1764547200007,
+  Approvals1764633600008,
   EndingsOfTurns1795305600009,
 ];
