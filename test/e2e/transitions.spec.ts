@@ -76,7 +76,10 @@ describe('From one status to the next (reference §5)', () => {
 
   it('running, the turn ends and a message waits: queued', async () => {
     const { id, asked } = await begin();
-    expect(await post(id, 'messages', { content: 'Next.' })).toMatchObject({ status: 202, task: { status: 'running' } });
+    expect(await post(id, 'messages', { content: 'Next.' })).toMatchObject({
+      status: 202,
+      task: { status: 'running' },
+    });
     asked.answer({ text: 'First.' });
     expect(await ends(id)).toEqual(['queued', 'running', ...TURN]);
   });
@@ -132,7 +135,9 @@ describe('From one status to the next (reference §5)', () => {
       pendingInteraction: null,
     });
     const { request, said, answer } = await model.asked();
-    const results = request.messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
+    const results = request.messages
+      .filter(({ role }) => role === 'tool')
+      .map(({ content }) => JSON.stringify(content));
     expect(results).toEqual([expect.stringMatching(result)]);
     expect(said).toEqual(['Begin.', 'Neither.']);
     answer({ text: 'Then not.' });
@@ -161,18 +166,21 @@ describe('From one status to the next (reference §5)', () => {
     expect(await statusesOf(service.db, id)).toEqual(['queued', 'running', recorded, ...TURN]);
   });
 
-  it.each(['cancelled', 'failed'])('messages that are unread when it is %s are read with the next one', async (status) => {
-    const { id, asked } = await begin();
-    for (const content of ['One.', 'Two.']) await post(id, 'messages', { content });
-    if (status === 'cancelled') await post(id, 'cancel');
-    asked.answer({ status: 400 });
-    await reaches(member.client, id, status);
-    await post(id, 'messages', { content: 'Three.' });
-    const { said, answer } = await model.asked();
-    expect(said).toEqual(['Begin.', 'One.', 'Two.', 'Three.']);
-    answer({ text: 'All read.' });
-    expect(await finished(member.client, id)).toMatchObject({ result: { text: 'All read.' }, messageCount: 5 });
-  });
+  it.each(['cancelled', 'failed'])(
+    'messages that are unread when it is %s are read with the next one',
+    async (status) => {
+      const { id, asked } = await begin();
+      for (const content of ['One.', 'Two.']) await post(id, 'messages', { content });
+      if (status === 'cancelled') await post(id, 'cancel');
+      asked.answer({ status: 400 });
+      await reaches(member.client, id, status);
+      await post(id, 'messages', { content: 'Three.' });
+      const { said, answer } = await model.asked();
+      expect(said).toEqual(['Begin.', 'One.', 'Two.', 'Three.']);
+      answer({ text: 'All read.' });
+      expect(await finished(member.client, id)).toMatchObject({ result: { text: 'All read.' }, messageCount: 5 });
+    },
+  );
 
   it('a completed, failed or cancelled task is final: it has no work left, and says when it ended, and why if not well', async () => {
     const endings = { completed: { text: 'Done.' }, failed: { status: 400 }, cancelled: { hang: true } };
