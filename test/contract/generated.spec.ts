@@ -1,5 +1,6 @@
 // Cases made of the endpoint table: what every route of a kind has in common. The client holds each answer against the
 // document, with its headers.
+import { randomBytes, randomUUID } from 'node:crypto';
 import { writes } from '../../src/http/endpoint.js';
 import { makeMember } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
@@ -141,6 +142,19 @@ describe('Every route of the table (reference §1, §2)', () => {
       const foreign = await world.send(row, member.client, await world.path(row, stranger));
       expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
       expect(sameness(foreign)).toEqual(sameness(unknown));
+    },
+  );
+
+  // automationId alone is a uuid by the specification, and 400 when it is none.
+  it.each(some((row) => needsKey(row) && /\{(?!automationId)\w+Id\}/.test(row.path)))(
+    '%s answers for an id that is none as for one that does not exist',
+    async (_title, row) => {
+      const unknown = await world.send(row, member.client, await world.path(row, null));
+      const long = randomBytes(4000).toString('hex');
+      for (const id of ['x', '0', "'", '%00', '%F0%9F%98%80', randomUUID().slice(1), `${randomUUID()}0`, long]) {
+        const malformed = await world.send(row, member.client, row.path.replace(/\{\w+\}/g, id));
+        expect([id, sameness(malformed)]).toEqual([id, sameness(unknown)]);
+      }
     },
   );
 
