@@ -206,6 +206,8 @@ describe('Every route of the table (reference §1, §2)', () => {
     const walked: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page = await read(`?limit=1${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+      // The last page says that it is the last: no empty one comes after it.
+      expect(page.ids).toHaveLength(1);
       walked.push(...page.ids);
       cursor = page.cursor;
     }
