@@ -15,7 +15,7 @@ describe('What the service does by itself (reference §7, §8)', () => {
   beforeAll(async () => {
     const set = jest.spyOn(globalThis, 'setInterval');
     service = await bootApp({ env: { ROLE: 'api' } });
-    timers = set.mock.calls.map(([ring, every]) => ({ ring: ring as () => void, every: every ?? 0 }));
+    timers = set.mock.calls.map(([ring, every]) => ({ ring: ring, every: every ?? 0 }));
     set.mockRestore();
     member = await makeMember(service);
   });
