@@ -41,3 +41,10 @@ describe('fingerprintOf', () => {
 it('canonicalPath gives one spelling', () => {
   expect(canonicalPath('/v1/tasks/0197ABCD/%6dessages')).toBe('/v1/tasks/0197abcd/messages');
 });
+
+it('canonicalPath is always something that PostgreSQL can index, and tells paths apart', () => {
+  const odd = ['/v1/tasks/%00/messages', '/v1/tasks/%00%00/messages', `/${'x'.repeat(1000)}`, `/${'x'.repeat(15_000)}`];
+  for (const path of odd) expect(canonicalPath(path)).toMatch(/^[0-9a-f]{64}$/);
+  expect(new Set(odd.map(canonicalPath)).size).toBe(odd.length);
+  expect(canonicalPath(`/${'x'.repeat(999)}`)).toBe(`/${'x'.repeat(999)}`);
+});

@@ -1,5 +1,6 @@
 // Cases made of the endpoint table: what every route of a kind has in common. The client holds each answer against the
 // document, with its headers.
+import { randomBytes, randomUUID } from 'node:crypto';
 import { writes } from '../../src/http/endpoint.js';
 import { makeMember } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
@@ -144,6 +145,19 @@ describe('Every route of the table (reference §1, §2)', () => {
     },
   );
 
+  // automationId alone is a uuid by the specification, and 400 when it is none.
+  it.each(some((row) => needsKey(row) && /\{(?!automationId)\w+Id\}/.test(row.path)))(
+    '%s answers for an id that is none as for one that does not exist',
+    async (_title, row) => {
+      const unknown = await world.send(row, member.client, await world.path(row, null));
+      const long = randomBytes(4000).toString('hex');
+      for (const id of ['x', '0', "'", '%00', '%F0%9F%98%80', randomUUID().slice(1), `${randomUUID()}0`, long]) {
+        const malformed = await world.send(row, member.client, row.path.replace(/\{\w+\}/g, id));
+        expect([id, sameness(malformed)]).toEqual([id, sameness(unknown)]);
+      }
+    },
+  );
+
   it.each(some((row) => row.status === 201 && row.path !== '/v1/uploads'))(
     '%s says in Location where the new thing is',
     async (_title, row) => {
@@ -192,6 +206,8 @@ describe('Every route of the table (reference §1, §2)', () => {
     const walked: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page = await read(`?limit=1${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+      // The last page says that it is the last: no empty one comes after it.
+      expect(page.ids).toHaveLength(1);
       walked.push(...page.ids);
       cursor = page.cursor;
     }

@@ -47,6 +47,13 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
     );
   }, 60_000);
 
+  it('a paid bucket is smaller than the free one', async () => {
+    const file = join(folder.path, 'limits.json');
+    const paid = { policies: { file_upload: { capacity: 19 } } };
+    writeFileSync(file, JSON.stringify({ rateLimits: { paid } }));
+    expect(await refusal({ CONFIG_FILE: file })).toMatch(/^CONFIG_FILE, rateLimits.*file_upload/m);
+  }, 60_000);
+
   it('DATABASE_URL leads nowhere; the message holds no password', async () => {
     const port = await freePort();
     const said = await refusal({ DATABASE_URL: `postgres://postgres:top-secret@127.0.0.1:${port}/postgres` });

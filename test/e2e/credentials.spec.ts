@@ -51,6 +51,19 @@ describe('Credentials (reference §3)', () => {
     });
     expect(member.key.secret.startsWith(member.key.prefix)).toBe(true);
   });
+  it('there are ten scopes, and a key has those that were chosen when it was made', async () => {
+    const all = ['projects', 'tasks', 'files'].flatMap((name) => [`${name}:read`, `${name}:write`]);
+    all.push('billing:read', 'integrations:read', 'automations:read', 'automations:write');
+    const scopesOf = async ({ client }: Member) =>
+      (await client.get<{ scopes: string[] }>('/v1/auth/context')).body.scopes;
+    expect(await scopesOf(member)).toEqual(all);
+    expect(await scopesOf(await makeMember(service, { scopes: ['files:read', 'tasks:read'] }))).toEqual(
+      expect.arrayContaining(['files:read', 'tasks:read']),
+    );
+    for (const scope of SCOPES) {
+      expect(await scopesOf(await makeMember(service, { scopes: [scope] }))).toEqual([scope]);
+    }
+  });
   it('the scheme is not case-sensitive', async () => {
     const { status } = await anonymous.get('/v1/auth/context', {
       headers: { Authorization: `bEARER ${member.key.secret}` },
@@ -76,6 +89,14 @@ describe('Credentials (reference §3)', () => {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     });
     expect(answer.status).toBe(405);
+    for (const [type, body] of [
+      ['application/x-www-form-urlencoded', raw],
+      ['application/json', JSON.stringify({ content: 'x', access_token: member.key.secret })],
+    ] as const) {
+      const headers = { 'Content-Type': type, 'Idempotency-Key': crypto.randomUUID() };
+      const posted = await anonymous.request<ErrorBody>('POST', '/v1/tasks', { raw: body, headers });
+      expect([posted.status, posted.body.error.code]).toEqual([401, 'missing_credential']);
+    }
   });
   it('two Authorization headers are 401', async () => {
     const header = `Authorization: Bearer ${member.key.secret}`;

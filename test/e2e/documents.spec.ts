@@ -11,6 +11,20 @@ function objects(node: unknown, at = ''): [string, Record<string, unknown>][] {
   return own['type'] === 'object' && typeof own['properties'] === 'object' ? [[at, own], ...found] : found;
 }
 
+/** The named schemas that a part of the document refers to, directly or through others. */
+function reachedFrom(document: Document, from: unknown): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  const visit = (node: unknown) => {
+    for (const [, kind = '', name = ''] of JSON.stringify(node).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      if (`${kind}/${name}` in found) continue;
+      found[`${kind}/${name}`] = document.components[kind]?.[name];
+      visit(found[`${kind}/${name}`]);
+    }
+  };
+  visit(from);
+  return found;
+}
+
 describe('The OpenAPI document and its page (reference §2)', () => {
   let service: TestApp;
   let client: Client;
@@ -48,6 +62,28 @@ describe('The OpenAPI document and its page (reference §2)', () => {
       ([, schema]) => schema['additionalProperties'] !== false,
     );
     expect(open.map(([at]) => at)).toEqual([]);
+  });
+
+  it('every documented key of an answer is always there: "nothing" is null, not absent', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const answers = objects(reachedFrom(document, operations.map(({ responses }) => responses))); // prettier-ignore
+    expect(answers.length).toBeGreaterThan(30);
+    for (const [at, { properties = {}, required = [] }] of answers) {
+      expect([at, [...(required as string[])].sort()]).toEqual([at, Object.keys(properties as object).sort()]);
+    }
+  });
+
+  it('keys and parameters are in camelCase, but for the names of the rate-limit policies', () => {
+    const keys = objects(document.components['schemas']).flatMap(([, { properties = {} }]) =>
+      Object.keys(properties as object),
+    );
+    const parameters = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap((operation) => operation.parameters ?? []);
+    const names = [...keys, ...parameters.flatMap(({ name, in: place }) => (place === 'header' ? [] : [name]))];
+    expect(names.length).toBeGreaterThan(100);
+    const policies = ['metadata_read', 'resource_read', 'resource_write', 'task_execution', 'file_upload'];
+    expect(names.filter((name) => !policies.includes(name) && !/^[a-z]+([A-Z0-9][a-z0-9]*)*$/.test(name))).toEqual([]);
   });
 
   it('refers to nothing that is not there, and holds nothing that is not referred to', () => {

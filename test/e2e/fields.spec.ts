@@ -1,5 +1,6 @@
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { makeTask } from '../harness/files.js';
 import { makeNotes, NotesModule } from './notes.module.js';
 
 interface NotesPage {
@@ -89,11 +90,20 @@ describe('Fields, queries and pages (reference §10, §11)', () => {
     }
     expect(seen).toEqual([[1, 2], [3, 4], [5]]);
   });
-  it('without a limit there are 50 to a page', async () => {
-    expect((await member.client.get<NotesPage>('/v1/notes')).body).toEqual({
-      notes: [1, 2, 3, 4, 5],
-      nextCursor: null,
-    });
+  it('without a limit there are 50 to a page; a page of as many as there are is the last', async () => {
+    const lister = await makeMember(service);
+    for (let n = 0; n < 51; n++) await makeTask(service, lister);
+    const sizes: [number, boolean][] = [];
+    for (const query of ['', '?limit=50', '?limit=51', '?limit=100']) {
+      const { body } = await lister.client.get<{ tasks: object[]; nextCursor: string | null }>(`/v1/tasks${query}`);
+      sizes.push([body.tasks.length, body.nextCursor === null]);
+    }
+    expect(sizes).toEqual([
+      [50, false],
+      [50, false],
+      [51, true],
+      [51, true],
+    ]);
   });
   it('a cursor is good for its list, its user and its filters alone', async () => {
     const first = await member.client.get<NotesPage>('/v1/notes?limit=2&contains=a');

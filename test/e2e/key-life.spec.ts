@@ -4,6 +4,7 @@ import { MembershipsService } from '../../src/workspaces/memberships.service.js'
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
+import { addProjectFile, createProject, deletion } from '../harness/projects.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -20,6 +21,30 @@ describe('The life of a key (reference §3)', () => {
     const about = { workspaceId: workspace.id, userId: user.id, name: 'second', scopes: SCOPES, lifetimeSeconds: null };
     return new Client(service.url, (await keys().create(about)).secret);
   };
+
+  it('acts as its user in its workspace alone: what that user has in another one is not there', async () => {
+    const here = await makeMember(service, { role: 'owner' });
+    const { workspace } = await makeMember(service);
+    await service.app.get(MembershipsService).add(workspace.id, here.user.id, 'owner');
+    const there = { ...here, workspace, client: await secondKey({ ...here, workspace }) };
+    for (const { client, user, workspace: own } of [here, there]) {
+      const { body } = await client.get('/v1/auth/context');
+      expect(body).toMatchObject({ user: { id: user.id }, workspace: { id: own.id } });
+    }
+    const project = await createProject(here, { name: 'Here', visibility: 'workspace' });
+    const task = await createTask(here.client, { content: 'Here.', projectId: project.id });
+    const file = await addProjectFile(service, here, project.id, 'here');
+    const single = [`/v1/projects/${project.id}`, `/v1/tasks/${task.id}`, `/v1/files/${file.id}`];
+    for (const path of [...single, `/v1/tasks/${task.id}/messages`, `/v1/files/${file.id}/content`]) {
+      expect([path, (await here.client.get(path)).status]).toEqual([path, 200]);
+      expect([path, (await there.client.get(path)).status]).toEqual([path, 404]);
+    }
+    expect((await there.client.get('/v1/tasks')).body).toEqual({ tasks: [], nextCursor: null });
+    expect((await there.client.get('/v1/projects')).body).toEqual({ projects: [], nextCursor: null });
+    const into = await there.client.post('/v1/tasks', { content: 'x', projectId: project.id });
+    expect(into.status).toBe(404);
+    expect((await deletion(there.client, `/v1/tasks/${task.id}`)).status).toBe(404);
+  });
 
   it.each(['Revoking', 'Expiry'])('%s ends the key alone: tasks go on', async (how) => {
     const member = await makeMember(service);

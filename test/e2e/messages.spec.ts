@@ -183,9 +183,14 @@ describe('Messages (reference §5 and §6)', () => {
     expect(await walk('')).toEqual(ids);
     expect(await walk('&order=desc')).toEqual(ids.toReversed());
     expect(await walk(`&after=${ids[2]}`)).toEqual(ids.slice(3));
+    expect(await walk(`&after=${ids[2]}&order=desc`)).toEqual(ids.slice(3).reverse());
     expect((await readMessages(member.client, id, `?after=${ids[6]}`)).length).toBe(0);
-    const answer = await member.client.get<ErrorBody>(`/v1/tasks/${id}/messages?after=${crypto.randomUUID()}`);
-    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([400, 'invalid_query', 'after']);
+    const elsewhere = (await runTask(member.client, 'Another task.')).id;
+    const [foreign] = await readMessages(member.client, elsewhere);
+    for (const after of [crypto.randomUUID(), foreign?.id, 'x', '']) {
+      const { status, body } = await member.client.get<ErrorBody>(`/v1/tasks/${id}/messages?after=${after}`);
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_query', 'after']);
+    }
   });
 
   it('reasoning is on by default; data and files are not, and a message without exposed parts is omitted', async () => {

@@ -3,6 +3,7 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { Operator } from '../harness/operator.js';
+import { createProject, type ProjectBody } from '../harness/projects.js';
 
 describe('The operator command (reference §16)', () => {
   let service: TestApp;
@@ -88,6 +89,28 @@ describe('The operator command (reference §16)', () => {
     const deleted = await operator.json<{ id: string }>('workspace', 'delete', ...at, '--yes');
     expect(deleted).toEqual({ deleted: true, id: (workspace as { id: string }).id });
     expect(await slugs()).toEqual(['default']);
+  });
+  it('removes a member, whose things go to the one that --transfer-to names', async () => {
+    const at = ['--workspace', 'default'];
+    const people = ['leaver@example.test', 'heir@example.test'];
+    for (const email of people) {
+      await operator.json('user', 'create', '--email', email, '--name', email);
+      await operator.json('member', 'add', ...at, '--user', email, '--role', 'member');
+    }
+    type Made = { key: { secret: string } };
+    const clientOf = async (email = '') => {
+      const { key } = await operator.json<Made>('key', 'create', ...at, '--user', email);
+      return new Client(service.url, key.secret);
+    };
+    const leaver = await clientOf(people[0]);
+    const heir = await clientOf(people[1]);
+    const project = await createProject({ client: leaver });
+    const remove = ['member', 'remove', ...at, '--user', 'leaver@example.test', '--transfer-to', 'heir@example.test'];
+    const { body } = await heir.get<{ user: { id: string } }>('/v1/auth/context');
+    expect(await operator.json(...remove)).toMatchObject({ removed: true, transferredTo: body.user.id });
+    expect((await leaver.get('/v1/auth/context')).status).toBe(401);
+    const found = await heir.get<{ project: ProjectBody }>(`/v1/projects/${project.id}`);
+    expect(found.body.project.owner.id).toBe(body.user.id);
   });
   it('lists people, and forgets those who are deleted', async () => {
     const users = async () => (await operator.json<{ users: Record<string, unknown>[] }>('user', 'list')).users;

@@ -50,6 +50,10 @@ describe('The order of the checks (reference §1)', () => {
       expect(await codeOf(client, 'POST', path, { attachments: [5] })).toBe('invalid_field');
       expect(await codeOf(client, 'POST', path, { attachments })).toBe('missing_scope');
     }
+    const [path, interactionId] = [`/v1/tasks/${none}/interaction`, none];
+    expect(await codeOf(client, 'POST', path, { attachments })).toBe('invalid_field');
+    expect(await codeOf(client, 'POST', path, { interactionId, attachments })).toBe('missing_scope');
+    expect(await codeOf(client, 'POST', path, { interactionId, content: 'x' })).toBe('not_found');
   });
 
   it('existence and visibility come before ownership', async () => {

@@ -5,7 +5,17 @@ import { Client } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { processesWith } from '../harness/processes.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
-import { call, createTask, finished, reaches, readMessages, runTask, script, texts } from '../harness/tasks.js';
+import {
+  call,
+  createTask,
+  finished,
+  reaches,
+  readMessages,
+  readTask,
+  runTask,
+  script,
+  texts,
+} from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -105,6 +115,10 @@ describe('The service as a process on the embedded default (reference §16)', ()
     expect(await first.end('SIGTERM')).toBe(0);
     expect(Date.now() - asked).toBeLessThan(10_000);
     expect(processesWith(mark)).toEqual([]);
+    // One that takes no work, to see what it was left as.
+    const api = await ServiceProcess.start({ ...env, ROLE: 'api' });
+    expect(await readTask(new Client(api.url, secret), id)).toMatchObject({ status: 'queued', statusReason: null });
+    expect(await api.end()).toBe(0);
     const second = await ServiceProcess.start(env);
     const client = new Client(second.url, secret);
     expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Went on.' } });

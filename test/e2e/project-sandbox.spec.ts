@@ -2,7 +2,7 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
-import { call, readMessages, runTask, script, type TaskBody } from '../harness/tasks.js';
+import { call, createTask, finished, reaches, readMessages, runTask, script, type TaskBody } from '../harness/tasks.js';
 
 describe("A project's files in the sandbox of its tasks (reference §7)", () => {
   let model: ModelServer;
@@ -48,6 +48,21 @@ describe("A project's files in the sandbox of its tasks (reference §7)", () => 
     expect(publish?.status).toBe('success');
     const files = await member.client.get<{ files: { name: string; origin: string }[] }>(`/v1/tasks/${task.id}/files`);
     expect(files.body.files).toMatchObject([{ name: 'run.sh', origin: 'task' }]);
+  });
+
+  it('a task whose project is deleted goes on, without it', async () => {
+    const { id: projectId } = await createProject(member);
+    await addProjectFile(service, member, projectId, 'x', 'old.txt');
+    const look = bash('ls -A /project');
+    const content = script(look, call('ask', { question: 'Go on?' }), look, { text: 'Gone on.' });
+    const task = await createTask(member.client, { content, projectId });
+    const { pendingInteraction } = await reaches(member.client, task.id, 'awaiting_input');
+    expect((await deletion(member.client, `/v1/projects/${projectId}`)).status).toBe(200);
+    const answer = { interactionId: pendingInteraction?.id, content: 'Yes.' };
+    expect((await member.client.post(`/v1/tasks/${task.id}/interaction`, answer)).status).toBe(202);
+    expect(await finished(member.client, task.id)).toMatchObject({ status: 'completed', projectId: null });
+    const seen = (await results(task)).filter(({ name }) => name === 'bash');
+    expect(seen.map(({ output }) => (output as { stdout: string }).stdout)).toEqual(['old.txt\n', '']);
   });
 
   it('are those of the project at the start of each turn; a task without one sees none', async () => {

@@ -81,6 +81,23 @@ describe('Recovery (reference §5)', () => {
     expect(await run(id)).toMatchObject({ status: 'finished' });
   }, 60_000);
 
+  it('a finished step in between makes the count begin again', async () => {
+    const id = await startHeld('Progress.');
+    const lose = async (expected: number) => {
+      const asked = model.requests.length;
+      await expire(id);
+      await until('the takeover', () => model.requests.length > asked);
+      expect(await run(id)).toMatchObject({ status: 'running', recovery_count: expected });
+    };
+    for (let lost = 1; lost <= 5; lost++) await lose(lost);
+    const asked = model.requests.length;
+    answerNow({ calls: [{ name: 'todo', arguments: { items: [{ text: 'Go on.', status: 'pending' }] } }] });
+    await until('the next step', () => model.requests.length > asked);
+    for (let lost = 1; lost <= 5; lost++) await lose(lost);
+    answerNow({ text: 'Done.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 2 } });
+  }, 60_000);
+
   it('a recovered task is queued with statusReason recovered until another worker claims it', async () => {
     const id = await startHeld('Recover me.');
     const reasons = new Set<string>();

@@ -49,6 +49,12 @@ describe('Routes, request ids and headers (reference §1)', () => {
   it('OPTIONS of an unknown path is 404', async () => {
     expect((await anonymous.request('OPTIONS', '/v1/nothing')).status).toBe(404);
   });
+  it('a browser that asks whether it may is told nothing that would let it', async () => {
+    const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' };
+    const answer = await anonymous.request('OPTIONS', '/v1/tasks', { headers });
+    expect(answer.status).toBe(405);
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
   it('HEAD is served as GET, without the body', async () => {
     const answer = await member.client.request('HEAD', '/v1/auth/context');
     expect(answer.status).toBe(200);
@@ -74,7 +80,7 @@ describe('Routes, request ids and headers (reference §1)', () => {
   });
   it('responses under /v1 are not stored, and say nothing about the program', async () => {
     for (const path of ['/v1/auth/context', '/v1/nothing', '/v1/notes?x=1']) {
-      const { headers } = await member.client.get(path);
+      const { headers } = await member.client.get(path, { headers: { Origin: 'https://app.example' } });
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-powered-by')).toBeNull();
       expect(headers.get('etag')).toBeNull();

@@ -66,8 +66,11 @@ describe('Uploads (reference §7)', () => {
       expect(await upload(service, member, png, { type: 'text/html' })).toMatchObject({ mediaType: 'image/png' });
       expect(await upload(service, member, '<p>', { type: 'text/html' })).toMatchObject({ mediaType: 'text/html' });
       const body = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n--b--\r\n';
-      const answer = await postForm(service, member, body, 'multipart/form-data; boundary=b');
-      expect(await answer.json()).toMatchObject({ upload: { mediaType: 'application/octet-stream' } });
+      for (const declared of ['', 'Content-Type: nonsense\r\n', 'Content-Type: a/b/c\r\n', 'Content-Type: */*\r\n']) {
+        const form = body.replace('\r\n\r\n', `\r\n${declared}\r\n`);
+        const answer = await postForm(service, member, form, 'multipart/form-data; boundary=b');
+        expect(await answer.json()).toMatchObject({ upload: { mediaType: 'application/octet-stream' } });
+      }
     });
 
     it('accepts an empty file, and one of exactly the largest size', async () => {

@@ -46,10 +46,17 @@ export async function checkedFetch(service: TestApp, path: string, options: Requ
   return response;
 }
 
-export function postForm(service: TestApp, member: Member, body: FormData | string, type?: string): Promise<Response> {
+export function postForm(
+  service: TestApp,
+  member: Member,
+  body: FormData | string,
+  type?: string,
+  more: Record<string, string> = {},
+): Promise<Response> {
   const headers = {
     Authorization: `Bearer ${member.key.secret}`,
     ...(type === undefined ? {} : { 'Content-Type': type }),
+    ...more,
   };
   return checkedFetch(service, '/v1/uploads', { method: 'POST', headers, body });
 }

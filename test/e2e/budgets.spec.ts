@@ -1,0 +1,130 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { ModelServer } from '../harness/model-server.js';
+import { patch } from '../harness/projects.js';
+import { call, createTask, finished, reaches, readMessages, runTask, script } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+describe('Budgets (reference §4)', () => {
+  let model: ModelServer;
+  let service: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    model = await ModelServer.start();
+    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    member = await makeMember(service);
+  });
+  afterAll(async () => {
+    await service.close();
+    await model.stop();
+  });
+
+  /** So many steps with a command each, then an answer. */
+  const steps = (count: number, command = 'date +%N') =>
+    script(...Array.from({ length: count }, (_, n) => call('bash', { command: `${command} # ${n}` })), {
+      text: 'Done.',
+    });
+  const over = {
+    status: 'failed',
+    statusReason: { code: 'budget_exceeded', message: expect.any(String), retryable: false },
+  };
+  const asked = call('ask', { question: 'Why?' });
+  /** Answers the question of a task after a while. */
+  const answer = async (id: string, afterMs = 0) => {
+    const { pendingInteraction } = await reaches(member.client, id, 'awaiting_input');
+    const begun = performance.now();
+    await until('the time to pass', () => performance.now() - begun >= afterMs);
+    const json = { interactionId: pendingInteraction?.id, content: 'Because.' };
+    expect((await member.client.post(`/v1/tasks/${id}/interaction`, json)).status).toBe(202);
+    return finished(member.client, id);
+  };
+
+  it.each([
+    ['maxSteps', { maxSteps: 2 }, 'true'],
+    // Each step counts 100 tokens in and 10 out.
+    ['maxTokens', { maxTokens: 220 }, 'true'],
+    // The second one is what takes the time.
+    ['maxDurationSeconds', { maxDurationSeconds: 3 }, '[ ! -e second ] || sleep 3; touch second'],
+  ])(
+    '%s is looked at before each model call: the last step is carried out, and no other begun',
+    async (_name, budget, command) => {
+      const before = model.requests.length;
+      const task = await runTask(member.client, steps(5, command), { budget });
+      expect(task).toMatchObject({ ...over, usage: { steps: 2, toolCalls: 2 } });
+      expect(model.requests.length - before).toBe(2);
+      const last = (await readMessages(member.client, task.id)).at(-1);
+      expect(last).toMatchObject({ status: 'complete', parts: [{ type: 'tool_call' }, { status: 'success' }] });
+    },
+  );
+
+  it('a turn that ends within its budget completes', async () => {
+    const budget = { maxSteps: 3, maxTokens: 331, maxDurationSeconds: 60 };
+    expect(await runTask(member.client, steps(2), { budget })).toMatchObject({
+      status: 'completed',
+      usage: { steps: 3 },
+    });
+  });
+
+  it('it counts one turn: the next one has all of it again', async () => {
+    const { id } = await runTask(member.client, steps(1), { budget: { maxSteps: 2 } });
+    await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(1) });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 4 } });
+    await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(2) });
+    expect(await finished(member.client, id)).toMatchObject({ ...over, usage: { steps: 6 } });
+  });
+
+  it('an answer goes on with the same turn, and with what is left of its budget', async () => {
+    const content = script(asked, ...Array.from({ length: 5 }, () => call('bash', { command: 'date +%N' })));
+    const { id } = await createTask(member.client, { content, budget: { maxSteps: 3 } });
+    expect(await answer(id)).toMatchObject({ ...over, usage: { steps: 3 } });
+  });
+
+  it('waiting for a person does not count', async () => {
+    const content = script(asked, { text: 'Thanks.' });
+    const { id } = await createTask(member.client, { content, budget: { maxDurationSeconds: 3 } });
+    expect(await answer(id, 3100)).toMatchObject({ status: 'completed', result: { text: 'Thanks.' } });
+  });
+
+  it('it may be changed between two turns', async () => {
+    const { id } = await runTask(member.client, steps(3), { budget: { maxSteps: 1 } });
+    expect((await patch(member.client, `/v1/tasks/${id}`, { budget: { maxSteps: 4 } })).status).toBe(200);
+    await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(3) });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 5 } });
+  });
+
+  it('the effort is one that the model lists, else 400; without it the default of the model, and the task says which', async () => {
+    const own = await bootApp({
+      env: { ROLE: 'api', OPENAI_COMPATIBLE_URL: model.url },
+      config: {
+        models: [
+          { id: 'plain', provider: 'openai-compatible' },
+          { id: 'deep', provider: 'openai-compatible', efforts: ['low', 'high'], defaultEffort: 'high' },
+        ],
+      },
+    });
+    try {
+      const { client } = await makeMember(own);
+      const make = (json: object) =>
+        client.post<ErrorBody & { task: { model: string; effort: string | null } }>('/v1/tasks', {
+          content: 'x',
+          ...json,
+        });
+      for (const [json, task] of [
+        [{}, { model: 'plain', effort: null }],
+        [{ model: 'deep' }, { model: 'deep', effort: 'high' }],
+        [
+          { model: 'deep', effort: 'low' },
+          { model: 'deep', effort: 'low' },
+        ],
+      ])
+        expect((await make(json ?? {})).body.task).toMatchObject(task ?? {});
+      for (const json of [{ effort: 'low' }, { model: 'deep', effort: 'medium' }]) {
+        const { status, body } = await make(json);
+        expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_field', 'effort']);
+      }
+    } finally {
+      await own.close();
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { HeldModel } from '../harness/held-model.js';
+import { recordStatuses, statusesOf } from '../harness/statuses.js';
+import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
+
+describe('Workers that come and go (reference §5)', () => {
+  let db: TestDatabase;
+  let model: HeldModel;
+  let api: TestApp;
+  let member: Member;
+  const workers: TestApp[] = [];
+
+  beforeAll(async () => {
+    model = await HeldModel.start();
+    db = await createDatabase();
+    api = await bootApp({ db, env: { ROLE: 'api', OPENAI_COMPATIBLE_URL: model.server.url } });
+    await recordStatuses(db);
+    member = await makeMember(api);
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.close();
+  });
+  afterAll(async () => {
+    await api.close();
+    await model.server.stop();
+    await db.drop();
+  });
+
+  const startWorker = async (env: Record<string, string> = {}): Promise<TestApp> => {
+    const worker = await bootApp({ db, env: { ROLE: 'worker', OPENAI_COMPATIBLE_URL: model.server.url, ...env } });
+    workers.push(worker);
+    return worker;
+  };
+  const stop = async (worker: TestApp) => {
+    workers.splice(workers.indexOf(worker), 1);
+    await worker.close();
+  };
+  /** Runs a task on a worker of its own, and stops that worker while the model is asked. */
+  const handedBack = async (): Promise<string> => {
+    const worker = await startWorker();
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    await reaches(member.client, id, 'running');
+    await model.asked();
+    await stop(worker);
+    return id;
+  };
+
+  it('a task stays queued until a worker claims it', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    expect(await readTask(member.client, id)).toMatchObject({ status: 'queued', startedAt: null });
+    await startWorker();
+    (await model.asked()).answer({ text: 'Done.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', startedAt: expect.any(String) });
+  });
+
+  it('running, the worker is told to stop: queued, and that is no recovery', async () => {
+    const id = await handedBack();
+    expect(await readTask(member.client, id)).toMatchObject({ status: 'queued', statusReason: null });
+    expect(await db.query('SELECT recovery_count FROM runs WHERE task_id = $1', [id])).toEqual([{ recovery_count: 0 }]);
+    await startWorker();
+    (await model.asked()).answer({ text: 'Went on.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Went on.' } });
+    expect(await statusesOf(db, id)).toEqual(['queued', 'running', 'queued', 'running', 'completed']);
+  });
+
+  it.each([
+    ['queued', async () => (await createTask(member.client, { content: 'Begin.' })).id],
+    ['running', handedBack],
+  ])('%s, and its model is gone: failed, with that code', async (_status, begun) => {
+    const id = await begun();
+    await startWorker({ OPENAI_COMPATIBLE_MODEL: 'another' });
+    const reason = { code: 'model_not_available', message: expect.stringContaining('default'), retryable: false };
+    expect(await finished(member.client, id)).toMatchObject({ status: 'failed', statusReason: reason });
+  });
+});
