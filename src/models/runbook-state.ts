@@ -20,7 +20,8 @@ const START: RunbookState = { blocks: [], done: [], answer: null, last: null, fa
 
 /**
  * Replays a conversation. User messages that stand together are one runbook. One that comes while a runbook is under way
- * replaces what is left of it when it has blocks; without blocks it is a remark, and the runbook goes on.
+ * replaces what is left of it when it has blocks; without blocks it is a remark, and the runbook goes on, or ends by the
+ * block that failed or was denied.
  */
 export function replay(messages: ConversationMessage[]): RunbookState {
   let state = START;
@@ -44,7 +45,7 @@ export function replay(messages: ConversationMessage[]): RunbookState {
     }
     read();
     for (const invocation of message.invocations) state = advance(state, invocation);
-    over = message.invocations.length === 0 || state.failure !== null;
+    over = message.invocations.length === 0;
   }
   read();
   return state;

@@ -167,6 +167,16 @@ it.each([
   expect(bench.sandbox.commands).toEqual(expected.type === 'completed' ? ['echo 2\n'] : []);
 });
 
+it('a remark in place of an approval ends it too, by the denied block; blocks begin anew', async () => {
+  const runbook = user([fence('bash', 'echo 1'), fence('bash', 'echo 2')].join('\n\n'));
+  const denied = call('1', 'bash', { command: 'echo 1\n' }, { status: 'denied', reason: null });
+  const remarked = await bench.run(bench.input([runbook, assistant('', denied), user('What is this?')]));
+  expect(remarked.outcome).toMatchObject({ type: 'failed', code: 'runbook_block_failed' });
+  const replaced = await bench.run(bench.input([runbook, assistant('', denied), user(fence('bash', 'echo 3'))]));
+  expect(replaced.outcome).toMatchObject({ type: 'completed' });
+  expect(bench.sandbox.commands).toEqual(['echo 3\n']);
+});
+
 describe('messages of a later or the same turn', () => {
   const sh = (text: string) => fence('sh', text);
   const ran = (command: string) =>
