@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Plan } from '../config/rate-limits.js';
 import { Secrets } from '../config/secrets.js';
@@ -12,6 +13,7 @@ interface KeyRow {
   id: string;
   name: string;
   prefix: string;
+  digest: string;
   scopes: Scope[];
   created_at: string;
   expires_at: string | null;
@@ -31,7 +33,7 @@ interface KeyRow {
 
 // One look through unique indexes for key, membership, user and workspace; not cached, so that an end works at once.
 const LOOK_UP = jsonRows(`
-SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.expires_at,
+SELECT k.id, k.name, k.prefix, encode(k.digest, 'hex') AS digest, k.scopes, k.created_at, k.expires_at,
        k.revoked_at IS NOT NULL AS revoked, coalesce(k.expires_at <= now(), false) AS expired, m.role,
        u.id AS user_id, u.name AS user_name, u.email, u.kind, w.id AS workspace_id, w.name AS workspace_name, w.slug,
        w.plan, w.transparency
@@ -61,10 +63,12 @@ export class CredentialsService {
   /** Throws 401; an unreachable database is its own error, never a 401. */
   async authenticate(key: string): Promise<AuthContext> {
     if (!isKey(key)) throw invalidCredential();
-    const query = { name: 'credential', text: LOOK_UP, values: [this.digest(key)] };
+    const digest = this.digest(key);
+    const query = { name: 'credential', text: LOOK_UP, values: [digest] };
     const { rows } = await this.database.read.query<JsonRow<KeyRow>>(query);
     const [{ row } = { row: undefined }] = rows;
-    if (row === undefined || row.revoked) throw invalidCredential();
+    if (row === undefined || row.revoked || !timingSafeEqual(Buffer.from(row.digest, 'hex'), digest))
+      throw invalidCredential();
     if (row.expired) throw new ApiError('expired_credential', 'The credential has expired; ask for a new key.');
     return contextOf(row);
   }
