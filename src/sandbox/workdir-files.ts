@@ -25,14 +25,16 @@ import { insideWorkdir } from './workdirs.js';
 const O_PATH = 0o10000000;
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
+/** Bytes that are written at once: into the cache of the kernel that takes no longer than handing them to a thread. */
+const SMALL = 64 * 1024;
 const append = promisify(writeFile);
 
 /**
  * Files of a workdir, read and written from outside while the agent's processes change it. A path is never trusted
  * after a check: a handle is opened, the kernel says where that lies (`/proc/self/fd`), and all else goes through it.
  *
- * What only looks at or changes entries of folders is called synchronously: it takes some 10 µs, and handing each of the dozen
- * calls of a write to a thread took 100 µs. Nothing opened so can block: O_PATH waits for no other end of a pipe.
+ * What only looks at or changes entries of folders is called synchronously: on a local disk it takes some 10 µs, and handing
+ * each of the dozen calls of a write to a thread took 100 µs. Nothing opened so waits for another end, as a pipe would.
  */
 export class WorkdirFiles {
   constructor(
@@ -73,7 +75,7 @@ export class WorkdirFiles {
       const file = this.now(path, () => openSync(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600));
       try {
         if (content instanceof Readable) await this.fill(file, content, path);
-        else this.put(file, Buffer.from(content), path);
+        else await this.put(file, content, path);
         if (this.owner !== null) fchownSync(file, this.owner, this.owner);
         // A script stays executable.
         fchmodSync(file, replaced?.isFile() === true ? replaced.mode & 0o777 : 0o644);
@@ -139,10 +141,11 @@ export class WorkdirFiles {
     throw new SandboxFileError('outside', `${path} leads out of ${this.inside} by a link; use a path without it.`);
   }
 
-  /** Synchronously too: what a tool writes is one text of 2 MB at most. */
-  private put(file: number, bytes: Buffer, path: string): void {
-    if (bytes.length > this.maxBytes) throw this.tooLarge(path);
-    this.now(path, () => writeFileSync(file, bytes));
+  private async put(file: number, content: string | Buffer, path: string): Promise<void> {
+    const size = Buffer.byteLength(content);
+    if (size > this.maxBytes) throw this.tooLarge(path);
+    if (size > SMALL) await this.later(path, append(file, content));
+    else this.now(path, () => writeFileSync(file, content));
   }
 
   private async fill(file: number, content: Readable, path: string): Promise<void> {
