@@ -21,7 +21,7 @@ export const PIPELINE: Provider[] = [
   { provide: APP_GUARD, useClass: ScopeGuard },
   // 400, 413, 415: only now is the body read, as strict JSON.
   { provide: APP_GUARD, useClass: BodyGuard },
-  // Here, around writes alone: the UnitOfWorkInterceptor (400, 409, replay), which @Endpoint brings.
+  // Here, around writes alone: the UnitOfWorkInterceptor, which @Endpoint brings: 400, 409, replay.
   // 400: body and query against their DTO classes.
   { provide: APP_PIPE, useClass: FieldsPipe },
   // Whatever was thrown on the way becomes one shape.

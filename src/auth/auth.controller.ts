@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { AuthContext } from './auth-context.js';
 import { Auth } from './auth.decorator.js';
 import { authContextSchema, authContextView } from './auth.view.js';

@@ -4,7 +4,7 @@ import { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Env } from '../config/env.js';
 import { z } from 'zod';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { originOf } from '../http/origin.js';
 import { CONTENT_ANSWERS, sendContent } from './file-content.js';
 import { fileSchema, fileView } from './file.view.js';

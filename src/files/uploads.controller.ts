@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { z } from 'zod';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { uploadSchema, uploadView } from './file.view.js';
 import { UploadsService } from './uploads.service.js';
 

@@ -2,7 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Env } from '../config/env.js';
 import { notFound } from '../http/api-error.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { Metrics } from '../metrics/metrics.js';
 import { isLoopback } from './metrics-server.js';
 

@@ -1,4 +1,6 @@
+import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
 import type { z } from 'zod';
+import { WriteInterceptor } from './write.interceptor.js';
 
 export const SCOPES = [
   'projects:read',
@@ -52,8 +54,16 @@ export interface EndpointContract {
   location?: string;
 }
 
-/** Key of the metadata. */
-export const ENDPOINT = 'millwright:endpoint';
+const ENDPOINT = 'millwright:endpoint';
+
+/**
+ * States the contract of a route. One that writes gets its transaction with it: an interceptor for all routes would wrap each
+ * read in observables that do nothing for it (docs/decisions/0017).
+ */
+export function Endpoint(contract: EndpointContract): MethodDecorator {
+  const stated = SetMetadata(ENDPOINT, contract);
+  return writes(contract) ? applyDecorators(stated, UseInterceptors(WriteInterceptor)) : stated;
+}
 
 /** The contract of a handler, or undefined. */
 export function endpointOf(handler: object): EndpointContract | undefined {

@@ -6,7 +6,7 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import { notFound } from './api-error.js';
 import { DOCS_PAGE, DOCS_POLICY, DOCS_SCRIPT } from './docs-page.js';
-import { Endpoint } from './endpoint.decorator.js';
+import { Endpoint } from './endpoint.js';
 import { OpenApi } from './openapi.js';
 
 /** What the page loads, and where from: the installed package, nothing from elsewhere. */

@@ -1,15 +1,16 @@
-import { type CallHandler, type ExecutionContext, Injectable, Logger, type NestInterceptor } from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Request, Response } from 'express';
 import { firstValueFrom, from, type Observable, tap } from 'rxjs';
 import type { DataSource } from 'typeorm';
 import { authOf } from '../auth/auth.decorator.js';
-import { type EndpointContract, writes } from '../http/endpoint.js';
+import type { EndpointContract } from '../http/endpoint.js';
 import { EndpointExplorer } from '../http/endpoint-explorer.js';
 import { locationOf } from '../http/location.js';
 import { headerValues } from '../http/request.js';
 import { setUnitOfWork } from '../http/tx.js';
 import { UnitOfWork } from '../http/unit-of-work.js';
+import { WriteTransactions } from '../http/write.interceptor.js';
 import { canonicalPath, fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { InFlight } from './in-flight.js';
@@ -20,7 +21,7 @@ import type { Answer, KeyedRequest } from './keyed-request.js';
  * go. Answering first was tried: 18 of 257 answers were of work that a crash undid.
  */
 @Injectable()
-export class UnitOfWorkInterceptor implements NestInterceptor {
+export class UnitOfWorkInterceptor extends WriteTransactions {
   private readonly logger = new Logger('http');
 
   constructor(
@@ -28,12 +29,13 @@ export class UnitOfWorkInterceptor implements NestInterceptor {
     private readonly endpoints: EndpointExplorer,
     private readonly idempotency: IdempotencyService,
     private readonly inFlight: InFlight,
-  ) {}
+  ) {
+    super();
+  }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { contract, body } = this.endpoints.of(context.getHandler());
     const res = context.switchToHttp().getResponse<Response>();
-    if (!writes(contract)) return next.handle();
     if (body === 'stream') return next.handle().pipe(tap((value) => locate(contract, res, value)));
     return from(this.write(contract, context.switchToHttp().getRequest(), res, next));
   }

@@ -5,7 +5,7 @@ import type { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
 import { Env } from '../config/env.js';
 import { fileSchema, fileView } from '../files/file.view.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { originOf } from '../http/origin.js';
 import { PageQuery } from '../http/pages.js';
 import { deletedSchema, pageSchema } from '../http/schema.js';

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { z } from 'zod';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { rateLimitsView } from './plan-buckets.js';
 import { RateLimiter } from './rate-limiter.js';
 

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Auth } from '../auth/auth.decorator.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { pageSchema } from '../http/schema.js';
 import { Tx } from '../http/tx.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';

@@ -5,7 +5,7 @@ import { Auth } from '../auth/auth.decorator.js';
 import { Env } from '../config/env.js';
 import { fileSchema, fileView } from '../files/file.view.js';
 import { FilesService } from '../files/files.service.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Endpoint } from '../http/endpoint.js';
 import { originOf } from '../http/origin.js';
 import { PageQuery, Pages } from '../http/pages.js';
 import { pageSchema } from '../http/schema.js';

@@ -8,7 +8,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Auth } from '../../src/auth/auth.decorator.js';
 import { AuthContext } from '../../src/auth/auth-context.js';
 import { ApiError, notFound } from '../../src/http/api-error.js';
-import { Endpoint } from '../../src/http/endpoint.decorator.js';
+import { Endpoint } from '../../src/http/endpoint.js';
 import { deletedSchema, idSchema, named, pageSchema } from '../../src/http/schema.js';
 import { PageQuery, Pages } from '../../src/http/pages.js';
 import { Tx } from '../../src/http/tx.js';

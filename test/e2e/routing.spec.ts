@@ -1,7 +1,6 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { z } from 'zod';
-import { Endpoint } from '../../src/http/endpoint.decorator.js';
-import { type EndpointContract } from '../../src/http/endpoint.js';
+import { Endpoint, type EndpointContract } from '../../src/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
