@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { newId } from '../http/uuid.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../models/conversation.js';
 import { ModelError } from '../models/model-provider.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
@@ -99,7 +99,7 @@ export class Turn {
     const invocations = calls.map(({ toolCallId, name, input }) => {
       return { toolCallId, name, input: parseArguments(input), result: null, stage: null };
     });
-    const message: ConversationMessage = { id: uuidv7(), role: 'assistant', parts, invocations };
+    const message: ConversationMessage = { id: newId(), role: 'assistant', parts, invocations };
     this.conversation.push(message);
     this.deps.limits.count(usage);
     const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
@@ -195,7 +195,7 @@ export class Turn {
 
   /** Models repeat the ids of their calls or leave them out; in a conversation they are unique. */
   private uniqueId(id: string): string {
-    const usable = /^[\w.:-]{1,100}$/.test(id) && !this.callIds.has(id) ? id : `call_${uuidv7()}`;
+    const usable = /^[\w.:-]{1,100}$/.test(id) && !this.callIds.has(id) ? id : `call_${newId()}`;
     this.callIds.add(usable);
     return usable;
   }

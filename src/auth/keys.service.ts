@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
-import { isUuid } from '../http/uuid.js';
+import { isUuid, newId } from '../http/uuid.js';
 import type { Scope } from '../http/endpoint.js';
 import { newKey, prefixOf } from './api-key.js';
 import { CredentialsService } from './credentials.service.js';
@@ -51,7 +50,7 @@ export class KeysService {
        FROM memberships m JOIN users u ON u.id = m.user_id AND u.kind = $9
        WHERE m.workspace_id = $2 AND m.user_id = $3 FOR SHARE OF m RETURNING ${COLUMNS}`,
       [
-        uuidv7(),
+        newId(),
         key.workspaceId,
         key.userId,
         key.name,

@@ -31,7 +31,7 @@ interface MessageInput {
 }
 
 // The messages are in the order in which the model reads, not in which they were sent: one that waited stands after what went
-// on meanwhile. As JSON, like all that is read for every run (docs/decisions/0017).
+// on meanwhile. As JSON for the reason of docs/decisions/0017.
 const TASK = `
 SELECT t.model, t.effort, t.approvals, t.approved_tools AS "approvedTools",
   t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,

@@ -5,10 +5,10 @@ import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { cleanName } from '../files/file-name.js';
 import { LocalStorage } from '../files/storage/local-storage.js';
+import { newId } from '../http/uuid.js';
 import type { StoredPart, ToolResult } from '../models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, STEP, TOOL } from './record-sql.js';
-import { newId } from '../http/uuid.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid } from 'uuid';
-import { isUuid } from '../http/uuid.js';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import { byCreation, type Page } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
+import { isUuid, newId } from '../http/uuid.js';
 import { scope, seen } from '../projects/visibility.js';
 import { freeName } from './file-name.js';
 import { FILE_COLUMNS, FILE_SELECT, type FileRow } from './file.row.js';
@@ -64,7 +63,7 @@ export class FilesService {
       taken.add(free);
       return FOLDER + free;
     });
-    const ids = uploadIds.map(() => uuid());
+    const ids = uploadIds.map(() => newId());
     const made = await tx.query<FileRow>(CLAIM, [taskId, ids, uploadIds, paths]);
     const byId = new Map(made.map((row) => [row.id, { ...row, createdByName: auth.user.name }]));
     return ids.flatMap((id) => byId.get(id) ?? []);

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
+import { newId } from '../http/uuid.js';
 import { FileIntake } from './file-intake.js';
 import type { UploadRow } from './file.row.js';
 
@@ -25,7 +25,7 @@ export class UploadsService {
    */
   async receive(auth: AuthContext, request: IncomingMessage): Promise<UploadRow> {
     const { name, mediaType, size, sha256 } = await this.intake.receive(auth.workspaceId, request);
-    const values = [uuid(), auth.workspaceId, auth.userId, name, mediaType, size, sha256];
+    const values = [newId(), auth.workspaceId, auth.userId, name, mediaType, size, sha256];
     const [row] = await this.dataSource.query<UploadRow[]>(INSERT, values);
     if (row === undefined) throw new Error('An insert returned no row.');
     return row;

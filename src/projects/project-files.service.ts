@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { FileIntake } from '../files/file-intake.js';
@@ -10,7 +9,7 @@ import { FILE_COLUMNS, FILE_SELECT, type FileRow } from '../files/file.row.js';
 import { notFound } from '../http/api-error.js';
 import { byCreation, type PageQuery, Pages } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
-import { isUuid } from '../http/uuid.js';
+import { isUuid, newId } from '../http/uuid.js';
 import { ProjectsService } from './projects.service.js';
 import { MEMBER, PROJECT_SEEN, scope } from './visibility.js';
 
@@ -63,7 +62,7 @@ export class ProjectFilesService {
       throw notFound('project');
     }
     const { name, mediaType, size, sha256 } = await this.intake.receive(auth.workspaceId, request);
-    const values = [...scope(auth), projectId, uuid(), name, mediaType, size, sha256];
+    const values = [...scope(auth), projectId, newId(), name, mediaType, size, sha256];
     const [row] = await this.dataSource.query<FileRow[]>(ADD, values);
     if (row === undefined) throw notFound('project');
     return { ...row, createdByName: auth.user.name };

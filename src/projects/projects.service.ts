@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
 import { Database } from '../database/database.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import { byCreation, Pages } from '../http/pages.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
-import { isUuid } from '../http/uuid.js';
+import { isUuid, newId } from '../http/uuid.js';
 import type { ChangeProjectDto, CreateProjectDto, ListProjectsQuery } from './project.dto.js';
 import { PROJECT_COLUMNS, PROJECT_SELECT, type ProjectRow } from './project.row.js';
 import { MEMBER, PROJECT_SEEN, scope } from './visibility.js';
@@ -70,7 +69,7 @@ export class ProjectsService {
 
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
     const { name, description = null, visibility = 'private' } = input;
-    const values = [auth.workspaceId, auth.userId, uuid(), name, description, visibility];
+    const values = [auth.workspaceId, auth.userId, newId(), name, description, visibility];
     const [row] = await tx.query<Omit<ProjectRow, 'ownerName'>>(CREATE, values);
     if (row === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
     return { ...row, ownerName: auth.user.name };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid } from 'uuid';
 import { Database } from '../database/database.js';
+import { newId } from '../http/uuid.js';
 import { WorkSignal } from '../signals/work-signal.js';
 import { SETTLE_CALL } from './interaction-sql.js';
 
@@ -34,7 +34,7 @@ export class InteractionExpiry {
   async expire(): Promise<void> {
     const due = await this.database.work.query<{ taskId: string }>({ name: 'due-interactions', text: DUE });
     for (const { taskId } of due.rows) {
-      const { rows } = await this.database.work.query<{ id: string }>(EXPIRE, [taskId, uuid()]);
+      const { rows } = await this.database.work.query<{ id: string }>(EXPIRE, [taskId, newId()]);
       for (const { id } of rows) this.signal.ring(id);
     }
   }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../auth/auth-context.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
+import { newId } from '../http/uuid.js';
 import type { StoredPart } from '../models/conversation.js';
 import { WorkSignal } from '../signals/work-signal.js';
 import { answerOf, decisionOf, type PendingInteraction } from './answer.js';
@@ -41,7 +41,7 @@ export class InteractionsService {
     }
     if (pending.type === 'approval') await this.decide(tx, task.id, input);
     else await this.reply(auth, tx, task.id, pending, input);
-    const runId = uuid();
+    const runId = newId();
     await tx.query(CONTINUE, [task.id, runId]);
     tx.afterCommit(() => this.signal.ring(runId));
     return readTask(tx, task.id);

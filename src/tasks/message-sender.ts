@@ -3,6 +3,7 @@ import type { AuthContext } from '../auth/auth-context.js';
 import type { JsonRow } from '../database/json-rows.js';
 import { FilesService } from '../files/files.service.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
+import { newId } from '../http/uuid.js';
 import type { StoredPart } from '../models/conversation.js';
 import { PgChannel } from '../signals/pg-channel.js';
 import { WorkSignal } from '../signals/work-signal.js';
@@ -14,7 +15,6 @@ import type { SendMessageDto } from './task.dto.js';
 import type { TaskRow } from './task.row.js';
 import { INTERRUPT } from './task-sql.js';
 import { from, isFinal } from './task-status.js';
-import { newId } from '../http/uuid.js';
 
 // $5: read at once (it answers a question); $6: kind of the run that it starts, or null; $7: that run's id; $8: mode.
 const SEND = `

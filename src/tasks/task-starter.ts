@@ -4,6 +4,7 @@ import type { JsonRow } from '../database/json-rows.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
+import { newId } from '../http/uuid.js';
 import type { Effort, ModelInfo } from '../models/model-provider.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { ProjectsService } from '../projects/projects.service.js';
@@ -11,7 +12,6 @@ import { WorkSignal } from '../signals/work-signal.js';
 import { checkInput, userParts } from './message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
 import { TASK_COLUMNS, type TaskRow } from './task.row.js';
-import { newId } from '../http/uuid.js';
 
 // Task, message and run in one statement: the run is there exactly when the task is. The membership is held until the
 // commit, so that its removal cancels this task too.

@@ -1,9 +1,9 @@
 import { Injectable, Logger, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { Env } from '../config/env.js';
 import type { Plan } from '../config/rate-limits.js';
+import { newId } from '../http/uuid.js';
 
 const OWNER = 'owner@localhost';
 const COMMAND = `npm run --silent cli -- key create --workspace default --user ${OWNER}`;
@@ -38,7 +38,7 @@ async function isEmpty(manager: EntityManager): Promise<boolean> {
 }
 
 async function furnish(manager: EntityManager, plan: Plan): Promise<void> {
-  const [workspace, user] = [uuidv7(), uuidv7()];
+  const [workspace, user] = [newId(), newId()];
   await manager.query(`INSERT INTO workspaces (id, slug, name, plan) VALUES ($1, 'default', 'Default', $2)`, [
     workspace,
     plan,

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../auth/auth-context.js';
 import { OperatorError } from '../auth/operator-error.js';
+import { newId } from '../http/uuid.js';
 import { MembershipsService } from './memberships.service.js';
 
 export interface ServiceAccount {
@@ -45,7 +45,7 @@ export class ServiceAccountsService implements OnModuleInit {
          RETURNING id, name, service_of, created_at),
        member AS (INSERT INTO memberships (workspace_id, user_id, role) SELECT service_of, id, $4 FROM account)
        SELECT id, name, $4 AS role, created_at AS "createdAt" FROM account`,
-      [uuidv7(), name, input.workspaceId, input.role],
+      [newId(), name, input.workspaceId, input.role],
     );
     if (made === undefined) throw new OperatorError(`There is a service account '${name}' in this workspace already.`);
     return made;

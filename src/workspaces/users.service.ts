@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { OperatorError } from '../auth/operator-error.js';
+import { newId } from '../http/uuid.js';
 import { MembershipsService } from './memberships.service.js';
 
 export interface User {
@@ -41,7 +41,7 @@ export class UsersService {
     if (name === '' || name.length > 200) throw new OperatorError('A user name has 1 to 200 characters.');
     const [made] = await this.dataSource.query<User[]>(
       `INSERT INTO users (id, email, name) VALUES ($1, $2, $3) ON CONFLICT (lower(email)) DO NOTHING RETURNING ${COLUMNS}`,
-      [uuidv7(), email, name],
+      [newId(), email, name],
     );
     if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
     return made;

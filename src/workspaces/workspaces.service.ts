@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import { OperatorError } from '../auth/operator-error.js';
 import { Env } from '../config/env.js';
 import type { Plan } from '../config/rate-limits.js';
+import { newId } from '../http/uuid.js';
 
 export interface Workspace {
   id: string;
@@ -40,7 +40,7 @@ export class WorkspacesService {
     const [made] = await this.dataSource.query<Workspace[]>(
       `INSERT INTO workspaces (id, slug, name, plan) VALUES ($1, $2, $3, $4)
        ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
-      [uuidv7(), slug, name, input.plan ?? this.env.variables.DEFAULT_PLAN],
+      [newId(), slug, name, input.plan ?? this.env.variables.DEFAULT_PLAN],
     );
     if (made === undefined) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
     return made;

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix';
-import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
+import { newId } from '../../http/uuid.js';
 import { Plugin } from '../../plugins/plugin.js';
 import { SandboxFileError } from '../../sandbox/sandbox.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js';
@@ -33,7 +33,7 @@ export class PublishTool extends AgentTool<typeof parameters> {
         cause: error,
       });
     });
-    const file = { id: uuidv7(), name: name ?? (basename(path) || 'file'), content };
+    const file = { id: newId(), name: name ?? (basename(path) || 'file'), content };
     return { status: 'success', output: { id: file.id, name: file.name, size }, files: [file] };
   }
 }
