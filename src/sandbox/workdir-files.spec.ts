@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
@@ -105,6 +115,19 @@ describe('Files of a workdir', () => {
       expect(lstatSync(host('file')).isFile()).toBe(true);
       expect(execFileSync('ls', [outside], { encoding: 'utf8' })).toBe('f\n');
       expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('untouched');
+    });
+
+    it('that lead nowhere are refused where a folder is to be made, and nothing is made there', async () => {
+      const outside = join(bench.dataDir.path, 'nowhere');
+      mkdirSync(outside);
+      await task.session.run('mkdir d; ln -s "$T/absent" dangling; ln -s "$T/absent" d/dangling; ln -s absent near', {
+        env: { T: outside },
+      });
+      for (const path of ['dangling/new', 'dangling/sub/new', 'd/dangling/new', 'near/new'])
+        await refuses(task.session.writeFile(path, 'x'), 'not_a_file');
+      expect(readdirSync(outside)).toEqual([]);
+      expect(readdirSync(task.workdir).sort()).toEqual(['d', 'dangling', 'near']);
+      expect(lstatSync(host('dangling')).isSymbolicLink()).toBe(true);
     });
 
     it('are not followed when a folder is exchanged for one in the middle of it', async () => {

@@ -1,9 +1,11 @@
 import { InteractionExpiry } from '../../src/tasks/interaction-expiry.js';
 import { answerApproval, ApprovalBench } from '../harness/approvals.js';
 import { upload } from '../harness/files.js';
+import { holding, holdingTask, untilWaiting } from '../harness/locks.js';
 import { finished, readMessages, readResults, script } from '../harness/tasks.js';
 
 const touch = (name: string) => ({ name: 'bash', arguments: { command: `touch ${name}` } });
+const EXPIRED = `UPDATE interactions SET expires_at = now() - interval '1 second' WHERE id = $1`;
 const APPROVE = { decision: 'approve' };
 
 describe('A task that waits for an approval (reference §5)', () => {
@@ -120,21 +122,61 @@ describe('A task that waits for an approval (reference §5)', () => {
     expect(bench.workdir(id)).toEqual(approved ? ['a'] : []);
   });
 
-  it('an answer that races the expiry is either in time or 409, and the call goes with it', async () => {
-    const expiry = bench.service.app.get(InteractionExpiry, { strict: false });
-    const one = async () => {
-      const { id, approval } = await asked(touch('a'));
-      const late = `UPDATE interactions SET expires_at = clock_timestamp() + interval '5 milliseconds' WHERE id = $1`;
-      await bench.service.db.query(late, [approval.id]);
-      const [answer] = await Promise.all([answerApproval(bench.client, id, approval, APPROVE), expiry.expire()]);
+  describe('an answer that races the expiry', () => {
+    const expire = () => bench.service.app.get(InteractionExpiry, { strict: false }).expire();
+    const outcome = async (id: string) => {
       await finished(bench.client, id);
-      return [answer.status, await statuses(id), bench.workdir(id)];
+      return [await statuses(id), bench.workdir(id)];
     };
-    const outcomes = await Promise.all(Array.from({ length: 8 }, one));
-    for (const outcome of outcomes) {
-      expect(outcome).toEqual(outcome[0] === 202 ? [202, ['success'], ['a']] : [409, ['denied'], []]);
-    }
-  }, 60_000);
+    const waits = (words: string) => untilWaiting(bench.service.db, words);
+    // Both settle the call last, so whoever is first holds the task and waits here.
+    const holdingCall = (id: string) => {
+      const call = `SELECT 1 FROM tool_invocations v JOIN messages m ON m.id = v.message_id WHERE m.task_id = $1`;
+      return holding(bench.service.db, `${call} FOR UPDATE OF v`, [id]);
+    };
+
+    it('and comes while the call is being expired is 409, and the call is denied', async () => {
+      const { id, approval } = await asked(touch('a'));
+      const call = await holdingCall(id);
+      await bench.expire(approval);
+      const expired = expire();
+      // Holds the task, and waits for the call.
+      await waits(`SET status = 'expired'`);
+      const late = bench.refusal(id, approval, APPROVE);
+      await waits('FOR UPDATE OF t');
+      await call.release();
+      await expired;
+      expect(await late).toEqual(stale);
+      expect(await outcome(id)).toEqual([['denied'], []]);
+    });
+
+    it('and has held the task before its time was over is accepted, and the expiry passes the call by', async () => {
+      const { id, approval } = await asked(touch('a'));
+      const call = await holdingCall(id);
+      const time = await holding(bench.service.db, EXPIRED, [approval.id]);
+      const answer = answerApproval(bench.client, id, approval, APPROVE);
+      // Holds the task and has found itself in time.
+      await waits(`decision = 'approve'`);
+      await time.release();
+      // The time is over now, and the answer not committed yet.
+      await expire();
+      await call.release();
+      expect((await answer).status).toBe(202);
+      expect(await outcome(id)).toEqual([['success'], ['a']]);
+    });
+
+    it('and had to wait for the task until its time was over is 409, and the call is denied', async () => {
+      const { id, approval } = await asked(touch('a'));
+      const task = await holdingTask(bench.service.db, id);
+      const late = bench.refusal(id, approval, APPROVE);
+      await waits('FOR UPDATE OF t');
+      await bench.expire(approval);
+      await expire();
+      await task.release();
+      expect(await late).toEqual(stale);
+      expect(await outcome(id)).toEqual([['denied'], []]);
+    });
+  });
 
   it('an answer sent again under its key is replayed, and decides once', async () => {
     const { id, approval } = await asked(touch('a'), touch('b'));

@@ -1,10 +1,9 @@
-import pg from 'pg';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
+import { holdingTask, untilWaiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, finished, reaches, readMessages, script, type TaskBody } from '../harness/tasks.js';
-import { until } from '../harness/until.js';
 
 const OPTIONS = [
   { id: 'up', label: 'Round up', description: 'Never too little.' },
@@ -220,18 +219,11 @@ describe('Questions (reference §4)', () => {
   it('a question whose time is over takes no answer, even before any worker has noticed', async () => {
     const { id, interaction } = await asked({ question: 'Anyone?' });
     // As a database that answers a moment before the worker looks: nobody else may take the task's row.
-    const client = new pg.Client({ connectionString: service.db.url });
-    await client.connect();
-    await client.query('BEGIN');
-    await client.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
+    const task = await holdingTask(service.db, id);
     await service.db.query('UPDATE interactions SET expires_at = now() WHERE id = $1', [interaction.id]);
     const late = refusal(id, { interactionId: interaction.id, content: 'late' });
-    await until('the answer to wait for the task', async () => {
-      const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return (await service.db.query(sql)).length > 0;
-    });
-    await client.query('COMMIT');
-    await client.end();
+    await untilWaiting(service.db, 'FOR UPDATE OF t');
+    await task.release();
     expect(await late).toEqual([409, 'interaction_not_pending', null]);
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed' });
   });

@@ -1,8 +1,8 @@
-import pg from 'pg';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import { upload } from '../harness/files.js';
+import { type Holder, holdingTask, untilWaiting, waiting } from '../harness/locks.js';
 import { stepOf } from '../harness/model-server.js';
 import { processesWith } from '../harness/processes.js';
 import { createTask, finished, type MessageBody, reaches, readMessages, type TaskBody } from '../harness/tasks.js';
@@ -119,11 +119,9 @@ describe('A message that steers (reference §5)', () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     const first = await asked();
     // Holds the task at the moment between the two writes: the answer's own message is there, the end waits for the lock.
-    const client = await holding(id);
+    const client = await holdingTask(service.db, id);
     first.answer({ text: 'Final?' });
-    await until('the write of the answer to wait', async () =>
-      (await waiting()).some((q) => q.includes('INSERT INTO messages')),
-    );
+    await untilWaiting(service.db, 'INSERT INTO messages');
     // The snapshot of that write is taken: what is committed now is not in it.
     await commitLate(client, id, 'steer');
     const second = await asked();
@@ -149,16 +147,15 @@ describe('A message that steers (reference §5)', () => {
   ])('with mode %s, committed while the end of the turn waits for it, is read in turn %i', async (mode, turn) => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     const first = await asked();
-    const before = await holding(id);
+    const before = await holdingTask(service.db, id);
     first.answer({ text: 'Final?' });
-    await until('the write of the answer to wait', async () => (await waiting()).length === 1);
+    await until('the write of the answer to wait', async () => (await waiting(service.db)).length === 1);
     // Stands in the queue for the task's row behind that write and before the end.
-    const sender = holding(id);
-    await until('the sender to wait too', async () => (await waiting()).length === 2);
-    await before.query('COMMIT');
-    await before.end();
+    const sender = holdingTask(service.db, id);
+    await until('the sender to wait too', async () => (await waiting(service.db)).length === 2);
+    await before.release();
     const client = await sender;
-    await until('the end to wait', async () => (await waiting()).some((q) => q.includes('waiting_message_steers')));
+    await untilWaiting(service.db, 'waiting_message_steers');
     await commitLate(client, id, mode);
     const second = await asked();
     expect(second.said.at(-1)).toBe('Late.');
@@ -211,17 +208,8 @@ describe('A message that steers (reference §5)', () => {
     expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, ...[2, 3, 4].flatMap((n) => [n, n, n, n])]);
   });
 
-  /** A connection that holds the task's row, as whoever sends a message does. */
-  async function holding(id: string): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: service.db.url });
-    await client.connect();
-    await client.query('BEGIN');
-    await client.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
-    return client;
-  }
-
-  /** Sends a message on it, without the service, and lets the row go. */
-  async function commitLate(client: pg.Client, id: string, mode: string): Promise<void> {
+  /** Sends a message on a connection that holds the task, without the service, and lets the task go. */
+  async function commitLate(client: Holder, id: string, mode: string): Promise<void> {
     await client.query(
       `INSERT INTO messages (id, task_id, seq, role, status, created_by, parts, mode)
        SELECT gen_random_uuid(), id, last_seq + 1, 'user', 'queued', created_by, '[{"type":"text","text":"Late."}]', $2
@@ -231,14 +219,6 @@ describe('A message that steers (reference §5)', () => {
     await client.query('UPDATE tasks SET last_seq = last_seq + 1, message_count = message_count + 1 WHERE id = $1', [
       id,
     ]);
-    await client.query('COMMIT');
-    await client.end();
-  }
-
-  async function waiting(): Promise<string[]> {
-    const rows = await service.db.query<{ query: string }>(
-      `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rows.map(({ query }) => query);
+    await client.release();
   }
 });
