@@ -1,8 +1,10 @@
+import type { ClaimedRun } from '../../src/execution/claimed-run.js';
+import { RunRecorder } from '../../src/execution/run-recorder.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import { upload } from '../harness/files.js';
-import { type Holder, holdingTask, untilWaiting, waiting } from '../harness/locks.js';
+import { type Holder, holdingTask, untilWaiting } from '../harness/locks.js';
 import { stepOf } from '../harness/model-server.js';
 import { processesWith } from '../harness/processes.js';
 import { createTask, finished, type MessageBody, reaches, readMessages, type TaskBody } from '../harness/tasks.js';
@@ -147,18 +149,20 @@ describe('A message that steers (reference §5)', () => {
   ])('with mode %s, committed while the end of the turn waits for it, is read in turn %i', async (mode, turn) => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     const first = await asked();
-    const before = await holdingTask(service.db, id);
-    first.answer({ text: 'Final?' });
-    await until('the write of the answer to wait', async () => (await waiting(service.db)).length === 1);
-    // Stands in the queue for the task's row behind that write and before the end.
-    const sender = holdingTask(service.db, id);
-    await until('the sender to wait too', async () => (await waiting(service.db)).length === 2);
-    await before.release();
-    const client = await sender;
+    const [run] = await service.db.query<ClaimedRun>(
+      `SELECT id AS "runId", task_id AS "taskId", workspace_id AS "workspaceId", epoch FROM runs WHERE task_id = $1`,
+      [id],
+    );
+    if (run === undefined) throw new Error('The task has no run.');
+    const client = await holdingTask(service.db, id);
+    // Said here and not by the model: nothing can come between the record of an answer and the end that follows it.
+    const end = service.app.get(RunRecorder).finish(run, { type: 'completed', text: 'Final?' });
     await untilWaiting(service.db, 'waiting_message_steers');
     await commitLate(client, id, mode);
+    await end;
     const second = await asked();
-    expect(second.said.at(-1)).toBe('Late.');
+    expect(second.said).toEqual(['Begin.', 'Late.']);
+    first.answer({ text: 'From the grave.' });
     second.answer({ text: 'Final.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Final.' } });
     expect((await turns(id)).at(-1)).toMatchObject({ text: 'Final.', turn });
