@@ -20,6 +20,15 @@ while IFS= read -r -n 1 -t "$silence" beat <&3; do
     exit $?
   fi
 done
-kill -KILL -- "-$sandbox"
+# The first process inside is bound to the death of the one that made it, but not from its first moment on: one that
+# was being made when a worker died lived on for hours. So the maker is stopped, which lets it finish a fork and begin
+# no other, and its child is ended by its own id. Stopping takes the time until it next runs.
+kill -STOP "$sandbox"
+for _ in {1..5000}; do
+  read -r _ _ state _ <"/proc/$sandbox/stat" || break
+  case $state in [TtZX]) break ;; esac
+done
+read -r -d '' children <"/proc/$sandbox/task/$sandbox/children"
+kill -KILL -- "-$sandbox" $children
 wait "$sandbox"
 kill -KILL $$

@@ -1,0 +1,43 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { processesWith } from '../../test/harness/sandboxes.js';
+import { temporaryFolder } from '../../test/harness/service.js';
+import { until } from '../../test/harness/until.js';
+import { script } from './host.js';
+
+// A worker may die in the milliseconds in which a sandbox is being made. The first process inside is bound to the death of
+// the one that makes it a moment after its own beginning: here it never is, so the moment lasts.
+describe('a sandbox whose worker dies while it is being made', () => {
+  it('is ended with the first process inside, in a session of its own and not bound to anybody', async () => {
+    const mark = `95${process.pid}.${Date.now()}`;
+    const maker = ['bash', '-c', `setsid sleep ${mark} & wait`];
+    const small = spawn('bash', ['-c', script('launch'), 'launch', '60', '6', ...maker], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'ignore'],
+      detached: true,
+    });
+    await until('the first process', () => processesWith(`sleep\0${mark}`).length > 0);
+    small.stdio[3]?.destroy();
+    await once(small, 'exit');
+    await until('all of them to be gone', () => processesWith(mark).length === 0, { within: 2_000 });
+  });
+
+  it('does not begin the command: nobody hears that it stands', async () => {
+    const folder = temporaryFolder();
+    const [pipe, made] = [join(folder.path, 'pipe'), join(folder.path, 'made')];
+    execFileSync('mkfifo', [pipe]);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writer = openSync(pipe, 'w');
+    closeSync(reader);
+    // The first process of a namespace is not ended by a SIGPIPE.
+    const deaf = `trap '' PIPE; exec /bin/sh -c "$0" init / touch "$1"`;
+    const first = spawn('bash', ['-c', deaf, script('init'), made], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ignore', 'ignore', writer],
+    });
+    closeSync(writer);
+    expect(await once(first, 'exit')).toEqual([126, null]);
+    expect(existsSync(made)).toBe(false);
+    folder.remove();
+  });
+});
