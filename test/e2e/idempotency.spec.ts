@@ -1,5 +1,6 @@
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { holding, untilWaiting } from '../harness/locks.js';
 import { rawRequest } from '../harness/raw.js';
 import { done, makeNotes, NotesModule } from './notes.module.js';
 
@@ -154,16 +155,17 @@ describe('Idempotency (reference §8)', () => {
   });
   it('when the first one fails, the one that waited runs', async () => {
     const text = `slow ${newText()}`;
-    const client = await service.db.query('SELECT 1').then(() => member.client);
-    const blocked = service.db.query(
-      `WITH claim AS (INSERT INTO idempotency_keys (workspace_id, user_id, method, path, key, fingerprint, expires_at)
-       VALUES ($1, $2, 'POST', '/v1/notes', 'waits', '', now() + interval '1 day') RETURNING pg_sleep(0.5))
-       SELECT 1 / (count(*) - 1) FROM claim`,
+    const first = await holding(
+      service.db,
+      `INSERT INTO idempotency_keys (workspace_id, user_id, method, path, key, fingerprint, expires_at)
+       VALUES ($1, $2, 'POST', '/v1/notes', 'waits', '', now() + interval '1 day')`,
       [member.workspace.id, member.user.id],
     );
-    const failed = expect(blocked).rejects.toThrow('division by zero');
-    const answer = await post('waits', { text }, { ...member, client });
-    await failed;
+    const waiting = post('waits', { text });
+    await untilWaiting(service.db, 'INSERT INTO idempotency_keys');
+    await first.query('ROLLBACK');
+    await first.release();
+    const answer = await waiting;
     expect(answer.status).toBe(201);
     expect(await stored(text)).toBe(1);
   });
