@@ -30,5 +30,6 @@ for _ in {1..5000}; do
 done
 read -r -d '' children <"/proc/$sandbox/task/$sandbox/children"
 kill -KILL -- "-$sandbox" $children
-wait "$sandbox"
+# The first wait may only tell that it has stopped.
+while [ -d "/proc/$sandbox" ]; do wait "$sandbox"; done
 kill -KILL $$
