@@ -66,7 +66,7 @@ export class CredentialsService {
     const digest = this.digest(key);
     const query = { name: 'credential', text: LOOK_UP, values: [digest] };
     const { rows } = await this.database.read.query<JsonRow<KeyRow>>(query);
-    const [{ row } = { row: undefined }] = rows;
+    const row = rows[0]?.row;
     if (row === undefined || row.revoked || !timingSafeEqual(Buffer.from(row.digest, 'hex'), digest))
       throw invalidCredential();
     if (row.expired) throw new ApiError('expired_credential', 'The credential has expired; ask for a new key.');

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../auth/auth-context.js';
-import type { JsonRow } from '../database/json-rows.js';
+import { type JsonRow, jsonRows } from '../database/json-rows.js';
 import { FilesService } from '../files/files.service.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
 import { newId } from '../http/uuid.js';
@@ -35,7 +35,7 @@ touched AS (
     status_reason = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.status_reason END,
     finished_at = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.finished_at END
   FROM task WHERE t.id = task.id AND ($6::text IS NULL OR t.status IN (${from('queued')})))
-SELECT row_to_json(message) AS row FROM message`;
+${jsonRows('SELECT * FROM message')}`;
 
 @Injectable()
 export class MessageSender {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../auth/auth-context.js';
-import type { JsonRow } from '../database/json-rows.js';
+import { type JsonRow, jsonRows } from '../database/json-rows.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import type { UnitOfWork } from '../http/unit-of-work.js';
@@ -27,7 +27,7 @@ message AS (
   SELECT $9, task.id, 1, 'user', 'queued', $3, $10::jsonb FROM task),
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status) SELECT $11, task.id, $2, 'turn', 'queued' FROM task)
-SELECT row_to_json(task) AS row FROM task`;
+${jsonRows('SELECT * FROM task')}`;
 
 /** Makes a task with its first message and the run that will read it. */
 @Injectable()
