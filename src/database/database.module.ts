@@ -8,6 +8,7 @@ import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/index.js';
+import { PipelinedClient } from './pipelined-client.js';
 
 @Global()
 @Module({})
@@ -53,7 +54,7 @@ export class DatabaseModule implements OnApplicationShutdown {
         retryAttempts: server.embedded ? 0 : 10,
         retryDelay: 1000,
         poolSize: 10,
-        extra: connectionOptions(server.url, 'millwright'),
+        extra: { ...connectionOptions(server.url, 'millwright'), Client: PipelinedClient },
       }),
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { EntityManager } from 'typeorm';
+import type { PipelinedClient } from '../database/pipelined-client.js';
 
 /** A name for each text, so that PostgreSQL plans a statement once for a connection and not for each request. */
 const NAMES = new Map<string, string>();
@@ -18,9 +19,18 @@ export class UnitOfWork {
    * kept: what differs from request to request is a parameter. On the driver's connection, because TypeORM names no statement.
    */
   async query<T>(sql: string, parameters: unknown[] = []): Promise<T[]> {
-    const client = (await this.manager.queryRunner?.connect()) as ClientBase;
+    const client = (await this.client()) as unknown as ClientBase;
     const { rows } = await client.query({ name: nameOf(sql), text: sql, values: parameters });
     return rows as T[];
+  }
+
+  /** Sends SQL together with the commit, or with a later statement if there is one: for what nobody needs an answer of. */
+  async queryWithCommit(sql: string, parameters: unknown[]): Promise<void> {
+    (await this.client()).hold({ name: nameOf(sql), text: sql, values: parameters });
+  }
+
+  private async client(): Promise<PipelinedClient> {
+    return (await this.manager.queryRunner?.connect()) as PipelinedClient;
   }
 
   /** Runs `work` once after the commit and before the answer; never when the transaction fails. It must not throw. */

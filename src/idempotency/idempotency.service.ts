@@ -25,7 +25,7 @@ export class IdempotencyService {
   async once(tx: UnitOfWork, request: KeyedRequest, perform: () => Promise<Answer>): Promise<Answer> {
     if (!(await this.claim(tx, request))) return this.replay(tx, request);
     const answer = await perform();
-    await tx.query(`UPDATE idempotency_keys SET status = $6, body = $7, location = $8 WHERE ${IDENTITY}`, [
+    await tx.queryWithCommit(`UPDATE idempotency_keys SET status = $6, body = $7, location = $8 WHERE ${IDENTITY}`, [
       ...identity(request),
       answer.status,
       answer.body,

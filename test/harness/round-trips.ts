@@ -24,7 +24,7 @@ export async function countRoundTrips(target: string): Promise<RoundTrips> {
 
 /**
  * Reads what a client sends: a start-up message that names the application, then messages of a letter and a length. Each
- * simple query (`Q`) and each end of an extended one (`S`, Sync) waits for an answer.
+ * simple query (`Q`) and each end of an extended one (`S`, Sync) asks for an answer; those of one write wait together.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 function reader(count: () => void): (chunk: Buffer) => void {
@@ -32,16 +32,17 @@ function reader(count: () => void): (chunk: Buffer) => void {
   let counted: boolean | null = null;
   return (chunk) => {
     rest = Buffer.concat([rest, chunk]);
+    let asks = false;
     for (;;) {
       const letters = counted === null ? 0 : 1;
-      if (rest.length < letters + 4) return;
-      const length = letters + rest.readInt32BE(letters);
-      if (rest.length < length) return;
+      const length = letters + (rest.length < letters + 4 ? Infinity : rest.readInt32BE(letters));
+      if (rest.length < length) break;
       const message = rest.subarray(0, length);
       rest = rest.subarray(length);
       if (counted === null) counted = OF_REQUESTS.includes(applicationOf(message));
-      else if (counted && 'QS'.includes(String.fromCharCode(message[0] ?? 0))) count();
+      else if (counted && 'QS'.includes(String.fromCharCode(message[0] ?? 0))) asks = true;
     }
+    if (asks) count();
   };
 }
 
