@@ -9,5 +9,6 @@ await main(async () => {
   const [suite, ...words] = process.argv.slice(2);
   const others = words.filter((word) => word !== '--long');
   const more = others.length < words.length ? { MILLWRIGHT_LONG: '1' } : {};
-  process.exitCode = await jest(['--config=jest.long.config.mjs', `--selectProjects=${suite}`, ...others], more);
+  // Last: `--selectProjects` takes every word that follows it for one more project.
+  process.exitCode = await jest(['--config=jest.long.config.mjs', ...others, `--selectProjects=${suite}`], more);
 });
