@@ -1,5 +1,6 @@
 // The recorder's statements: one round trip each, each a transaction of its own, each behind the fence.
 import { ADD_DURATION, closeOpenCalls } from '../tasks/task-sql.js';
+import { hasStatus } from './run-status.js';
 
 /**
  * The fence: locks the task ($1) while it runs, then touches the run ($2) only while it is held at our epoch ($3). The
@@ -10,7 +11,7 @@ const fence = (set: string): string => `
 task AS (SELECT id, last_seq, turn, created_by FROM tasks WHERE id = $1 AND status = 'running' FOR UPDATE),
 run AS (
   UPDATE runs r SET ${set} FROM task
-  WHERE r.id = $2 AND r.task_id = task.id AND r.epoch = $3 AND r.status = 'running'
+  WHERE r.id = $2 AND r.task_id = task.id AND r.epoch = $3 AND ${hasStatus('running')}
   RETURNING r.workspace_id, r.claimed_at)`;
 
 const FINISHED = `status = 'finished', lease_until = NULL, finished_at = now()`;

@@ -6,6 +6,7 @@ import { Database } from '../database/database.js';
 import { ADD_DURATION, addDuration, closeOpenCalls } from '../tasks/task-sql.js';
 import { from } from '../tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
+import { hasStatus } from './run-status.js';
 
 /** Recoveries without a finished step between them before a run counts as poison (reference §5). */
 const MAX_RECOVERIES = 5;
@@ -25,12 +26,12 @@ WITH task AS (
   WHERE t.id = (SELECT task_id FROM runs WHERE id = $1) AND t.status IN (${from('running')}) FOR UPDATE),
 asked AS MATERIALIZED (
   SELECT w.id, ${CAP('$3', '$4')} AS cap FROM task JOIN runs r ON r.task_id = task.id JOIN workspaces w ON w.id = r.workspace_id
-  WHERE r.id = $1 AND r.status = 'queued'),
+  WHERE r.id = $1 AND ${hasStatus('queued')}),
 place AS MATERIALIZED (SELECT FROM asked WHERE may_claim(asked.id, asked.cap)),
 run AS (
   UPDATE runs r SET status = 'running', epoch = r.epoch + 1, claimed_at = clock_timestamp(),
     lease_until = clock_timestamp() + make_interval(secs => $2)
-  FROM task, place WHERE r.id = $1 AND r.task_id = task.id AND r.status = 'queued'
+  FROM task, place WHERE r.id = $1 AND r.task_id = task.id AND ${hasStatus('queued')}
   RETURNING r.workspace_id, r.epoch, r.kind = 'turn' AND r.epoch = 1 AS fresh),
 chosen AS (
   SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
@@ -68,7 +69,7 @@ const HAND_BACK = `
 WITH task AS (SELECT id FROM tasks WHERE id = $1 AND status IN (${from('queued')}) FOR UPDATE),
 run AS (
   UPDATE runs r SET status = 'queued', lease_until = NULL FROM task
-  WHERE r.id = $2 AND r.task_id = task.id AND r.epoch = $3 AND r.status = 'running' RETURNING r.claimed_at)
+  WHERE r.id = $2 AND r.task_id = task.id AND r.epoch = $3 AND ${hasStatus('running')} RETURNING r.claimed_at)
 UPDATE tasks t SET status = 'queued', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = $1 RETURNING t.id`;
 
 // The reconciler takes it from there, and counts it: what broke may break again.

@@ -5,6 +5,7 @@ import { Endings1763856000006 } from './0006-endings.js';
 import { Claims1764547200007 } from './0007-claims.js';
 import { Approvals1764633600008 } from './0008-approvals.js';
 import { EndingsOfTurns1795305600009 } from './0009-endings-of-turns.js';
+import { OneQueueIndex1795392000010 } from './0010-one-queue-index.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -15,4 +16,5 @@ export const MIGRATIONS = [
   Claims1764547200007,
   Approvals1764633600008,
   EndingsOfTurns1795305600009,
+  OneQueueIndex1795392000010,
 ];

@@ -1,0 +1,64 @@
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { runTask } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+const WAITING = 3_000;
+
+// Counted, not timed. PostgreSQL keeps the plans of the statements that claim and record from a time when nothing waited.
+describe('Work that waits costs nothing to the work that runs', () => {
+  let service: TestApp;
+  let member: Member;
+
+  beforeAll(async () => {
+    service = await bootApp({ config: { plans: { free: { runningTasks: 1 } } } });
+    member = await makeMember(service);
+  });
+  afterAll(() => service.close());
+
+  /** Runs that were read by way of the indexes of those that wait or run, and how many were written. */
+  const counts = async () => {
+    const [row] = await service.db.query<{ read: number; written: number }>(
+      `SELECT sum(i.idx_tup_read)::int AS read, min(t.n_tup_upd)::int AS written
+       FROM pg_stat_user_indexes i JOIN pg_stat_user_tables t USING (relid)
+       WHERE indexrelname IN ('runs_waiting', 'runs_running')`,
+    );
+    return row ?? { read: 0, written: 0 };
+  };
+
+  const some = async (count: number) => {
+    for (let n = 0; n < count; n++) await runTask(member.client, 'Say something.');
+  };
+
+  /** Makes tasks of a workspace of plan `free`, one after the other with these statuses. */
+  const fill = async (id: string, statuses: string[]) => {
+    const other = await makeMember(service, { plan: 'free' });
+    await service.db.query(
+      `WITH copies AS (
+        INSERT INTO tasks SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'workspace_id', $2::uuid,
+          'created_by', $3::uuid, 'status', wanted))).*
+        FROM tasks t, unnest($4::text[]) wanted WHERE t.id = $1 RETURNING id, status)
+       INSERT INTO runs (id, task_id, workspace_id, kind, status, lease_until)
+       SELECT gen_random_uuid(), id, $2::uuid, 'turn', CASE status WHEN 'completed' THEN 'finished' ELSE status END,
+         CASE status WHEN 'running' THEN now() + interval '1 hour' END
+       FROM copies`,
+      [id, other.workspace.id, other.user.id, statuses],
+    );
+  };
+
+  it(`a worker finds what it may run among ${WAITING} that wait without reading them`, async () => {
+    const { id } = await runTask(member.client, 'Be a pattern.');
+    await fill(id, Array<string>(2 * WAITING).fill('completed'));
+    await service.db.query('ANALYZE runs');
+    await some(8);
+    await fill(id, ['running', ...Array<string>(WAITING).fill('queued')]);
+    const before = await counts();
+    await some(10);
+    // Each back end reports what it has done a moment later.
+    const after = await until('what was read to be known', async () => {
+      const now = await counts();
+      return now.written >= before.written + 20 && now;
+    });
+    expect(after.read - before.read).toBeLessThan(WAITING);
+  });
+});
