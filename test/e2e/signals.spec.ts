@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { getQueueToken } from '@nestjs/bull';
 import type { Queue } from 'bull';
-import { BullSignal, type Ring, RUNS_QUEUE } from '../../src/signals/bull-signal.js';
+import { BullSignal, RUNS_QUEUE } from '../../src/signals/bull-signal.js';
 import { WorkSignal } from '../../src/signals/work-signal.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
@@ -30,32 +29,19 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
     await redis.stop();
   });
 
-  it('a task is brought to its worker by a job that carries its id and nothing else, and leaves nothing in Redis', async () => {
+  it('a task is brought to its worker by a job that carries an id and nothing else, and leaves nothing in Redis', async () => {
     expect(service.app.get(WorkSignal)).toBeInstanceOf(BullSignal);
-    const queue = service.app.get<Queue<Ring>>(getQueueToken(RUNS_QUEUE));
+    const queue = service.app.get<Queue<{ runId: string }>>(getQueueToken(RUNS_QUEUE));
     const jobs: unknown[] = [];
     queue.on('completed', (job) => jobs.push(job.data));
     const { id } = await runTask(member.client, script({ text: 'Rung.' }));
     const [run] = await service.db.query<{ id: string }>('SELECT id FROM runs WHERE task_id = $1', [id]);
     await until('the job to be seen', () => jobs.length > 0);
-    expect(jobs).toEqual([{ runIds: [run?.id] }]);
+    expect(jobs).toEqual([{ runId: run?.id }]);
     await until(
       'Redis to hold no job',
       async () => (await redis.command('KEYS', 'bull:runs:[0-9]*[0-9]')) as unknown[],
     ).then((keys) => expect(keys).toEqual([]));
-  });
-
-  it('runs that are rung while Redis has not answered share a job', async () => {
-    const queue = service.app.get<Queue<Ring>>(getQueueToken(RUNS_QUEUE));
-    const jobs: string[][] = [];
-    const heard = (job: { data: Ring }) => jobs.push(job.data.runIds);
-    queue.on('completed', heard);
-    const ids = Array.from({ length: 20 }, () => randomUUID());
-    for (const id of ids) service.app.get(WorkSignal).ring(id);
-    await until('all of them to be heard', () => jobs.flat().length === ids.length);
-    queue.off('completed', heard);
-    expect(jobs).toHaveLength(2);
-    expect(jobs).toContainEqual(ids.slice(1));
   });
 
   it('a signal that is doubled or comes too late does nothing', async () => {
