@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
+import { ReadPool } from './read-pool.js';
 
 /**
  * The connections of one process. Three pools, so that nothing that waits for a connection holds another of the same pool
@@ -8,11 +9,11 @@ import pg from 'pg';
  */
 @Injectable()
 export class Database {
-  readonly read: pg.Pool;
+  readonly read: ReadPool;
   readonly work: pg.Pool;
 
   constructor(readonly url: string) {
-    this.read = pool(url, 'millwright read', 8);
+    this.read = new ReadPool(pool(url, 'millwright read', 8, { pipeline: true }));
     this.work = pool(url, 'millwright work', 10);
   }
 
@@ -36,8 +37,8 @@ export function connectionOptions(url: string, name: string) {
   };
 }
 
-function pool(url: string, name: string, max: number): pg.Pool {
-  const made = new pg.Pool({ ...connectionOptions(url, name), max });
+function pool(url: string, name: string, max: number, more: object = {}): pg.Pool {
+  const made = new pg.Pool({ ...connectionOptions(url, name), max, ...more });
   // A dropped idle connection is replaced at the next use; without a listener it would end the process.
   made.on('error', () => undefined);
   // So would one that is lost while somebody has it for a transaction. Their query is rejected all the same.
