@@ -59,11 +59,11 @@ const RENEW = `
 WITH held AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS h(id, epoch)),
 free AS (
   SELECT r.id FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch
-  WHERE r.status = 'running' ORDER BY r.id FOR UPDATE OF r SKIP LOCKED),
+  WHERE ${hasStatus('running')} ORDER BY r.id FOR UPDATE OF r SKIP LOCKED),
 renewed AS (
   UPDATE runs r SET lease_until = clock_timestamp() + make_interval(secs => $3) FROM free WHERE r.id = free.id RETURNING r.id)
 SELECT r.id, r.epoch, EXISTS (SELECT 1 FROM renewed WHERE renewed.id = r.id) AS renewed
-FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch WHERE r.status = 'running'`;
+FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch WHERE ${hasStatus('running')}`;
 
 const HAND_BACK = `
 WITH task AS (SELECT id FROM tasks WHERE id = $1 AND status IN (${from('queued')}) FOR UPDATE),
@@ -74,7 +74,7 @@ UPDATE tasks t SET status = 'queued', updated_at = now(), ${ADD_DURATION} FROM r
 
 // The reconciler takes it from there, and counts it: what broke may break again.
 const LET_GO = `
-UPDATE runs SET lease_until = clock_timestamp() WHERE id = $1 AND epoch = $2 AND status = 'running'`;
+UPDATE runs r SET lease_until = clock_timestamp() WHERE id = $1 AND epoch = $2 AND ${hasStatus('running')}`;
 
 // The epoch moves at once, so that the silent worker is fenced before anyone else may claim.
 const RECOVER = `
@@ -85,7 +85,7 @@ run AS (
   UPDATE runs r SET epoch = r.epoch + 1, lease_until = NULL, recovery_count = r.recovery_count + 1,
     status = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN 'queued' ELSE 'finished' END,
     finished_at = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN NULL ELSE now() END
-  FROM task WHERE r.id = $1 AND r.task_id = task.id AND r.status = 'running' AND r.lease_until < clock_timestamp()
+  FROM task WHERE r.id = $1 AND r.task_id = task.id AND ${hasStatus('running')} AND r.lease_until < clock_timestamp()
   RETURNING r.task_id, r.status = 'finished' AS poison, task.claimed_at, task.lease_until),
 ${closeOpenCalls('SELECT task_id FROM run WHERE poison', 'The worker was lost while this ran; it may have run partly.')}
 UPDATE tasks t SET updated_at = now(), ${addDuration('run.lease_until')},

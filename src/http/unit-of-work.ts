@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import type { EntityManager } from 'typeorm';
-import type { PipelinedClient } from '../database/pipelined-client.js';
+import { type EntityManager, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import type { PipelinedClient, Plain } from '../database/pipelined-client.js';
 
 /** A name for each text, so that PostgreSQL plans a statement once for a connection and not for each request. */
 const NAMES = new Map<string, string>();
@@ -24,13 +24,19 @@ export class UnitOfWork {
     return rows as T[];
   }
 
-  /** Sends SQL together with the commit, or with a later statement if there is one: for what nobody needs an answer of. */
-  async queryWithCommit(sql: string, parameters: unknown[]): Promise<void> {
+  /**
+   * Sends SQL together with the commit, or with a later statement if there is one: for the last, of which nobody needs the
+   * rows. It fails as the commit would, and takes the transaction with it.
+   */
+  async queryWithCommit(sql: string, parameters: Plain[]): Promise<void> {
     (await this.client()).hold({ name: nameOf(sql), text: sql, values: parameters });
   }
 
+  /** Throws when the transaction is over, or its connection lost. */
   private async client(): Promise<PipelinedClient> {
-    return (await this.manager.queryRunner?.connect()) as PipelinedClient;
+    const runner = this.manager.queryRunner;
+    if (runner === undefined || runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
+    return (await runner.connect()) as PipelinedClient;
   }
 
   /** Runs `work` once after the commit and before the answer; never when the transaction fails. It must not throw. */

@@ -183,6 +183,18 @@ describe('Idempotency (reference §8)', () => {
     expect(second.headers.get('idempotent-replayed')).toBeNull();
     sameAnswer(second, await post('day', { text: texts[1] }));
   });
+  it('a record without an answer is no record: nobody is told that something was done', async () => {
+    const texts = [newText(), newText()];
+    await post('orphan', { text: texts[0] });
+    await service.db.query(
+      `UPDATE idempotency_keys SET status = NULL, body = NULL, location = NULL WHERE key = 'orphan'`,
+    );
+    const again = await post('orphan', { text: texts[1] });
+    expect(again.status).toBe(201);
+    expect(again.headers.get('idempotent-replayed')).toBeNull();
+    sameAnswer(again, await post('orphan', { text: texts[1] }));
+  });
+
   it('a revoked key replays nothing', async () => {
     const own = await makeMember(service);
     const text = newText();

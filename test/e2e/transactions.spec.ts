@@ -1,9 +1,10 @@
-import type { EntityManager } from 'typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
+import { databaseError } from '../../src/http/database-errors.js';
 import { UnitOfWork } from '../../src/http/unit-of-work.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
+import { until } from '../harness/until.js';
 
 // Reference §8: effect and stored answer exist together or not at all, also when several statements travel in one write.
 describe('The transaction of a write', () => {
@@ -51,8 +52,8 @@ describe('The transaction of a write', () => {
     await transaction(async (tx) => {
       await tx.query(put, ['mine']);
       expect(await drawers()).toEqual([]);
-      const [now] = await tx.query<{ open: boolean }>('SELECT now() < clock_timestamp() AS open');
-      expect(now?.open).toBe(true);
+      const began = () => tx.query<{ at: Date }>('SELECT now() AS at');
+      expect(await began()).toEqual(await began());
     });
     expect(await drawers()).toEqual(['mine']);
   });
@@ -80,13 +81,47 @@ describe('The transaction of a write', () => {
       return tx.query('SELECT name FROM drawers');
     });
     expect(seen).toEqual([{ name: 'held' }]);
-    const refused = transaction(async (tx) => {
-      await tx.query(put, ['undone']);
-      await tx.queryWithCommit(put, ['unsent']);
-      throw new Error('refused');
-    });
-    await expect(refused).rejects.toThrow('refused');
+    const refused = async () => {
+      const work = transaction(async (tx) => {
+        await tx.query(put, ['undone']);
+        await tx.queryWithCommit(put, ['unsent']);
+        throw new Error('refused');
+      });
+      await expect(work).rejects.toThrow('refused');
+    };
+    expect(await trips.during(refused)).toBe(2);
     expect(await drawers()).toEqual(['held']);
+  });
+
+  it('is no success when a statement in it has failed, even if nobody minded', async () => {
+    const careless = transaction(async (tx) => {
+      await tx.query(put, ['lost']);
+      await tx.query('SELECT 1 / $1::int', [0]).catch(() => undefined);
+    });
+    await expect(careless).rejects.toThrow('Rolled back');
+    expect(await drawers()).toEqual([]);
+  });
+
+  it('is over with its end: nothing of it can reach the next one on its connection', async () => {
+    const kept: UnitOfWork[] = [];
+    await transaction((tx) => Promise.resolve(kept.push(tx)));
+    await expect(kept[0]?.queryWithCommit(put, ['stray'])).rejects.toThrow('already released');
+    await transaction((tx) => tx.query(put, ['next']));
+    expect(await drawers()).toEqual(['next']);
+  });
+
+  it('fails as a passing fault when its connection is lost before the commit', async () => {
+    const cut = transaction(async (tx) => {
+      const [self] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await tx.query(put, ['cut']);
+      await db.query('SELECT pg_terminate_backend($1)', [self?.pid]);
+      const gone = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
+      await until('it to be gone', async () => (await db.query(gone, [self?.pid])).length === 0);
+      await tx.queryWithCommit(put, ['unsent']);
+    });
+    const error: unknown = await cut.catch((reason: unknown) => reason);
+    expect(databaseError(error)).toMatchObject({ code: 'unavailable' });
+    expect(await drawers()).toEqual([]);
   });
 
   it('holds transactions within it, as TypeORM has them', async () => {

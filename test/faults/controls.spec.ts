@@ -16,8 +16,8 @@ import { World } from './world.js';
 
 const NO_EPOCH: Mutation = {
   file: 'execution/record-sql.js',
-  text: `r.epoch = $3 AND r.status = 'running'`,
-  instead: `$3::int IS NOT NULL AND r.status = 'running'`,
+  text: 'r.epoch = $3 AND ',
+  instead: '$3::int IS NOT NULL AND ',
 };
 const NO_RECONCILER: Mutation = {
   file: 'execution/reconciler.js',

@@ -54,7 +54,7 @@ describe(`Generated requests (seed ${SEED})`, () => {
 
   it('it has no more open than before: no file, socket or pipe', async () => {
     // Read again until it fits: a connection to the database that is made between the two readings looks like one more.
-    let more: [string, number][] = [];
+    let more: [string, number][] | null = null;
     const closed = async () => {
       more = Object.entries(await descriptors(world)).filter(([kind, count]) => count > (before[kind] ?? 0));
       return more.length === 0;
