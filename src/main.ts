@@ -33,7 +33,9 @@ async function listen(app: NestExpressApplication, { variables: { HOST, PORT } }
     await app.listen(PORT, HOST);
   } catch (error) {
     await app.close();
-    const reason = (error as Error).message;
+    // Before it listens it begins its work, which has reasons of its own to fail.
+    const { syscall, message: reason } = error as NodeJS.ErrnoException;
+    if (syscall !== 'listen' && syscall !== 'getaddrinfo') throw error;
     throw new ConfigurationError(
       `HOST, PORT: an address that is free is expected, and ${HOST}:${PORT} is not (${reason}).`,
     );
