@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeReachable } from '../../src/config/reachable.js';
 import { sharedRedis } from './shared-redis.js';
 import { until } from './until.js';
 
@@ -22,7 +23,13 @@ export async function freePort(): Promise<number> {
 /** A temporary folder outside of the repository. */
 export function temporaryFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'millwright-test-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  const remove = () => {
+    // It is closed to others, so what the sandbox's users reach of a DATA_DIR in it (or of itself) lies elsewhere.
+    const inside = existsSync(path) ? readdirSync(path) : [];
+    for (const dataDir of [path, ...inside.map((name) => join(path, name))]) removeReachable(dataDir);
+    rmSync(path, { recursive: true, force: true });
+  };
+  return { path, remove };
 }
 
 /** The built service as a process of its own, started as an operator would start it. */
