@@ -30,7 +30,7 @@ const NO_UNIQUE_KEY: Mutation = {
 ON CONFLICT (workspace_id, user_id, method, path, key) DO UPDATE
 SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, location = NULL,
     created_at = now(), expires_at = EXCLUDED.expires_at
-WHERE k.expires_at <= now()`,
+WHERE k.expires_at <= now() OR k.status IS NULL`,
   instead: '',
 };
 
