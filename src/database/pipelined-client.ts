@@ -1,10 +1,9 @@
-import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { type Connected, inOneWrite } from './one-write.js';
 
-interface Client {
+interface Client extends Connected {
   query(...args: unknown[]): unknown;
   pipeline: boolean;
-  connection: { stream: Duplex };
 }
 const PlainClient = pg.Client as unknown as new (config: object) => Client;
 
@@ -55,15 +54,8 @@ export class PipelinedClient extends PlainClient {
 
   /** Resolves with the answer to the last. */
   private async together(statements: unknown[][]): Promise<unknown> {
-    const { stream } = this.connection;
-    let answers: Promise<unknown[]>;
-    stream.cork();
-    try {
-      // One that fails aborts the transaction, so that PostgreSQL takes no COMMIT either; the first error is the reason.
-      answers = Promise.all(statements.map((statement) => super.query(...statement)));
-    } finally {
-      stream.uncork();
-    }
+    // One that fails aborts the transaction, so that PostgreSQL takes no COMMIT either; the first error is the reason.
+    const answers = inOneWrite(this, () => Promise.all(statements.map((statement) => super.query(...statement))));
     return (await answers).at(-1);
   }
 }

@@ -1,5 +1,5 @@
-import type { Duplex } from 'node:stream';
 import type pg from 'pg';
+import { type Connected, inOneWrite } from './one-write.js';
 
 /** How many statements share a connection: so many at most wait for a slow one among them. */
 const TOGETHER = 8;
@@ -47,17 +47,16 @@ export class ReadPool {
       for (const { reject } of statements) reject(error);
       return;
     }
-    const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection;
     let failed = false;
-    stream.cork();
-    const answers = statements.map(({ query, resolve, reject }) =>
-      client.query(query).then(resolve, (error: unknown) => {
+    const answer = async ({ query, resolve, reject }: Waiting): Promise<void> => {
+      try {
+        resolve(await client.query(query));
+      } catch (error) {
         failed = true;
         reject(error);
-      }),
-    );
-    stream.uncork();
-    await Promise.all(answers);
+      }
+    };
+    await inOneWrite(client as unknown as Connected, () => Promise.all(statements.map(answer)));
     // As the pool's own `query` does: after an error the connection may be on its way out.
     client.release(failed);
   }
