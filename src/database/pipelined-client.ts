@@ -3,6 +3,7 @@ import { type Connected, inOneWrite } from './one-write.js';
 
 interface Client extends Connected {
   query(...args: unknown[]): unknown;
+  on(event: 'error', listener: () => void): unknown;
   pipeline: boolean;
 }
 const PlainClient = pg.Client as unknown as new (config: object) => Client;
@@ -20,6 +21,9 @@ export class PipelinedClient extends PlainClient {
     super(config);
     // The driver then sends without waiting for the answers that are still to come.
     this.pipeline = true;
+    // A database that dies as it greets says so in the same packet: by then the pool listens no more and TypeORM not yet, and
+    // an 'error' that nobody hears ends the process. Whoever asks the connection something is told.
+    this.on('error', () => undefined);
   }
 
   /**

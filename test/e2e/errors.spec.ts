@@ -77,4 +77,18 @@ describe('Errors (reference §10)', () => {
     expect((await member.client.post('/v1/notes', { text: 'slow and cut' }, { headers })).status).toBe(201);
     expect(done.committed.filter((text) => text === 'slow and cut')).toHaveLength(1);
   });
+  it('a database that dies as it greets a new connection costs the request a 503, not the process', async () => {
+    expect((await member.client.get('/v1/auth/context')).status).toBe(200);
+    const others = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millwright'`;
+    await db.query(`SELECT pg_terminate_backend(pid) ${others}`);
+    await until(
+      'the next write to need a new connection',
+      async () => (await db.query(`SELECT 1 ${others}`)).length === 0,
+    );
+    relay.dying = true;
+    const { status, body } = await member.client.post<ErrorBody>('/v1/notes', { text: 'greeted' });
+    relay.dying = false;
+    expect([status, body.error.code]).toEqual([503, 'unavailable']);
+    expect((await member.client.post('/v1/notes', { text: 'greeted' })).status).toBe(201);
+  });
 });

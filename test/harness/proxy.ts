@@ -11,6 +11,8 @@ export interface Relay {
   /** Keeps what is sent to the database from now on, and delivers it with {@link release}, as a network that was slow. */
   hold(): void;
   release(): void;
+  /** Whether new connections end as soon as the database has greeted them, as when it dies in that moment. */
+  dying: boolean;
   close(): Promise<void>;
 }
 
@@ -39,7 +41,8 @@ export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk:
     client.pipe(upstream);
     upstreams.add(upstream.once('close', () => upstreams.delete(upstream)));
     if (held) upstream.cork();
-    if (delayMs === 0) upstream.pipe(client);
+    if (relay.dying) upstream.on('data', (chunk: Buffer) => lastWords(client, chunk));
+    else if (delayMs === 0) upstream.pipe(client);
     else upstream.on('data', (chunk: Buffer) => setTimeout(() => client.writable && client.write(chunk), delayMs));
     silent.push(() => {
       client.unpipe(upstream);
@@ -60,8 +63,9 @@ export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk:
   const own = (server.address() as AddressInfo).port;
   const url = new URL(target);
   url.host = `127.0.0.1:${own}`;
-  return {
+  const relay: Relay = {
     url: url.href,
+    dying: false,
     cut,
     mend: () => listen(own),
     swallow: () => silent.splice(0).forEach((silence) => silence()),
@@ -75,4 +79,16 @@ export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk:
     },
     close: cut,
   };
+  return relay;
+}
+
+/** As PostgreSQL greets (`ReadyForQuery`, idle), and what its last process says when it finds itself alone. */
+const GREETING = Buffer.from('Z\0\0\0\x05I', 'latin1');
+const FAREWELL = 'SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
+
+function lastWords(client: Socket, chunk: Buffer): void {
+  if (!chunk.subarray(-GREETING.length).equals(GREETING)) return void client.write(chunk);
+  const farewell = Buffer.from(`E\0\0\0\0${FAREWELL}`, 'latin1');
+  farewell.writeInt32BE(farewell.length - 1, 1);
+  client.end(Buffer.concat([chunk, farewell]));
 }
