@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { processesWith } from '../../test/harness/sandboxes.js';
+import { processesGone, processesWith } from '../../test/harness/processes.js';
 import { temporaryFolder } from '../../test/harness/service.js';
 import { until } from '../../test/harness/until.js';
 import { script } from './host.js';
@@ -20,7 +20,7 @@ describe('a sandbox whose worker dies while it is being made', () => {
     await until('the first process', () => processesWith(`sleep\0${mark}`).length > 0);
     small.stdio[3]?.destroy();
     await once(small, 'exit');
-    await until('all of them to be gone', () => processesWith(mark).length === 0, { within: 2_000 });
+    await processesGone(mark, 2_000);
   });
 
   it('does not begin the command: nobody hears that it stands', async () => {

@@ -2,11 +2,11 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processesWith } from '../../test/harness/processes.js';
 import {
   describeDrivers,
   type DriverName,
   type Opened,
-  processesWith,
   putIntoEnvironment,
   SandboxBench,
 } from '../../test/harness/sandboxes.js';

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { describeDrivers, type DriverName, processesWith, SandboxBench } from '../../test/harness/sandboxes.js';
+import { processesWith } from '../../test/harness/processes.js';
+import { describeDrivers, type DriverName, SandboxBench } from '../../test/harness/sandboxes.js';
 import { until } from '../../test/harness/until.js';
 
 let marks = 0;

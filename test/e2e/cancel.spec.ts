@@ -2,7 +2,7 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, reaches, readMessages, readTask, runTask, script, type TaskBody } from '../harness/tasks.js';
-import { processesWith } from '../harness/processes.js';
+import { processesGone, processesWith } from '../harness/processes.js';
 import { until } from '../harness/until.js';
 import { MembershipsService } from '../../src/workspaces/memberships.service.js';
 
@@ -35,7 +35,7 @@ describe('Cancelling (reference §5)', () => {
       finishedAt: expect.any(String),
       result: null,
     });
-    await until('its processes to be gone', () => processesWith(mark).length === 0, { within: 2000 });
+    await processesGone(mark, 2000);
     const [, step] = await readMessages(member.client, id);
     expect(step).toMatchObject({ status: 'complete' });
     expect(step?.parts.at(-1)).toMatchObject({

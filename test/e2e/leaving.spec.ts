@@ -8,7 +8,7 @@ import { tablesWith } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
-import { processesWith } from '../harness/processes.js';
+import { processesGone, processesWith } from '../harness/processes.js';
 import { addProjectFile, createProject, deletion, type FileBody, type ProjectBody } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readMessages, readTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -72,7 +72,7 @@ describe('A member who is removed (reference §3)', () => {
 
     await members().remove(owner.workspace.id, leaver.user.id);
     expect([await statusOf(leaver), await statusOf(second), await statusOf(abroad)]).toEqual([401, 401, 200]);
-    await until('its processes to be gone', () => processesWith(mark).length === 0, { within: 2000 });
+    await processesGone(mark, 2000);
     for (const { id } of [waiting, running, held, queued]) {
       expect(await readTask(owner.client, id)).toMatchObject({
         status: 'cancelled',

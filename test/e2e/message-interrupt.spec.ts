@@ -3,7 +3,7 @@ import { PgChannel } from '../../src/signals/pg-channel.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
-import { processesWith } from '../harness/processes.js';
+import { processesGone, processesWith } from '../harness/processes.js';
 import {
   createTask,
   finished,
@@ -55,7 +55,7 @@ describe('A message that interrupts (reference §5)', () => {
     expect([message.status, task.status]).toEqual(['queued', 'queued']);
     expect(task).toMatchObject({ statusReason: null, finishedAt: null });
     expect(task.usage['durationMs']).toBeGreaterThan(0);
-    await until('its processes to be gone', () => processesWith(mark).length === 0, { within: 2000 });
+    await processesGone(mark, 2000);
     const next = await asked();
     expect(next.said).toEqual(['Begin.', 'Stop that.']);
     const [, step] = await readMessages(member.client, id);

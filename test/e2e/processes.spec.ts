@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
-import { processesWith } from '../harness/processes.js';
+import { processesGone, processesWith } from '../harness/processes.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import {
   call,
@@ -65,7 +65,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
     });
     const asked = await reaches(client, waiting.id, 'awaiting_input');
     await first.end('SIGKILL');
-    await until('its processes to be gone', () => processesWith(mark).length === 0);
+    await processesGone(mark);
 
     const second = await ServiceProcess.start(env);
     const again = new Client(second.url, secret);

@@ -6,7 +6,7 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { storedFiles, upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
-import { processesWith } from '../harness/processes.js';
+import { processesGone, processesWith } from '../harness/processes.js';
 import { deletion } from '../harness/projects.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
@@ -61,7 +61,7 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
 
     const { status, body } = await remove(member.client, id);
     expect([status, body]).toEqual([200, { deleted: true, id }]);
-    await until('its processes to be gone', () => processesWith(mark).length === 0, { within: 2000 });
+    await processesGone(mark, 2000);
     for (const path of ['', '/messages', '/files']) {
       expect((await member.client.get(`/v1/tasks/${id}${path}`)).status).toBe(404);
     }
@@ -194,7 +194,7 @@ describe('A task that is deleted while its worker is dead (reference §5)', () =
       await until('the command to run', () => processesWith(mark).length > 0);
       await first.end('SIGKILL');
       expect((await remove(client, id)).status).toBe(200);
-      await until('its processes to be gone', () => processesWith(mark).length === 0);
+      await processesGone(mark);
       const kept = await api.db.query<{ id: string }>('SELECT id FROM folder_removals');
       expect(kept).toEqual([{ id }]);
       const second = await worker();

@@ -13,7 +13,7 @@ import { makeTask, postForm, storedFiles, upload } from '../harness/files.js';
 import { ROOMY } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
-import { processesWith } from '../harness/processes.js';
+import { processesGone, processesWith } from '../harness/processes.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -87,7 +87,7 @@ describe('Deleting a workspace (reference §3, §16)', () => {
       '--json',
     );
     expect([code, JSON.parse(out)]).toEqual([0, { deleted: true, id: mine.workspace.id }]);
-    await until('its processes to be gone', () => processesWith(myMark).length === 0, { within: 2000 });
+    await processesGone(myMark, 2000);
     expect([await statusOf(mine), await statusOf(theirs)]).toEqual([401, 200]);
     expect(await leftOf(mine)).toEqual([]);
     await until('its workdir to be gone', () => !existsSync(workdir(myTask)));

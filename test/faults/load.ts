@@ -25,7 +25,7 @@ async function place(world: World, order: Order): Promise<string> {
   for (const deadline = Date.now() + PATIENCE; ; await wait(50)) {
     const answer = await attempt(world, order);
     if (answer !== null) return answer;
-    if (Date.now() > deadline) throw new Error(`${order.key} was not accepted within ${PATIENCE} ms.`);
+    if (Date.now() > deadline) throw new Error(`${order.key} was not accepted within ${PATIENCE} ms.\n${world.log}`);
   }
 }
 

@@ -1,6 +1,5 @@
 // Sandbox drivers as the service has them, each with a data folder of its own that goes with it.
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigFile } from '../../src/config/config-file.js';
 import { DataDir } from '../../src/config/data-dir.js';
@@ -56,22 +55,6 @@ export function describeDrivers(tests: (driver: DriverName) => void): void {
   if (!installed) process.stderr.write('The tests of bubblewrap are left out: bwrap is not installed.\n');
   (installed ? describe : describe.skip)('bubblewrap', () => tests('bubblewrap'));
   describe('namespaces', () => tests('namespaces'));
-}
-
-/** Process ids of the host whose command line has a text in it. */
-export function processesWith(text: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && commandLine(pid).includes(text));
-}
-
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** For tests that it does not leak. */
