@@ -51,7 +51,13 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   const module = await (options.override?.(builder) ?? builder).compile();
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false });
   configureHttp(app, env);
-  await app.listen(0, '127.0.0.1');
+  try {
+    await app.listen(0, '127.0.0.1');
+  } catch (error) {
+    // Its connections and its temporary folder would outlive it.
+    await app.close();
+    throw error;
+  }
   return {
     app,
     url: await app.getUrl(),
