@@ -79,11 +79,11 @@ describe('Errors (reference §10)', () => {
   });
   it('a database that dies as it greets a new connection costs the request a 503, not the process', async () => {
     expect((await member.client.get('/v1/auth/context')).status).toBe(200);
-    const others = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millwright'`;
-    await db.query(`SELECT pg_terminate_backend(pid) ${others}`);
+    const ofWrites = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millwright'`;
+    await db.query(`SELECT pg_terminate_backend(pid) ${ofWrites}`);
     await until(
       'the next write to need a new connection',
-      async () => (await db.query(`SELECT 1 ${others}`)).length === 0,
+      async () => (await db.query(`SELECT 1 ${ofWrites}`)).length === 0,
     );
     relay.dying = true;
     const { status, body } = await member.client.post<ErrorBody>('/v1/notes', { text: 'greeted' });

@@ -2,14 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { until } from './until.js';
 
 /**
- * Ids of the processes of this machine whose command line holds a text; not this one's. Between words stands a space, or NUL:
- * `sleep\05` is the program itself, not a shell that was given `sleep 5`.
+ * Ids of the processes of this machine whose command line holds a text; not this one's. Words stand with spaces between them;
+ * a text with NUL in place of them is compared with the words as they were given: `sleep\0…` finds the program itself, not
+ * a shell that was told `sleep …`.
  */
 export function processesWith(text: string): number[] {
+  const line = text.includes('\0') ? commandLine : words;
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => pid !== process.pid && [commandLine(pid), words(pid)].some((line) => line.includes(text)));
+    .filter((pid) => pid !== process.pid && line(pid).includes(text));
 }
 
 /** Resolves when there are none left; fails with what those that are left do. `within` in milliseconds. */
