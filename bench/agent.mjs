@@ -16,7 +16,7 @@ export async function startModel() {
   return Object.assign(program, { env: { OPENAI_COMPATIBLE_URL: `${origin}/v1`, OPENAI_COMPATIBLE_MODEL: 'fake' } });
 }
 
-/** Tasks of no and of ten turns, one at a time and 16 at once; and five cheap steps on three workers. */
+/** Tasks of no and of ten turns, one at a time and 16 at once; and five steps on three workers. */
 export async function agent(world, { rounds }) {
   const model = await startModel();
   const programs = [model];
@@ -28,8 +28,8 @@ export async function agent(world, { rounds }) {
       ...(await steps('floor', [floor], taker(world, floor.origin, { floor: true }), rounds)),
       ...(await steps('all', [all], taker(world, all.origin), rounds)),
     ];
-    await Promise.all([floor.stop(), all.stop()]);
-    return [...rows, await quiet(world, model, programs, rounds)];
+    await all.stop();
+    return [...rows, ...(await quiet(world, model, { floor, programs, rounds }))];
   } finally {
     await Promise.all(programs.map((program) => program.stop()));
   }
@@ -50,21 +50,27 @@ async function steps(name, programs, perform, rounds) {
 }
 
 /** The crash loop's load without the crashes: one process for HTTP, three that work, five steps a task. */
-async function quiet(world, model, programs, rounds) {
+async function quiet(world, model, { floor, programs, rounds }) {
   const api = await world.service({ ...model.env, ROLE: 'api' });
   const workers = await Promise.all([1, 2, 3].map(() => world.service({ ...model.env, ROLE: 'worker' })));
-  programs.push(api, ...workers);
-  const perform = taker(world, api.origin);
-  const cell = () => measure([api, ...workers], perform, { turns: 4, atOnce: 32, count: 300, tool: 'todo' });
-  await cell();
-  const { row } = await inRounds({ row: cell }, rounds);
-  return { subject: 'api, 3 workers', turns: 4, 'at once': 32, ...shown(row, () => null) };
+  const service = [api, ...workers];
+  programs.push(...service);
+  const load = { turns: 4, atOnce: 32, count: 300 };
+  const cells = {
+    floor: () => measure([floor], taker(world, floor.origin, { floor: true }), load),
+    'api, 3 workers': () => measure(service, taker(world, api.origin), load),
+  };
+  for (const warm of Object.values(cells)) await warm();
+  const figures = await inRounds(cells, rounds);
+  return Object.entries(figures).map(([subject, row]) => {
+    return { subject, turns: load.turns, 'at once': load.atOnce, ...shown(row, () => null) };
+  });
 }
 
-async function measure(programs, perform, { turns, atOnce, count, tool = 'write' }) {
+async function measure(programs, perform, { turns, atOnce, count }) {
   const cpu = () => programs.reduce((sum, program) => sum + program.cpu, 0);
   const before = cpu();
-  const { each, wall } = await many(perform, count, atOnce, `Write. turns=${turns} tool=${tool}`);
+  const { each, wall } = await many(perform, count, atOnce, `Write. turns=${turns} tool=write`);
   return {
     p50: median(each),
     p99: percentile(each, 0.99),
