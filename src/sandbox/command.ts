@@ -47,6 +47,8 @@ const EXIT_TIMEOUT = 124;
 const EXIT_KILLED = 137;
 // When the first process inside has not reported by then, its parent is killed, and it dies with that.
 const KILL_AGAIN_MS = 2000;
+const CUT_OFF =
+  'The command was cut off from outside; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
 
 /** One sandbox from its start until all its processes are gone. */
 export class Command {
@@ -169,8 +171,8 @@ export class Command {
     const killed = this.killed === 'ended' ? null : (this.killed ?? null);
     if (this.killed === undefined) {
       if (!this.started) throw new SandboxError(`The sandbox did not start: ${stderr.trim() || `exit code ${code}`}`);
-      // Nobody but the small parent or somebody outside ends it in this way.
-      if (signal !== null || code === null) throw new SandboxError('The sandbox was ended from outside.');
+      // Nobody but the small parent or somebody outside ends it in this way. The sandbox works: only this command is over.
+      if (signal !== null || code === null) throw new Error(CUT_OFF);
     }
     const truncated = this.stdout.left + this.stderr.left > 0 || killed === 'output';
     const exitCode = killed === 'timeout' ? EXIT_TIMEOUT : killed === null ? (code ?? EXIT_KILLED) : EXIT_KILLED;

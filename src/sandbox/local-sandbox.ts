@@ -78,10 +78,8 @@ export abstract class LocalSandbox extends Sandbox {
     const controller = new AbortController();
     const session = await this.open({ taskId, signal: controller.signal });
     try {
-      const { exitCode, stdout, stderr } = await session.run(script('probe'), {
-        timeoutSeconds: 30,
-        env: { UNGUARDED: this.guards ? '' : '1' },
-      });
+      const probe = session.run(script('probe'), { timeoutSeconds: 30, env: { UNGUARDED: this.guards ? '' : '1' } });
+      const { exitCode, stdout, stderr } = await probe.catch(asSandboxError);
       if (exitCode !== 0) throw new SandboxError(`A command in it ended with ${exitCode}: ${stderr.trim()}`);
       const probed = new Map(stdout.split('\n').map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']));
       const report = this.report(probed);
@@ -203,6 +201,12 @@ export abstract class LocalSandbox extends Sandbox {
       '--',
     ];
   }
+}
+
+/** At the trial a command that is cut off is a sandbox that does not work. */
+function asSandboxError(error: unknown): never {
+  if (error instanceof SandboxError) throw error;
+  throw new SandboxError(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 interface Spot extends How {

@@ -7,6 +7,7 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { BubblewrapSandbox } from './bubblewrap.sandbox.js';
 import { findProgram } from './host.js';
+import type { LocalSession } from './local-session.js';
 import { NamespacesSandbox } from './namespaces.sandbox.js';
 import { NoSandbox } from './none.sandbox.js';
 import { SandboxSelector } from './sandbox-selector.js';
@@ -54,6 +55,14 @@ describe('The choice of the sandbox', () => {
     const selector = await boot({}, (app) => broken(app.get(BubblewrapSandbox), 'not here'));
     expect(selector.report.driver).toBe('namespaces');
     expect(said.join('\n')).toContain('No seccomp here');
+  });
+
+  it('goes on also when the trial of one is cut off', async () => {
+    const cut = { run: () => Promise.reject(new Error('cut off')), close: () => Promise.resolve() };
+    const selector = await boot({}, (app) => {
+      app.get(BubblewrapSandbox).open = () => Promise.resolve(cut as unknown as LocalSession);
+    });
+    expect(selector.report.driver).toBe('namespaces');
   });
 
   it('ends the boot with the reasons and what to do when none works', async () => {

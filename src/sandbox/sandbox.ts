@@ -55,7 +55,8 @@ export abstract class SandboxSession {
   /**
    * Runs a shell command inside the sandbox and resolves when all its processes are gone.
    * A command that fails, however, is a result; it rejects only when the sandbox itself could not be started
-   * ({@link SandboxError}) or the session's signal was aborted.
+   * ({@link SandboxError}: nothing was run), when somebody else ended it after that (an ordinary error, whose message is
+   * for the model), or when the session's signal was aborted.
    */
   abstract run(command: string, options?: RunOptions): Promise<RunResult>;
   /**

@@ -8,9 +8,10 @@ import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { type Answer, ModelServer } from '../harness/model-server.js';
+import { processesWith } from '../harness/processes.js';
 import { relayTo } from '../harness/proxy.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
-import { call, createTask, finished, reaches, readMessages, runTask, script } from '../harness/tasks.js';
+import { call, createTask, finished, reaches, readMessages, readResults, runTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 describe('What may go wrong around a run', () => {
@@ -104,6 +105,25 @@ describe('What may go wrong around a run', () => {
     const task = await finished(member.client, id);
     expect(task).toMatchObject({ status: 'failed', statusReason: { code: 'sandbox_unavailable' } });
     expect(JSON.stringify([task, await readMessages(member.client, id)])).not.toContain(folder.path);
+  });
+
+  it('a command that is cut off after it has begun is an error for the model, and the turn goes on', async () => {
+    const mark = `96${process.pid}.${Date.now()}`;
+    const commands = [`echo half > done; sleep ${mark}`, 'cat done'];
+    model.script = (request) => {
+      const command = commands[request.messages.filter(({ role }) => role === 'tool').length];
+      return command === undefined ? { text: 'Done.' } : call('bash', { command });
+    };
+    const { id } = await createTask(member.client, { content: 'Go.' });
+    await until('the command to run', () => processesWith(`sleep\0${mark}`).length > 0);
+    // As the worker's own freeze would end it, or a machine without memory.
+    const parents = processesWith('\0launch\0');
+    for (const pid of processesWith(mark)) if (parents.includes(pid)) process.kill(pid, 'SIGKILL');
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
+    expect(await readResults(member.client, id)).toMatchObject([
+      { status: 'error', error: expect.stringMatching(/cut off from outside; it may have run partly/) as unknown },
+      { status: 'success', output: { exitCode: 0, stdout: 'half\n' } },
+    ]);
   });
 
   it.each([1.5, 1e30, -5])('a model that counts %d tokens does not break the record', async (input) => {
