@@ -34,4 +34,51 @@ function ending(driver: DriverName): void {
 
 describe('A command', () => {
   describeDrivers(ending);
+
+  describe('without a sandbox, whose output a process holds open that has got away', () => {
+    /** In a session of its own, and without the environment by which it would be found. */
+    const away = (mark: string) => `env -i setsid sleep ${mark} & until ps ax | grep -q "[s]leep ${mark}"; do :; done`;
+    let bench: SandboxBench;
+    let mark: string;
+    beforeAll(() => (bench = new SandboxBench('none')));
+    beforeEach(() => {
+      mark = newMark(20);
+    });
+    afterEach(() => {
+      const left = processesWith(`sleep\0${mark}`);
+      kill(left);
+      // Nobody has waited for its end.
+      expect(left).toHaveLength(1);
+    });
+    afterAll(() => bench.close());
+
+    it('ends with its shell; what was written until then counts', async () => {
+      const { session } = await bench.open();
+      const result = await session.run(`${away(mark)}; seq 1 10000; echo last; exit 3`);
+      expect(result).toMatchObject({ exitCode: 3, killed: null, truncated: false });
+      expect(result.stdout).toMatch(/^1\n2\n[^]*10000\nlast\n$/);
+    });
+
+    it('ends at its time limit', async () => {
+      const { session } = await bench.open();
+      const result = await session.run(`echo begun; ${away(mark)}; sleep 60`, { timeoutSeconds: 1 });
+      expect(result).toMatchObject({ exitCode: 124, killed: 'timeout', stdout: 'begun\n' });
+    });
+
+    it('ends with the signal', async () => {
+      const { session, abort } = await bench.open();
+      const run = expect(session.run(`${away(mark)}; sleep 60`)).rejects.toThrow('stop it');
+      await running(mark);
+      abort(new Error('stop it'));
+      await run;
+    });
+
+    it('ends with the session', async () => {
+      const { session } = await bench.open();
+      const run = expect(session.run(`${away(mark)}; sleep 60`)).rejects.toThrow('closed');
+      await running(mark);
+      await session.close();
+      await run;
+    });
+  });
 });

@@ -47,6 +47,8 @@ const EXIT_TIMEOUT = 124;
 const EXIT_KILLED = 137;
 // When the first process inside has not reported by then, its parent is killed, and it dies with that.
 const KILL_AGAIN_MS = 2000;
+// For output that is still under way when the small parent has ended; more comes only from what has got away.
+const LAST_OUTPUT_MS = 1000;
 const CUT_OFF =
   'The command was cut off from outside; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
 
@@ -101,6 +103,8 @@ export class Command {
       child.once('error', (error) => reject(new SandboxError(`The sandbox cannot be started: ${error.message}`)));
     });
     this.watch(child);
+    // Elsewhere the kernel ends all processes of a sandbox, and with them its output.
+    if (this.tools.sweep !== undefined) child.once('exit', () => letGo([out.output, err.output]));
     if (this.options.stdin instanceof Readable && child.stdin !== null) feed(this.options.stdin, child.stdin);
     try {
       const [result] = await Promise.all([ended, ...streams]);
@@ -178,6 +182,13 @@ export class Command {
     const exitCode = killed === 'timeout' ? EXIT_TIMEOUT : killed === null ? (code ?? EXIT_KILLED) : EXIT_KILLED;
     return { exitCode, stdout, stderr, truncated, killed };
   }
+}
+
+/** A process that the sweep could not find may hold the output open for as long as it lives. */
+function letGo(streams: Socket[]): void {
+  // When the worker was busy or stopped meanwhile, what lies in the pipes is read first: that comes before the immediate.
+  const now = () => setImmediate(() => streams.forEach((stream) => stream.destroy()));
+  setTimeout(now, LAST_OUTPUT_MS).unref();
 }
 
 function endHeartbeats(child: ChildProcess, last: string): void {
