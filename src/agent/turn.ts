@@ -1,3 +1,4 @@
+import { databaseError } from '../http/database-errors.js';
 import { newId } from '../http/uuid.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../models/conversation.js';
 import { ModelError } from '../models/model-provider.js';
@@ -173,6 +174,8 @@ export class Turn {
       return { result, files, parts, broken: null };
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
+      // A file of the task could not be looked up; the sandbox is well. The run is let go, and taken up again.
+      if (databaseError(error.cause)?.code === 'unavailable') throw error.cause;
       return { ...refused('The sandbox could not be started; nothing was run.'), broken: error };
     }
   }

@@ -4,7 +4,7 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import { upload } from '../harness/files.js';
-import { type Holder, holdingTask, untilWaiting } from '../harness/locks.js';
+import { type Holder, holding, holdingTask, untilWaiting } from '../harness/locks.js';
 import { stepOf } from '../harness/model-server.js';
 import { processesWith } from '../harness/processes.js';
 import { createTask, finished, type MessageBody, reaches, readMessages, type TaskBody } from '../harness/tasks.js';
@@ -103,6 +103,31 @@ describe('A message that steers (reference §5)', () => {
     expect(JSON.stringify(fourth.request.messages.at(-1))).toContain('late words');
     fourth.answer({ text: 'Read.' });
     await finished(member.client, id);
+  });
+
+  it('whose attachment cannot be looked up when the database drops the connection is read in the next claim', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    (await asked()).answer(bash('echo open'));
+    const second = await asked();
+    await send(id, 'Look at this.', 'steer', {
+      attachments: [{ uploadId: (await upload(service, member, 'late words', { name: 'late.txt' })).id }],
+    });
+    const holder = await holding(service.db, 'LOCK TABLE files IN ACCESS EXCLUSIVE MODE');
+    second.answer(bash('true'));
+    await untilWaiting(service.db, 'SELECT sha256 FROM files');
+    await service.db.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT sha256 FROM files%'`,
+    );
+    await holder.release();
+    const third = await asked();
+    expect(third.said.at(-1)).toContain('attachments/late.txt');
+    expect(JSON.stringify(third.request.messages)).toContain('may have run partly');
+    third.answer(bash('cat attachments/late.txt'));
+    const fourth = await asked();
+    expect(JSON.stringify(fourth.request.messages.at(-1))).toContain('late words');
+    fourth.answer({ text: 'Read.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Read.' } });
   });
 
   it('that arrives during the final answer lets the turn go on', async () => {
