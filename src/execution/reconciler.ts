@@ -39,8 +39,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    await this.ticking;
-    await this.workdirs.idle();
+    await Promise.all([this.ticking, this.workdirs.stop()]);
   }
 
   private async look(): Promise<void> {

@@ -5,11 +5,12 @@ import { SandboxSelector } from '../sandbox/sandbox-selector.js';
 /** Large folders take their time; a worker that is killed meanwhile leaves them to the next one. Seconds. */
 const PATIENCE = 600;
 
+// One at a time: those behind it stay due, for this worker and the others, whatever becomes of it.
 const TAKE = `
 UPDATE folder_removals SET not_before = clock_timestamp() + interval '${PATIENCE} seconds'
-WHERE kind = 'workdir' AND id IN (
+WHERE kind = 'workdir' AND id = (
   SELECT id FROM folder_removals WHERE kind = 'workdir' AND not_before <= clock_timestamp()
-  ORDER BY not_before LIMIT 20 FOR UPDATE SKIP LOCKED)
+  ORDER BY not_before LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING id`;
 
 /** Removes the workdirs of deleted tasks: on record since the deletion, so a kill at any moment only delays it. */
@@ -17,6 +18,7 @@ RETURNING id`;
 export class WorkdirCleaner {
   private readonly logger = new Logger(WorkdirCleaner.name);
   private working: Promise<void> | null = null;
+  private stopping = false;
 
   constructor(
     private readonly database: Database,
@@ -25,21 +27,36 @@ export class WorkdirCleaner {
 
   /** Starts to remove those in which nobody can be working any more. Not awaited: claims must not wait for a large folder. */
   wake(): void {
+    if (this.stopping) return;
     this.working ??= this.removeDue()
       .catch((error: unknown) => this.logger.warn(`Workdirs of deleted tasks were not removed: ${String(error)}`))
       .finally(() => (this.working = null));
   }
 
-  /** Resolves when nothing is being removed. */
-  async idle(): Promise<void> {
+  /** Begins no further folder; resolves when nothing is being removed. */
+  async stop(): Promise<void> {
+    this.stopping = true;
     await this.working;
   }
 
   private async removeDue(): Promise<void> {
-    const { rows } = await this.database.work.query<{ id: string }>({ name: 'workdirs-due', text: TAKE });
-    for (const { id } of rows) {
+    while (!this.stopping) {
+      const { rows } = await this.database.work.query<{ id: string }>({ name: 'workdir-due', text: TAKE });
+      const [due] = rows;
+      if (due === undefined) return;
+      if (!(await this.removed(due.id))) continue;
+      await this.database.work.query(`DELETE FROM folder_removals WHERE kind = 'workdir' AND id = $1`, [due.id]);
+    }
+  }
+
+  /** One that cannot be removed keeps its record, and is tried again later. */
+  private async removed(id: string): Promise<boolean> {
+    try {
       await this.sandboxes.current.remove(id);
-      await this.database.work.query(`DELETE FROM folder_removals WHERE kind = 'workdir' AND id = $1`, [id]);
+      return true;
+    } catch (error) {
+      this.logger.warn(`The workdir of the deleted task ${id} was not removed: ${String(error)}`);
+      return false;
     }
   }
 

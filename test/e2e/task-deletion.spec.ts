@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { DataDir } from '../../src/config/data-dir.js';
+import { WorkdirCleaner } from '../../src/execution/workdir-cleaner.js';
 import { FileCleaner } from '../../src/files/file-cleaner.js';
+import { SandboxSelector } from '../../src/sandbox/sandbox-selector.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { storedFiles, upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
 import { processesGone, processesWith } from '../harness/processes.js';
@@ -208,4 +213,62 @@ describe('A task that is deleted while its worker is dead (reference §5)', () =
       folder.remove();
     }
   }, 60_000);
+});
+
+describe('The workdirs of deleted tasks (reference §5)', () => {
+  let db: TestDatabase;
+  let worker: TestApp;
+  beforeEach(async () => {
+    db = await createDatabase();
+    worker = await bootApp({ db, env: { ROLE: 'worker' } });
+  });
+  afterEach(async () => {
+    await worker.close();
+    await db.drop();
+  });
+
+  const driver = () => worker.app.get(SandboxSelector, { strict: false }).current;
+  /** As if so many tasks had been deleted, one after the other. */
+  const deleted = async (count: number): Promise<string[]> => {
+    const ids = Array.from({ length: count }, () => randomUUID());
+    await db.query(
+      `INSERT INTO folder_removals (kind, id, not_before)
+       SELECT 'workdir', id, clock_timestamp() - interval '1 minute' + n * interval '1 second'
+       FROM unnest($1::uuid[]) WITH ORDINALITY AS t(id, n)`,
+      [ids],
+    );
+    return ids;
+  };
+  const onRecord = () =>
+    db.query<{ id: string; due: boolean }>(
+      'SELECT id, not_before <= clock_timestamp() AS due FROM folder_removals ORDER BY not_before',
+    );
+
+  it('those that cannot be removed do not keep those behind them waiting, and are tried again later', async () => {
+    const remove = jest.spyOn(driver(), 'remove');
+    // More than there are looks at the table until the test gives up.
+    const stuck = 15;
+    for (let n = 0; n < stuck; n++) remove.mockRejectedValueOnce(new Error('EIO'));
+    const ids = await deleted(stuck + 2);
+    await until('the others to be removed', async () => (await onRecord()).length === stuck);
+    expect(remove.mock.calls).toEqual(ids.map((id) => [id]));
+    expect(await onRecord()).toEqual(ids.slice(0, stuck).map((id) => ({ id, due: false })));
+    await db.query('UPDATE folder_removals SET not_before = now()');
+    await until('them to be removed too', async () => (await onRecord()).length === 0);
+  });
+
+  it('a worker that stops finishes the one it is at, and leaves the others due', async () => {
+    let finish: () => void = () => undefined;
+    const remove = jest.spyOn(driver(), 'remove');
+    remove.mockImplementationOnce(() => new Promise((resolve) => (finish = resolve)));
+    const stop = jest.spyOn(worker.app.get(WorkdirCleaner, { strict: false }), 'stop');
+    const [, ...others] = await deleted(3);
+    await until('the first to be removed', () => remove.mock.calls.length > 0);
+    const closed = worker.close();
+    await until('the worker to stop', () => stop.mock.calls.length > 0);
+    finish();
+    await closed;
+    expect(remove).toHaveBeenCalledTimes(1);
+    expect(await onRecord()).toEqual(others.map((id) => ({ id, due: true })));
+  });
 });
