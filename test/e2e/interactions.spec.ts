@@ -7,6 +7,7 @@ import {
   call,
   createTask,
   finished,
+  patience,
   reaches,
   readMessages,
   readResults,
@@ -59,10 +60,18 @@ describe('Questions (reference §4)', () => {
       createdAt: expect.any(String),
       expiresAt: expect.any(String),
     });
-    const days = (Date.parse(interaction.expiresAt) - Date.now()) / 86_400_000;
-    expect(days).toBeGreaterThan(6.9);
+    expect(patience(interaction)).toBe(7 * 86_400);
     const runs = await service.db.query('SELECT status FROM runs WHERE task_id = $1', [id]);
     expect(runs).toEqual([{ status: 'finished' }]);
+  });
+
+  it('waits as long as INTERACTION_TTL_SECONDS says', async () => {
+    const patient = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, INTERACTION_TTL_SECONDS: '90' } });
+    const { client } = await makeMember(patient);
+    const { id } = await createTask(client, { content: script(call('ask', { question: 'Why?' })) });
+    const { pendingInteraction } = await reaches(client, id, 'awaiting_input');
+    expect(pendingInteraction && patience(pendingInteraction)).toBe(90);
+    await patient.close();
   });
 
   it('answering continues the same task; the answer is the result of the ask call and no message is added', async () => {
@@ -99,27 +108,17 @@ describe('Questions (reference §4)', () => {
       multiple: false,
       allowText: false,
     });
-    expect(await refusal(id, { interactionId: interaction.id })).toEqual([400, 'invalid_field', 'optionIds']);
-    expect(await refusal(id, { interactionId: interaction.id, content: 'x' })).toEqual([
-      400,
-      'invalid_field',
-      'content',
-    ]);
-    expect(await refusal(id, { interactionId: interaction.id, optionIds: ['left'] })).toEqual([
-      400,
-      'invalid_field',
-      'optionIds[0]',
-    ]);
-    expect(await refusal(id, { interactionId: interaction.id, optionIds: ['up', 'down'] })).toEqual([
-      400,
-      'invalid_field',
-      'optionIds',
-    ]);
-    expect(await refusal(id, { interactionId: interaction.id, optionIds: [] })).toEqual([
-      400,
-      'invalid_field',
-      'optionIds',
-    ]);
+    const wrong: [object, string][] = [
+      [{}, 'optionIds'],
+      [{ content: 'x' }, 'content'],
+      [{ optionIds: ['left'] }, 'optionIds[0]'],
+      [{ optionIds: ['up', 'down'] }, 'optionIds'],
+      [{ optionIds: [] }, 'optionIds'],
+    ];
+    for (const [given, param] of wrong) {
+      const refused = await refusal(id, { interactionId: interaction.id, ...given });
+      expect(refused).toEqual([400, 'invalid_field', param]);
+    }
     expect((await answer(id, { interactionId: interaction.id, optionIds: ['down'] })).status).toBe(202);
     await finished(member.client, id);
     const result = (await readMessages(member.client, id))[1]?.parts[1];
