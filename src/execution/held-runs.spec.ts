@@ -1,6 +1,8 @@
+import type { Writable } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
 import { Env, readEnv } from '../config/env.js';
+import { Heartbeat } from '../sandbox/heartbeat.js';
 import type { PgChannel } from '../signals/pg-channel.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { HeldRuns } from './held-runs.js';
@@ -18,6 +20,7 @@ const kept = (renewed = true): Renewed => new Map([[RUN.runId, { epoch: RUN.epoc
 describe('With a lease of 12 s a run (reference §5)', () => {
   let renew: jest.Mock<RunClaims['renew']>;
   let held: HeldRuns;
+  let heartbeat: Heartbeat;
   let reconnected: () => void;
 
   beforeEach(() => {
@@ -28,7 +31,8 @@ describe('With a lease of 12 s a run (reference §5)', () => {
     const channel = { listen: () => undefined, onReconnect: (listener: () => void) => (reconnected = listener) };
     const { variables } = readEnv({ LEASE_SECONDS: String(LEASE_SECONDS) });
     const env = new Env(variables, {}, new Map());
-    held = new HeldRuns({ renew } as unknown as RunClaims, channel as unknown as PgChannel, env);
+    heartbeat = new Heartbeat(env);
+    held = new HeldRuns({ renew } as unknown as RunClaims, channel as unknown as PgChannel, heartbeat, env);
     held.onModuleInit();
   });
   afterEach(async () => {
@@ -111,6 +115,51 @@ describe('With a lease of 12 s a run (reference §5)', () => {
     expect(signal.reason).toBeInstanceOf(FencedError);
     await pass(0);
     expect(renew.mock.calls.flat(2)).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<Renewed>]>([
+    ['fail', () => Promise.reject(new Error('Connection refused.'))],
+    ['hang for 4 s, their limit,', () => later(4_000, kept()).then(() => Promise.reject(new Error('Read timeout.')))],
+    ['take 3.5 s', () => later(3_500, kept())],
+  ])('has its sandboxes for as long as it is not stopped itself, though renewals %s for a time', async (_, answer) => {
+    for (let begins = 0; begins < 3_000; begins += 250) {
+      const out = { from: performance.now() + 3_000 + begins, until: performance.now() + 8_000 + begins };
+      const isOut = () => performance.now() >= out.from && performance.now() < out.until;
+      renew.mockImplementation(() => (isOut() ? answer() : Promise.resolve(kept())));
+      const signal = claimed();
+      await pass(begins);
+      let ends = performance.now() + heartbeat.firstSilenceSeconds * 1000;
+      let silent = false;
+      // Heard too late, or stopped too late.
+      const hears = () => (silent ||= performance.now() > ends);
+      const write = () => {
+        if (!signal.aborted) hears();
+        ends = performance.now() + heartbeat.silenceSeconds * 1000;
+      };
+      signal.addEventListener('abort', hears);
+      const sandbox = { writable: true, writableLength: 0, write } as unknown as Writable;
+      heartbeat.add(sandbox);
+      await pass(30_000);
+      if (!signal.aborted) hears();
+      expect(silent).toBe(false);
+      heartbeat.remove(sandbox);
+      held.remove(RUN);
+    }
+  });
+
+  it('whose lease is not confirmed leaves its sandboxes without a heartbeat that would carry them beyond it', async () => {
+    renew.mockResolvedValueOnce(kept()).mockRejectedValue(new Error('Connection refused.'));
+    let ends = Infinity;
+    const write = () => (ends = performance.now() + heartbeat.silenceSeconds * 1000);
+    const began = performance.now();
+    claimed();
+    await pass(500);
+    const sandbox = { writable: true, writableLength: 0, write } as unknown as Writable;
+    heartbeat.add(sandbox);
+    await pass(30_000);
+    // Confirmed at 3 s.
+    expect(ends - began).toBeLessThan((3 + LEASE_SECONDS) * 1000);
+    heartbeat.remove(sandbox);
   });
 
   it('that is no longer ours is stopped by the heartbeat', async () => {

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../config/env.js';
+import { Heartbeat } from '../sandbox/heartbeat.js';
 import { PgChannel } from '../signals/pg-channel.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { RunClaims } from './run-claims.js';
@@ -32,6 +33,7 @@ export class HeldRuns implements OnModuleInit {
   constructor(
     private readonly claims: RunClaims,
     private readonly channel: PgChannel,
+    private readonly heartbeat: Heartbeat,
     env: Env,
   ) {
     this.leaseMs = env.variables.LEASE_SECONDS * 1000;
@@ -110,6 +112,7 @@ export class HeldRuns implements OnModuleInit {
         if (found?.epoch !== held.run.epoch) abort(held);
         else if (found.renewed) this.confirm(held, asked);
       }
+      this.heartbeat.beat();
     } catch (error) {
       this.logger.warn(`Leases were not renewed: ${String(error)}`);
     } finally {
@@ -123,6 +126,7 @@ export class HeldRuns implements OnModuleInit {
 
   private confirm(held: HeldRun, askedAt: number): void {
     held.confirmedAt = askedAt;
+    this.heartbeat.confirmed(askedAt);
     clearTimeout(held.fence);
     if (held.controller.signal.aborted) return;
     const left = askedAt + this.patienceMs - performance.now();
