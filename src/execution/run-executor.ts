@@ -100,6 +100,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** Whether the run is ours now. */
   private async claim(runId: string): Promise<boolean> {
+    const askedAt = performance.now();
     const claim = this.claims.claim(runId);
     this.claiming.set(runId, claim);
     let run: ClaimedRun | null = null;
@@ -111,12 +112,12 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     this.claiming.delete(runId);
     if (run === null) return false;
     this.lost = 0;
-    void this.drive(run);
+    void this.drive(run, askedAt);
     return true;
   }
 
-  private async drive(run: ClaimedRun): Promise<void> {
-    const controller = this.held.add(run);
+  private async drive(run: ClaimedRun, askedAt: number): Promise<void> {
+    const controller = this.held.add(run, askedAt);
     // A claim that was under way when the stop came.
     if (this.stopping) controller.abort(new HandedBackError('This worker stops.'));
     try {
