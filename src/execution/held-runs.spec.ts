@@ -162,6 +162,17 @@ describe('With a lease of 12 s a run (reference §5)', () => {
     heartbeat.remove(sandbox);
   });
 
+  it('that is being written when it is renewed is renewed a moment later', async () => {
+    // Locked twice at 3 s.
+    renew.mockResolvedValueOnce(kept(false)).mockResolvedValueOnce(kept(false)).mockResolvedValueOnce(kept());
+    renew.mockRejectedValue(new Error('Connection refused.'));
+    const signal = claimed();
+    await pass(3_100 + BEFORE_MS);
+    expect(signal.aborted).toBe(false);
+    await pass(1);
+    expect(signal.aborted).toBe(true);
+  });
+
   it('that is no longer ours is stopped by the heartbeat', async () => {
     renew.mockResolvedValue(new Map([[RUN.runId, { epoch: 2, renewed: true }]]));
     const signal = claimed();
