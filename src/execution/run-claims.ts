@@ -147,7 +147,8 @@ export class RunClaims {
   /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */
   async renew(runs: ClaimedRun[]): Promise<Map<string, { epoch: number; renewed: boolean }>> {
     const values = [runs.map((run) => run.runId), runs.map((run) => run.epoch), this.leaseSeconds];
-    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values);
+    const { leases } = this.database;
+    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values, leases);
     return new Map(rows.map(({ id, ...held }) => [id, held]));
   }
 
@@ -172,8 +173,13 @@ export class RunClaims {
   }
 
   /** With a limit of its own: a beat or a look that hangs must not outlive the lease. */
-  private async query<T extends object>(name: string, text: string, values: unknown[]): Promise<T[]> {
+  private async query<T extends object>(
+    name: string,
+    text: string,
+    values: unknown[],
+    pool = this.database.claims,
+  ): Promise<T[]> {
     const query = { name, text, values, query_timeout: (this.leaseSeconds * 1000) / 3 };
-    return (await this.database.work.query<T>(query)).rows;
+    return (await pool.query<T>(query)).rows;
   }
 }
