@@ -1,5 +1,6 @@
 import { until } from '../../test/harness/until.js';
 import { readEnv } from '../config/env.js';
+import type { PgChannel } from '../signals/pg-channel.js';
 import type { HeldRuns } from './held-runs.js';
 import type { RunClaims } from './run-claims.js';
 import type { RunDriver } from './run-driver.js';
@@ -15,8 +16,9 @@ describe('The executor of runs', () => {
       claim,
       queued: () => Promise.resolve(asked.length === 0 ? ['early'] : []),
     } as unknown as RunClaims;
-    const [held, driver] = [{ size: 0 } as HeldRuns, {} as RunDriver];
-    const executor = new RunExecutor(claims, held, driver, {} as RunRecorder, {} as WorkdirCleaner, readEnv({}));
+    const [held, driver, channel] = [{ size: 0 } as HeldRuns, {} as RunDriver, {} as PgChannel];
+    const [recorder, workdirs] = [{} as RunRecorder, {} as WorkdirCleaner];
+    const executor = new RunExecutor(claims, held, driver, recorder, workdirs, channel, readEnv({}));
     await executor.execute('early');
     expect(asked).toEqual([]);
     executor.onApplicationBootstrap();

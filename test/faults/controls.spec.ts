@@ -8,7 +8,7 @@ import { readHistory } from './history.js';
 import { KeyedWrites } from './keyed-writes.js';
 import { send } from './load.js';
 import { lossyRelay } from './lossy-relay.js';
-import { type Mutation, mutantOf } from './mutant.js';
+import { type Mutation, mutantOf, NO_RECONCILER } from './mutant.js';
 import { numbers, SEED } from '../harness/numbers.js';
 import { orderOf, orders } from './orders.js';
 import { settled } from './settled.js';
@@ -18,11 +18,6 @@ const NO_EPOCH: Mutation = {
   file: 'execution/record-sql.js',
   text: 'r.epoch = $3 AND ',
   instead: '$3::int IS NOT NULL AND ',
-};
-const NO_RECONCILER: Mutation = {
-  file: 'execution/reconciler.js',
-  text: 'if (this.stopping || this.ticking !== null)',
-  instead: 'if (true)',
 };
 const NO_UNIQUE_KEY: Mutation = {
   file: 'idempotency/idempotency.service.js',
