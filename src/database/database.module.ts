@@ -1,7 +1,7 @@
 // The connections to PostgreSQL, its migrations, and the embedded server when there is no DATABASE_URL.
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
 import { connectionOptions, Database } from './database.js';

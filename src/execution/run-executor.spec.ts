@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { until } from '../../test/harness/until.js';
 import { readEnv } from '../config/env.js';
+import type { PgChannel } from '../signals/pg-channel.js';
 import type { ClaimedRun } from './claimed-run.js';
 import type { HeldRuns } from './held-runs.js';
 import type { RunClaims } from './run-claims.js';
@@ -8,6 +9,11 @@ import type { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
 import type { RunRecorder } from './run-recorder.js';
 import type { WorkdirCleaner } from './workdir-cleaner.js';
+
+const executorOf = (claims: RunClaims, held: HeldRuns, driver = {} as RunDriver): RunExecutor => {
+  const [recorder, workdirs, channel] = [{} as RunRecorder, {} as WorkdirCleaner, {} as PgChannel];
+  return new RunExecutor(claims, held, driver, recorder, workdirs, channel, readEnv({}));
+};
 
 describe('The executor of runs', () => {
   it('claims nothing before the process is ready: what is rung while it boots waits', async () => {
@@ -17,8 +23,7 @@ describe('The executor of runs', () => {
       claim,
       queued: () => Promise.resolve(asked.length === 0 ? ['early'] : []),
     } as unknown as RunClaims;
-    const [held, driver] = [{ size: 0 } as HeldRuns, {} as RunDriver];
-    const executor = new RunExecutor(claims, held, driver, {} as RunRecorder, {} as WorkdirCleaner, readEnv({}));
+    const executor = executorOf(claims, { size: 0 } as HeldRuns);
     await executor.execute('early');
     expect(asked).toEqual([]);
     executor.onApplicationBootstrap();
@@ -35,7 +40,7 @@ describe('The executor of runs', () => {
     const add = jest.fn<HeldRuns['add']>(() => new AbortController());
     const held = { size: 0, add, clear: () => Promise.resolve(), remove: () => undefined } as unknown as HeldRuns;
     const driver = { drive: () => Promise.resolve() } as unknown as RunDriver;
-    const executor = new RunExecutor(claims, held, driver, {} as RunRecorder, {} as WorkdirCleaner, readEnv({}));
+    const executor = executorOf(claims, held, driver);
     executor.onApplicationBootstrap();
     const claimed = await until('the claim to be asked for', () => answer);
     const asked = performance.now();
