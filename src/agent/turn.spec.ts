@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { AgentBench, assistant, call, user } from '../../test/harness/agent.js';
 import { type Script, steps } from '../../test/harness/model-server.js';
+import type { JsonValue } from '../models/conversation.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import type { AgentEvent } from './agent-engine.js';
 
@@ -24,6 +25,19 @@ const bash = (command: string) => ({ name: 'bash', arguments: { command } });
 const kinds = (events: AgentEvent[]) => events.map((event) => event.type);
 const results = (events: AgentEvent[]) => events.flatMap((event) => (event.type === 'tool' ? [event.result] : []));
 
+/** Each built-in tool with arguments that work on a file `a.txt`, and what becomes of a call that a crash has left open. */
+const TOOLS: [string, JsonValue, string][] = [
+  ['ask', { question: 'Well?' }, 'is asked again'],
+  ['bash', { command: 'echo new > a.txt' }, 'is not carried out again'],
+  ['edit', { path: 'a.txt', oldText: 'old', newText: 'new' }, 'is not carried out again'],
+  ['glob', { pattern: '*' }, 'is carried out again'],
+  ['grep', { pattern: 'old' }, 'is carried out again'],
+  ['publish', { path: 'a.txt' }, 'is carried out again'],
+  ['read', { path: 'a.txt' }, 'is carried out again'],
+  ['todo', { items: [] }, 'is carried out again'],
+  ['write', { path: 'b.txt', content: 'new' }, 'is carried out again'],
+];
+
 describe('after a crash', () => {
   const request = () => user('Go');
 
@@ -42,6 +56,27 @@ describe('after a crash', () => {
     expect(bench.sandbox.commands).toEqual(['echo b >> log']);
     expect(events.slice(0, 2)).toMatchObject([{ last: false }, { last: true }]);
     expect(outcome).toEqual({ type: 'completed', text: 'Fine.' });
+  });
+
+  it.each(TOOLS)('a call of %s with %j that it has left open %s', async (name, input, what) => {
+    await start(steps({ text: 'never' }, { text: 'Fine.' }));
+    const file = join(bench.sandbox.folder, 'a.txt');
+    writeFileSync(file, 'old\n');
+    const { outcome, events } = await bench.run(bench.input([request(), assistant('', call('a', name, input))]));
+    if (what === 'is asked again') {
+      expect([events, outcome]).toMatchObject([[], { type: 'question', toolCallId: 'a' }]);
+      return;
+    }
+    const interrupted = { status: 'error', error: expect.stringMatching(/may have run partly/) as unknown };
+    expect(results(events)).toMatchObject([what === 'is carried out again' ? { status: 'success' } : interrupted]);
+    expect(readFileSync(file, 'utf8')).toBe('old\n');
+    expect(outcome).toEqual({ type: 'completed', text: 'Fine.' });
+  });
+
+  it('says so of every built-in tool', async () => {
+    await start(steps({ text: 'never' }));
+    const names = bench.toolbox.definitions().map((tool) => tool.name);
+    expect(names.sort()).toEqual(TOOLS.map(([name]) => name));
   });
 
   it('between two tools keeps the first result', async () => {

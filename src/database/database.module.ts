@@ -10,6 +10,12 @@ import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/index.js';
 import { PipelinedClient } from './pipelined-client.js';
 
+/**
+ * How long a request waits for a row that another has in hand, before it gets 503, or 409 for its key (reference §8): ten that
+ * wait take every connection that requests write on.
+ */
+const LOCK_TIMEOUT_MS = 2_000;
+
 @Global()
 @Module({})
 class DatabaseServerModule {
@@ -24,8 +30,8 @@ class DatabaseServerModule {
         },
         {
           provide: Database,
-          inject: [DatabaseServer],
-          useFactory: (server: DatabaseServer) => new Database(server.url),
+          inject: [DatabaseServer, Env],
+          useFactory: ({ url }: DatabaseServer, { variables }: Env) => new Database(url, variables.LEASE_SECONDS),
         },
       ],
       exports: [DatabaseServer, Database],
@@ -54,13 +60,19 @@ export class DatabaseModule implements OnApplicationShutdown {
         retryAttempts: server.embedded ? 0 : 10,
         retryDelay: 1000,
         poolSize: 10,
-        extra: { ...connectionOptions(server.url, 'millwright'), Client: PipelinedClient },
+        extra: {
+          ...connectionOptions(server.url, 'millwright'),
+          lock_timeout: LOCK_TIMEOUT_MS,
+          Client: PipelinedClient,
+        },
       }),
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
-        const dataSource = await new DataSource(options).initialize().catch(unusable);
-        await migrate(dataSource);
-        return dataSource;
+        // Without limits: a migration of a large table, or the wait for the process that carries it out, takes what it takes.
+        const migrations = new DataSource({ ...options, extra: {} });
+        await migrations.initialize().catch(unusable);
+        await migrate(migrations).finally(() => migrations.destroy());
+        return new DataSource(options).initialize();
       },
     });
     return { module: DatabaseModule, imports: [DatabaseServerModule.with(join), typeorm] };

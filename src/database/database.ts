@@ -3,22 +3,32 @@ import pg from 'pg';
 import { ReadPool } from './read-pool.js';
 
 /**
- * The connections of one process. Three pools, so that nothing that waits for a connection holds another of the same pool
- * (forty requests on one pool of ten were seen to hang for ever): TypeORM's for the transactions of requests, `read` for
- * single statements of requests (credentials, reads), `work` for workers and tickers.
+ * The connections of one process, in pools of their own so that nothing that waits for a connection holds another of the same
+ * pool (forty requests on one pool of ten were seen to hang for ever): TypeORM's for the transactions of requests, `read` for
+ * single statements of requests (credentials, reads), `work` for what workers record and for tickers. What keeps a worker's
+ * runs its own must not stand behind writes that wait for a lock: ten on `work` were seen to cost all runs their leases.
  */
 @Injectable()
 export class Database {
   readonly read: ReadPool;
   readonly work: pg.Pool;
+  /** For claims, and for runs that change hands. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
+  readonly claims: pg.Pool;
+  /** For renewals, which wait for no lock. */
+  readonly leases: pg.Pool;
 
-  constructor(readonly url: string) {
+  constructor(
+    readonly url: string,
+    leaseSeconds: number,
+  ) {
     this.read = new ReadPool(pool(url, 'millwright read', 8, { pipeline: true }));
     this.work = pool(url, 'millwright work', 10);
+    this.claims = pool(url, 'millwright claims', 4, { lock_timeout: leaseSeconds * 250 });
+    this.leases = pool(url, 'millwright leases', 2);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.read.end(), this.work.end()]);
+    await Promise.all([this.read, this.work, this.claims, this.leases].map((one) => one.end()));
   }
 }
 

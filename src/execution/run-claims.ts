@@ -15,14 +15,15 @@ const MAX_RECOVERIES = 5;
 const CAP = (free: string, paid: string): string => `CASE w.plan WHEN 'free' THEN ${free}::int ELSE ${paid}::int END`;
 
 // The task's row is the mutex. `run` re-checks its condition on the newest version of the row, so of two claims one wins.
-// A first claim of a turn reads the waiting message (after a cancel or a failure: all of them), an interrupting one before
-// those that have waited longer. Every claim reads what is to steer the turn.
+// A first claim of a turn reads the waiting message (after a cancel or a failure: all that were sent before the one that set
+// the task going again, and that one), an interrupting one before those that have waited longer. Every claim reads what is to
+// steer the turn.
 // `may_claim` (migration 0007) keeps the workspace at or below its plan's cap. It locks the workspace's row until the commit,
 // so it comes when the task's row is held and nothing is left to wait for. A claim is one statement: a process that is
 // stopped in the middle of it holds nothing.
 const CLAIM = `
 WITH task AS (
-  SELECT t.id, t.turn, t.last_seq, t.read_all FROM tasks t
+  SELECT t.id, t.turn, t.last_seq, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
   WHERE t.id = (SELECT task_id FROM runs WHERE id = $1) AND t.status IN (${from('running')}) FOR UPDATE),
 asked AS MATERIALIZED (
   SELECT w.id, ${CAP('$3', '$4')} AS cap FROM task JOIN runs r ON r.task_id = task.id JOIN workspaces w ON w.id = r.workspace_id
@@ -38,7 +39,7 @@ chosen AS (
   FROM task, run, (
     SELECT id, seq, mode, row_number() OVER (ORDER BY mode = 'interrupt' DESC, seq) AS place FROM messages
     WHERE task_id = (SELECT id FROM task) AND status = 'queued') w
-  WHERE w.mode = 'steer' OR run.fresh AND (task.read_all OR w.place = 1)),
+  WHERE w.mode = 'steer' OR run.fresh AND (w.place = 1 OR w.seq <= task.read_upto)),
 read AS (
   UPDATE messages m SET status = 'complete', turn = task.turn + run.fresh::int, read_seq = task.last_seq + chosen.n
   FROM task, run, chosen WHERE m.id = chosen.id
@@ -146,7 +147,8 @@ export class RunClaims {
   /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */
   async renew(runs: ClaimedRun[]): Promise<Map<string, { epoch: number; renewed: boolean }>> {
     const values = [runs.map((run) => run.runId), runs.map((run) => run.epoch), this.leaseSeconds];
-    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values);
+    const { leases } = this.database;
+    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values, leases);
     return new Map(rows.map(({ id, ...held }) => [id, held]));
   }
 
@@ -171,8 +173,13 @@ export class RunClaims {
   }
 
   /** With a limit of its own: a beat or a look that hangs must not outlive the lease. */
-  private async query<T extends object>(name: string, text: string, values: unknown[]): Promise<T[]> {
+  private async query<T extends object>(
+    name: string,
+    text: string,
+    values: unknown[],
+    pool = this.database.claims,
+  ): Promise<T[]> {
     const query = { name, text, values, query_timeout: (this.leaseSeconds * 1000) / 3 };
-    return (await this.database.work.query<T>(query)).rows;
+    return (await pool.query<T>(query)).rows;
   }
 }

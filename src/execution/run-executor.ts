@@ -1,6 +1,13 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Env } from '../config/env.js';
 import { databaseError } from '../http/database-errors.js';
+import { PgChannel } from '../signals/pg-channel.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { HeldRuns } from './held-runs.js';
 import { RunClaims } from './run-claims.js';
@@ -16,7 +23,7 @@ const MAX_LOST = 3;
  * are free places that nothing waits for; else the table says in fair order what comes next (docs/decisions/0014).
  */
 @Injectable()
-export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly concurrency: number;
   private readonly claiming = new Map<string, Promise<unknown>>();
@@ -35,9 +42,14 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly driver: RunDriver,
     private readonly recorder: RunRecorder,
     private readonly workdirs: WorkdirCleaner,
+    private readonly channel: PgChannel,
     env: Env,
   ) {
     this.concurrency = env.variables.WORKER_CONCURRENCY;
+  }
+
+  onModuleInit(): void {
+    this.channel.listen((notice) => 'work' in notice && void this.execute(notice.work));
   }
 
   /** How many runs could start now. */
@@ -100,6 +112,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** Whether the run is ours now. */
   private async claim(runId: string): Promise<boolean> {
+    const askedAt = performance.now();
     const claim = this.claims.claim(runId);
     this.claiming.set(runId, claim);
     let run: ClaimedRun | null = null;
@@ -111,12 +124,12 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     this.claiming.delete(runId);
     if (run === null) return false;
     this.lost = 0;
-    void this.drive(run);
+    void this.drive(run, askedAt);
     return true;
   }
 
-  private async drive(run: ClaimedRun): Promise<void> {
-    const controller = this.held.add(run);
+  private async drive(run: ClaimedRun, askedAt: number): Promise<void> {
+    const controller = this.held.add(run, askedAt);
     // A claim that was under way when the stop came.
     if (this.stopping) controller.abort(new HandedBackError('This worker stops.'));
     try {
@@ -134,7 +147,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   private async ended(run: ClaimedRun, error: unknown): Promise<void> {
     try {
       if (error instanceof FencedError) return await this.fenced(run, error);
-      if (error instanceof HandedBackError) return await this.claims.handBack(run);
+      if (error instanceof HandedBackError) return await this.handBack(run);
       if (databaseError(error)?.code === 'unavailable') {
         this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
         return await this.claims.letGo(run);
@@ -146,6 +159,15 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
       // The database cannot be reached, or the run is not ours: its lease runs out and another worker takes over.
       this.logger.warn(`The end of run ${run.runId} was not recorded: ${String(cause)}`);
     }
+  }
+
+  /**
+   * Another worker is told at once, and with Redis too by a notice: a job may be brought to any worker, the one that stops
+   * included, which would let it fall. The channel is closed after everything that is handed back.
+   */
+  private async handBack(run: ClaimedRun): Promise<void> {
+    await this.claims.handBack(run);
+    this.channel.send({ work: run.runId });
   }
 
   private async fenced({ taskId }: ClaimedRun, error: FencedError): Promise<void> {

@@ -16,6 +16,7 @@ describe('databaseError', () => {
   it.each([
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',
+    'Query read timeout',
     'timeout exceeded when trying to connect',
     'Client has encountered a connection error and is not queryable',
     'Cannot use a pool after calling end on the pool',

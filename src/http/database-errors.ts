@@ -4,7 +4,7 @@ import { ApiError } from './api-error.js';
 
 // What pg, its pool and TypeORM say without a code when there is no connection (any more).
 const NO_CONNECTION =
-  /^Connection terminated|timeout exceeded when trying to connect|^Client has encountered a connection error|after calling end on the pool|^Client was closed|^Driver not Connected|DataSource is not (set|initialized)|^Query runner already released/i;
+  /^Connection terminated|^Query read timeout|timeout exceeded when trying to connect|^Client has encountered a connection error|after calling end on the pool|^Client was closed|^Driver not Connected|DataSource is not (set|initialized)|^Query runner already released/i;
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']); // prettier-ignore
 // Whole classes of SQLSTATE: connection, resources (too many connections, disk full), operator intervention
 // (shutting down, statement timeout), and one's own too long idling in a transaction.

@@ -4,11 +4,10 @@ import type { UnitOfWork } from '../http/unit-of-work.js';
 import { type Answer, identity, inProgress, type KeyedRequest, replayOf } from './keyed-request.js';
 
 // A record that ran out by the database's clock counts as absent, purged or not; one without an answer too, which is there
-// only if BEGIN alone was cancelled by an operator and the claim behind it was carried out by itself. The limit on waiting for locks holds from
-// here to the end of the transaction: the INSERT waits for a row only when it has this one in hand.
+// only if BEGIN alone was cancelled by an operator and the claim behind it was carried out by itself.
 const CLAIM = `
 INSERT INTO idempotency_keys AS k (workspace_id, user_id, method, path, key, fingerprint, expires_at)
-SELECT $1, $2, $3, $4, $5, $6, now() + interval '24 hours' FROM set_config('lock_timeout', '2s', true)
+VALUES ($1, $2, $3, $4, $5, $6, now() + interval '24 hours')
 ON CONFLICT (workspace_id, user_id, method, path, key) DO UPDATE
 SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, location = NULL,
     created_at = now(), expires_at = EXCLUDED.expires_at

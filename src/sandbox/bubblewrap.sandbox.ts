@@ -4,6 +4,7 @@ import { DataDir } from '../config/data-dir.js';
 import { Env } from '../config/env.js';
 import { Plugin } from '../plugins/plugin.js';
 import { needProgram } from './host.js';
+import { Heartbeat } from './heartbeat.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from './sandbox.js';
@@ -21,8 +22,8 @@ export class BubblewrapSandbox extends LocalSandbox {
   private version = '';
   private readonly filter = seccompFilter();
 
-  constructor(env: Env, dataDir: DataDir) {
-    super(env, dataDir);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
+    super(env, dataDir, heartbeat);
   }
 
   protected async prepare(): Promise<void> {

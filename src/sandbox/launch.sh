@@ -1,24 +1,27 @@
-# The small parent of one sandbox: it starts the sandbox ("$@" after two arguments), and ends it when the worker
-# is gone (end of file on 3) or has been silent for "$1" seconds, which a stopped worker is too.
+# The small parent of one sandbox: it starts the sandbox ("$@" after three arguments), and ends it when the worker
+# is gone (end of file on 3) or has been silent, which a stopped worker is too: for "$1" seconds from the start, for "$2"
+# after each heartbeat.
 # 3: heartbeats from the worker, 'q' once it has seen the end of 4; 4: open as long as the sandbox lives; 5: "started";
-# 6: a file for the program that makes the sandbox. $2: the last descriptor that is meant for it.
+# 6: a file for the program that makes the sandbox. $3: the last descriptor that is meant for it.
 for open in /proc/self/fd/*; do
   open=${open##*/}
   # Whatever else the worker was started with is no business of the sandbox.
-  if [ "$open" -gt "$2" ]; then eval "exec $open>&-"; fi
+  if [ "$open" -gt "$3" ]; then eval "exec $open>&-"; fi
 done
-silence=$1
-shift 2
+patience=$1
+silence=$2
+shift 3
 # A group of its own; without it the shell would have the sandbox ignore SIGINT and SIGQUIT.
 set -m
 "$@" <&0 3<&- &
 sandbox=$!
 exec </dev/null >/dev/null 2>&1 4>&- 5>&- 6<&-
-while IFS= read -r -n 1 -t "$silence" beat <&3; do
+while IFS= read -r -n 1 -t "$patience" beat <&3; do
   if [ "$beat" = q ]; then
     wait "$sandbox"
     exit $?
   fi
+  patience=$silence
 done
 # The first process inside is bound to the death of the one that made it, but not from its first moment on: one that
 # was being made when a worker died lived on for hours. So the maker is stopped, which lets it finish a fork and begin

@@ -7,7 +7,7 @@ import type { DataDir } from '../config/data-dir.js';
 import type { Env } from '../config/env.js';
 import { makeReachable, reachableFolder } from '../config/reachable.js';
 import type { CommandTools, How, Line } from './command.js';
-import { Heartbeat } from './heartbeat.js';
+import type { Heartbeat } from './heartbeat.js';
 import { isRoot, needProgram, script } from './host.js';
 import { LocalSession } from './local-session.js';
 import { Pipes } from './pipes.js';
@@ -47,6 +47,7 @@ export abstract class LocalSandbox extends Sandbox {
   constructor(
     private readonly env: Env,
     private readonly dataDir: DataDir,
+    private readonly heartbeat: Heartbeat,
   ) {
     super();
     this.limits = sandboxLimitsOf(env.file);
@@ -166,7 +167,7 @@ export abstract class LocalSandbox extends Sandbox {
       projects: new ProjectFolders(base, uid !== null),
       tools: {
         pipes: new Pipes(base, needProgram('mkfifo', 'coreutils')),
-        heartbeat: new Heartbeat(this.env.variables.LEASE_SECONDS),
+        heartbeat: this.heartbeat,
         ...(sweep && { sweep }),
       },
     };
@@ -176,13 +177,14 @@ export abstract class LocalSandbox extends Sandbox {
 
   /** The whole command line: small parent → (as root) another user → the driver's program → first process → command. */
   private line(command: string[], at: Spot, prepared: Prepared): Line {
-    const silence = prepared.tools.heartbeat.silenceSeconds.toFixed(3);
+    const { firstSilenceSeconds, silenceSeconds } = prepared.tools.heartbeat;
+    const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
     const shell = needProgram('bash', 'bash');
     const init = ['/bin/sh', '-c', this.init, 'init', at.cwd, ...command];
     const box: Box = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    const launch = [shell, '-c', this.launch, 'launch', silence, String(at.lastDescriptor)];
+    const launch = [shell, '-c', this.launch, 'launch', ...silence, String(at.lastDescriptor)];
     return { argv: [...launch, ...setpriv, ...this.command(box, prepared)], file: this.file(box, prepared) };
   }
 

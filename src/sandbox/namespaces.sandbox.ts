@@ -2,6 +2,7 @@ import { DataDir } from '../config/data-dir.js';
 import { Env } from '../config/env.js';
 import { Plugin } from '../plugins/plugin.js';
 import { findProgram, needProgram, script } from './host.js';
+import { Heartbeat } from './heartbeat.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { DEVICES, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from './sandbox.js';
@@ -16,8 +17,8 @@ export class NamespacesSandbox extends LocalSandbox {
   private unshare = '';
   private noExec = false;
 
-  constructor(env: Env, dataDir: DataDir) {
-    super(env, dataDir);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
+    super(env, dataDir, heartbeat);
   }
 
   protected async prepare({ base }: Prepared): Promise<void> {

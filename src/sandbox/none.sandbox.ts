@@ -5,6 +5,7 @@ import { DataDir } from '../config/data-dir.js';
 import { Env } from '../config/env.js';
 import { Plugin } from '../plugins/plugin.js';
 import { type CommandTools, MARK } from './command.js';
+import { Heartbeat } from './heartbeat.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { Sandbox, type SandboxReport } from './sandbox.js';
 
@@ -13,8 +14,8 @@ import { Sandbox, type SandboxReport } from './sandbox.js';
 export class NoSandbox extends LocalSandbox {
   protected override readonly guards = false;
 
-  constructor(env: Env, dataDir: DataDir) {
-    super(env, dataDir);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
+    super(env, dataDir, heartbeat);
   }
 
   protected async prepare(): Promise<void> {}

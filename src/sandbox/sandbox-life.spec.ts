@@ -6,17 +6,24 @@ import { processesWith } from '../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../test/harness/sandboxes.js';
 import { until } from '../../test/harness/until.js';
 
+/** Of the workers that are killed or stopped. */
+const LEASE_SECONDS = 3;
+
 let marks = 0;
 /** An argument for `sleep` that no other process has. */
 const newMark = () => `9${process.pid}.${Date.now()}${marks++}`;
-const gone = (mark: string, but?: number) =>
-  until('its processes are gone', () => processesWith(mark).every((pid) => pid === but));
+const gone = (mark: string, but?: number, within = 10_000) =>
+  until('its processes are gone', () => processesWith(mark).every((pid) => pid === but), { within });
 const kill = (pid: number) => {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
     // It went with the one before.
   }
+};
+const passed = (seconds: number, what: string) => {
+  const before = Date.now();
+  return until(what, () => Date.now() - before > seconds * 1000);
 };
 const running = (mark: string) => until('it runs', () => processesWith(`sleep\0${mark}`).length > 0);
 
@@ -73,7 +80,7 @@ function life(driver: DriverName): void {
       let worker: ChildProcess;
       const start = (command: string, ...more: number[]) => {
         const hooks = ['--import', './test/harness/typescript-hooks.mjs', 'test/harness/sandbox-worker.ts'];
-        worker = spawn(process.execPath, [...hooks, driver, command], {
+        worker = spawn(process.execPath, [...hooks, driver, String(LEASE_SECONDS), command], {
           stdio: ['ignore', 'pipe', 'inherit', ...more],
         });
         const lines = createInterface({ input: worker.stdout ?? process.stdin })[Symbol.asyncIterator]();
@@ -99,8 +106,10 @@ function life(driver: DriverName): void {
       it('when that is stopped for two thirds of the lease, and the run then says so', async () => {
         const mark = newMark();
         const { lines } = await started(mark);
+        await passed(LEASE_SECONDS / 3, 'a heartbeat to have come');
         worker.kill('SIGSTOP');
-        await gone(mark, worker.pid);
+        // From then on others may claim its run.
+        await gone(mark, worker.pid, LEASE_SECONDS * 1000);
         worker.kill('SIGCONT');
         expect((await lines.next()).value).toMatch(
           /^Error: The command was cut off from outside; it may have run partly\./,
@@ -124,8 +133,7 @@ function life(driver: DriverName): void {
       it('only then: a worker that lives is heard for longer than that', async () => {
         const mark = newMark();
         const { lines } = await started(mark);
-        const before = Date.now();
-        await until('more than the lease has passed', () => Date.now() - before > 2_500);
+        await passed(LEASE_SECONDS + 0.5, 'more than the lease to be over');
         expect(processesWith(mark)).not.toEqual([]);
         for (const pid of processesWith(`sleep\0${mark}`)) kill(pid);
         expect((await lines.next()).value).toBe('exit code 137');

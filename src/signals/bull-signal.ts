@@ -1,9 +1,13 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { InjectQueue } from '@nestjs/bull';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bull';
 import { WorkSignal } from './work-signal.js';
 
 export const RUNS_QUEUE = 'runs';
+
+/** How long the end of the process waits for Bull. */
+const CLOSE_MS = 2000;
 
 /** With Redis: a Bull job that carries the run's id. Bull only rings the bell. */
 @Injectable()
@@ -13,6 +17,8 @@ export class BullSignal extends WorkSignal {
 
   constructor(@InjectQueue(RUNS_QUEUE) private readonly queue: Queue<{ runId: string }>) {
     super();
+    // In the place of @nestjs/bull's own.
+    Object.assign(queue, { onApplicationShutdown: () => this.close() });
   }
 
   get connected(): boolean {
@@ -35,5 +41,12 @@ export class BullSignal extends WorkSignal {
         this.logger.warn(`Redis does not take signals (${String(error)}); PostgreSQL is looked at each second.`);
       else this.logger.log('Redis takes signals again.');
     }
+  }
+
+  /** Bull waits for its jobs, and with a Redis that is frozen for ever; what they have rung for is in the table. */
+  private async close(): Promise<void> {
+    const closed = this.queue.close().catch(() => undefined);
+    await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })]);
+    for (const client of this.queue.clients) client.disconnect();
   }
 }

@@ -18,7 +18,6 @@ export class LocalSignal extends WorkSignal {
   /** The worker of this process. */
   onRing(handler: (runId: string) => void): void {
     this.handler = handler;
-    this.channel.listen((notice) => 'work' in notice && handler(notice.work));
   }
 
   get connected(): boolean {

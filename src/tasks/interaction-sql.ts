@@ -14,11 +14,11 @@ completed AS (
     SELECT 1 FROM tool_invocations o
     WHERE o.message_id = m.id AND o.state = 'running' AND o.tool_call_id <> asked.tool_call_id))`;
 
-/** $1 task id, $2 state, $3 output, $4 error, $5 status of the interaction. */
-export const SETTLE = `
+/** $1 task id, $2 output. */
+export const REPLY = `
 WITH asked AS (
-  UPDATE interactions SET status = $5 WHERE task_id = $1 AND status = 'pending' RETURNING message_id, tool_call_id),
-${SETTLE_CALL('state = $2, output = $3::jsonb, error = $4')}
+  UPDATE interactions SET status = 'answered' WHERE task_id = $1 AND status = 'pending' RETURNING message_id, tool_call_id),
+${SETTLE_CALL(`state = 'success', output = $2::jsonb`)}
 SELECT 1 FROM asked`;
 
 /** $1 task id, $2 reason, $3 whether the tool needs no more asking in this task. The call stays open, and may begin. */
@@ -40,12 +40,20 @@ WITH asked AS (
 ${SETTLE_CALL(`state = 'denied', error = $2`)}
 SELECT 1 FROM asked`;
 
-/** A message in place of a decision denies what is open of the step, so that it is read next. $1 task id, $2 reason. */
-export const DENY_STEP = `
+/**
+ * A message in place of an answer ends what is open of the step, so that it is read next: nobody is asked what follows before
+ * the agent has read it. `asked` sets the interaction, `set` the calls. $1 task id, $2 what the model reads of them.
+ */
+const endStep = (asked: string, set: string): string => `
 WITH asked AS (
-  UPDATE interactions SET status = 'cancelled', decision = 'deny', reason = $2
-  WHERE task_id = $1 AND status = 'pending' RETURNING message_id),
+  UPDATE interactions SET ${asked} WHERE task_id = $1 AND status = 'pending' RETURNING message_id),
 settled AS (
-  UPDATE tool_invocations v SET state = 'denied', error = $2, finished_at = now() FROM asked
+  UPDATE tool_invocations v SET ${set}, finished_at = now() FROM asked
   WHERE v.message_id = asked.message_id AND v.state = 'running')
 UPDATE messages m SET status = 'complete' FROM asked WHERE m.id = asked.message_id`;
+
+export const CANCEL_STEP = endStep(`status = 'cancelled'`, `state = 'error', error = $2`);
+export const DENY_STEP = endStep(
+  `status = 'cancelled', decision = 'deny', reason = $2`,
+  `state = 'denied', error = $2`,
+);

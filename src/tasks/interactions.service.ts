@@ -7,7 +7,7 @@ import { newId } from '../http/uuid.js';
 import type { StoredPart } from '../models/conversation.js';
 import { WorkSignal } from '../signals/work-signal.js';
 import { answerOf, decisionOf, type PendingInteraction } from './answer.js';
-import { APPROVE, DENY, DENY_STEP, SETTLE } from './interaction-sql.js';
+import { APPROVE, CANCEL_STEP, DENY, DENY_STEP, REPLY } from './interaction-sql.js';
 import { checkAttachments, fileParts } from './message-parts.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { AnswerDto } from './task.dto.js';
@@ -47,7 +47,10 @@ export class InteractionsService {
     return readTask(tx, task.id);
   }
 
-  /** A message answers a question, cancels a choice, denies an approval. The caller holds the task's lock. */
+  /**
+   * A message answers a question; it cancels a choice and denies an approval, with what else is open of the step. The caller
+   * holds the task's lock.
+   */
   async settleByMessage(tx: UnitOfWork, taskId: string, parts: StoredPart[]): Promise<void> {
     const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [taskId]);
     if (pending?.type === 'approval') {
@@ -56,10 +59,9 @@ export class InteractionsService {
       const content = parts.find((part) => part.type === 'text')?.text ?? null;
       const files = parts.flatMap((part) => (part.type === 'file' ? [{ id: part.fileId, name: part.name }] : []));
       const output = JSON.stringify({ content, options: [], files });
-      await tx.query(SETTLE, [taskId, 'success', output, null, 'answered']);
+      await tx.query(REPLY, [taskId, output]);
     } else {
-      const error = 'Not answered: the person sent a message instead, which follows.';
-      await tx.query(SETTLE, [taskId, 'error', null, error, 'cancelled']);
+      await tx.query(CANCEL_STEP, [taskId, 'Not answered: the person sent a message instead, which follows.']);
     }
   }
 
@@ -73,7 +75,7 @@ export class InteractionsService {
     const answer = answerOf(pending, input);
     const files = await fileParts(auth, tx, this.files, taskId, input);
     const output = { ...answer, files: files.map(({ fileId, name }) => ({ id: fileId, name })) };
-    await tx.query(SETTLE, [taskId, 'success', JSON.stringify(output), null, 'answered']);
+    await tx.query(REPLY, [taskId, JSON.stringify(output)]);
   }
 
   private async decide(tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<void> {

@@ -33,7 +33,8 @@ touched AS (
     result_text = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.result_text END,
     result_file_ids = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.result_file_ids END,
     status_reason = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.status_reason END,
-    finished_at = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.finished_at END
+    finished_at = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.finished_at END,
+    read_upto = CASE WHEN $6::text = 'turn' THEN t.last_seq + 1 ELSE t.read_upto END
   FROM task WHERE t.id = task.id AND ($6::text IS NULL OR t.status IN (${from('queued')})))
 ${jsonRows('SELECT * FROM message')}`;
 

@@ -1,7 +1,17 @@
 import { WorkspacesService } from '../../src/workspaces/workspaces.service.js';
 import { ApprovalBench } from '../harness/approvals.js';
 import type { ErrorBody } from '../harness/client.js';
-import { call, createTask, finished, readMessages, readResults, readTask, runTask, script } from '../harness/tasks.js';
+import {
+  call,
+  createTask,
+  finished,
+  patience,
+  readMessages,
+  readResults,
+  readTask,
+  runTask,
+  script,
+} from '../harness/tasks.js';
 
 const block = (info: string, text: string) => `\`\`\`${info}\n${text}\n\`\`\``;
 const touch = (name: string) => ({ name: 'bash', arguments: { command: `touch ${name}` } });
@@ -32,7 +42,7 @@ describe('Approvals (reference §4)', () => {
       createdAt: expect.any(String),
       expiresAt: expect.any(String),
     });
-    expect((Date.parse(approval.expiresAt) - Date.now()) / 86_400_000).toBeGreaterThan(6.9);
+    expect(patience(approval)).toBe(7 * 86_400);
     expect(await readTask(bench.client, id)).toMatchObject({ approvals: 'writes', status: 'awaiting_input' });
     expect(await readResults(bench.client, id)).toEqual([]);
     expect(bench.workdir(id)).toEqual([]);

@@ -1,9 +1,14 @@
+import { jest } from '@jest/globals';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { holdingTask, untilWaiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, reaches, readMessages, readTask, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { processesGone, processesWith } from '../harness/processes.js';
 import { until } from '../harness/until.js';
+import { FencedError } from '../../src/execution/claimed-run.js';
+import { RunRecorder } from '../../src/execution/run-recorder.js';
+import { PgChannel } from '../../src/signals/pg-channel.js';
 import { MembershipsService } from '../../src/workspaces/memberships.service.js';
 
 describe('Cancelling (reference §5)', () => {
@@ -16,6 +21,7 @@ describe('Cancelling (reference §5)', () => {
     service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
     member = await makeMember(service);
   });
+  afterEach(() => void jest.restoreAllMocks());
   afterAll(async () => {
     await service.close();
     await model.stop();
@@ -44,6 +50,20 @@ describe('Cancelling (reference §5)', () => {
       error: expect.stringContaining('ancelled'),
     });
     expect((await readTask(member.client, id)).status).toBe('cancelled');
+  });
+
+  it.each([
+    ['cancelled', (id: string) => cancel(id)],
+    ['deleted', (id: string) => member.client.request('DELETE', `/v1/tasks/${id}`)],
+  ])('a task that is %s and whose notice is lost: its processes are gone by the next heartbeat', async (_, end) => {
+    const send = jest.spyOn(service.app.get(PgChannel), 'send').mockReturnValue(undefined);
+    const mark = `sleep 97${Date.now() % 100_000}`;
+    const { id } = await createTask(member.client, { content: script(call('bash', { command: mark })) });
+    await until('the command to run', () => processesWith(mark).length > 0);
+    expect((await end(id)).status).toBe(200);
+    // A quarter of the lease of 12 s, and 2 s. Without a renewal the run would have been stopped 8 s after its claim.
+    await processesGone(mark, 5_000);
+    expect(send).toHaveBeenCalledWith({ stop: expect.any(String) });
   });
 
   it('a task that waits for a person is cancelled and no longer pending', async () => {
@@ -83,6 +103,55 @@ describe('Cancelling (reference §5)', () => {
       });
       expect((await readTask(member.client, id)).status).toBe(expected);
     }
+  });
+
+  describe('a cancel and a completion that wait for the task together', () => {
+    /** A task whose turn is over and not recorded yet; `complete` lets that begin, and resolves when it is done. */
+    const aboutToComplete = async () => {
+      const recorder = service.app.get(RunRecorder, { strict: false });
+      const finish = recorder.finish.bind(recorder);
+      let complete: (() => Promise<void>) | null = null;
+      jest.spyOn(recorder, 'finish').mockImplementationOnce((...what) => {
+        let go: () => void;
+        const recorded = new Promise<void>((resolve) => (go = resolve)).then(() => finish(...what));
+        complete = () => (go(), recorded);
+        return recorded;
+      });
+      const { id } = await createTask(member.client, { content: script({ text: 'Quick.' }) });
+      return { id, complete: await until('the turn to be over', () => complete) };
+    };
+    const runsOf = (id: string) => service.db.query('SELECT status FROM runs WHERE task_id = $1', [id]);
+    const waits = (words: string) => untilWaiting(service.db, words);
+    const COMPLETION = 'waiting_message_steers';
+    const CANCEL = 'FOR UPDATE OF t';
+
+    it('the cancel being first: 200, and the completion changes nothing any more', async () => {
+      const { id, complete } = await aboutToComplete();
+      const task = await holdingTask(service.db, id);
+      const answer = cancel(id);
+      await waits(CANCEL);
+      const fenced = expect(complete()).rejects.toThrow(FencedError);
+      await waits(COMPLETION);
+      await task.release();
+      expect((await answer).status).toBe(200);
+      await fenced;
+      expect(await readTask(member.client, id)).toMatchObject({ status: 'cancelled', result: null });
+      expect(await runsOf(id)).toEqual([{ status: 'cancelled' }]);
+    });
+
+    it('the completion being first: 409, and the task stays completed', async () => {
+      const { id, complete } = await aboutToComplete();
+      const task = await holdingTask(service.db, id);
+      const completed = complete();
+      await waits(COMPLETION);
+      const answer = cancel(id);
+      await waits(CANCEL);
+      await task.release();
+      expect((await answer).body).toMatchObject({ error: { code: 'task_not_cancellable' } });
+      await completed;
+      expect(await readTask(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Quick.' } });
+      expect(await runsOf(id)).toEqual([{ status: 'finished' }]);
+    });
   });
 
   it('removing a member cancels what it has under way', async () => {

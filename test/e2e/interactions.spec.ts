@@ -3,7 +3,17 @@ import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { holdingTask, untilWaiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
-import { call, createTask, finished, reaches, readMessages, script, type TaskBody } from '../harness/tasks.js';
+import {
+  call,
+  createTask,
+  finished,
+  patience,
+  reaches,
+  readMessages,
+  readResults,
+  script,
+  type TaskBody,
+} from '../harness/tasks.js';
 
 const OPTIONS = [
   { id: 'up', label: 'Round up', description: 'Never too little.' },
@@ -50,10 +60,18 @@ describe('Questions (reference §4)', () => {
       createdAt: expect.any(String),
       expiresAt: expect.any(String),
     });
-    const days = (Date.parse(interaction.expiresAt) - Date.now()) / 86_400_000;
-    expect(days).toBeGreaterThan(6.9);
+    expect(patience(interaction)).toBe(7 * 86_400);
     const runs = await service.db.query('SELECT status FROM runs WHERE task_id = $1', [id]);
     expect(runs).toEqual([{ status: 'finished' }]);
+  });
+
+  it('waits as long as INTERACTION_TTL_SECONDS says', async () => {
+    const patient = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, INTERACTION_TTL_SECONDS: '90' } });
+    const { client } = await makeMember(patient);
+    const { id } = await createTask(client, { content: script(call('ask', { question: 'Why?' })) });
+    const { pendingInteraction } = await reaches(client, id, 'awaiting_input');
+    expect(pendingInteraction && patience(pendingInteraction)).toBe(90);
+    await patient.close();
   });
 
   it('answering continues the same task; the answer is the result of the ask call and no message is added', async () => {
@@ -90,27 +108,17 @@ describe('Questions (reference §4)', () => {
       multiple: false,
       allowText: false,
     });
-    expect(await refusal(id, { interactionId: interaction.id })).toEqual([400, 'invalid_field', 'optionIds']);
-    expect(await refusal(id, { interactionId: interaction.id, content: 'x' })).toEqual([
-      400,
-      'invalid_field',
-      'content',
-    ]);
-    expect(await refusal(id, { interactionId: interaction.id, optionIds: ['left'] })).toEqual([
-      400,
-      'invalid_field',
-      'optionIds[0]',
-    ]);
-    expect(await refusal(id, { interactionId: interaction.id, optionIds: ['up', 'down'] })).toEqual([
-      400,
-      'invalid_field',
-      'optionIds',
-    ]);
-    expect(await refusal(id, { interactionId: interaction.id, optionIds: [] })).toEqual([
-      400,
-      'invalid_field',
-      'optionIds',
-    ]);
+    const wrong: [object, string][] = [
+      [{}, 'optionIds'],
+      [{ content: 'x' }, 'content'],
+      [{ optionIds: ['left'] }, 'optionIds[0]'],
+      [{ optionIds: ['up', 'down'] }, 'optionIds'],
+      [{ optionIds: [] }, 'optionIds'],
+    ];
+    for (const [given, param] of wrong) {
+      const refused = await refusal(id, { interactionId: interaction.id, ...given });
+      expect(refused).toEqual([400, 'invalid_field', param]);
+    }
     expect((await answer(id, { interactionId: interaction.id, optionIds: ['down'] })).status).toBe(202);
     await finished(member.client, id);
     const result = (await readMessages(member.client, id))[1]?.parts[1];
@@ -214,6 +222,52 @@ describe('Questions (reference §4)', () => {
     await finished(member.client, id);
     const results = (await readMessages(member.client, id))[1]?.parts.filter(({ type }) => type === 'tool_result');
     expect(results?.map((part) => part.status)).toEqual(['success', 'success', 'success']);
+  });
+
+  describe('with two questions in one step', () => {
+    const askedTwice = async (first: Record<string, unknown>) => {
+      const calls = [first, { question: 'Second?' }].map((ask) => ({ name: 'ask', arguments: ask }));
+      const { id } = await createTask(member.client, { content: script({ calls }) });
+      return { id, first: (await reaches(member.client, id, 'awaiting_input')).pendingInteraction };
+    };
+    const send = (id: string) =>
+      member.client.post(`/v1/tasks/${id}/messages`, { content: script({ text: 'I read it.' }) });
+    const READ = { status: 'completed', result: { text: 'I read it.' } };
+
+    it('a message that cancels a choice is read before the next question of the step', async () => {
+      const { id } = await askedTwice({ question: 'First?', options: OPTIONS });
+      expect((await send(id)).status).toBe(202);
+      expect(await reaches(member.client, id, 'completed', 'awaiting_input')).toMatchObject(READ);
+      const error = expect.stringMatching(/a message instead/);
+      expect(await readResults(member.client, id)).toMatchObject([
+        { name: 'ask', status: 'error', error },
+        { name: 'ask', status: 'error', error },
+      ]);
+      const statuses = (await readMessages(member.client, id)).map(({ status }) => status);
+      expect(statuses).toEqual(Array(4).fill('complete'));
+    });
+
+    it('a message that comes too late to answer is read before the next question of the step', async () => {
+      const { id, first } = await askedTwice({ question: 'First?' });
+      const task = await holdingTask(service.db, id);
+      await service.db.query('UPDATE interactions SET expires_at = now() WHERE id = $1', [first?.id]);
+      const sent = send(id);
+      await untilWaiting(service.db, 'FOR UPDATE OF t');
+      await task.release();
+      expect((await sent).status).toBe(202);
+      expect(await reaches(member.client, id, 'completed', 'awaiting_input')).toMatchObject(READ);
+    });
+
+    it('a message that answers a question answers that one alone: the next one is asked', async () => {
+      const { id } = await askedTwice({ question: 'First?' });
+      expect((await send(id)).status).toBe(202);
+      const { pendingInteraction } = await reaches(member.client, id, 'completed', 'awaiting_input');
+      expect(pendingInteraction?.question).toBe('Second?');
+      expect((await answer(id, { interactionId: pendingInteraction?.id, content: 'Yes.' })).status).toBe(202);
+      expect(await finished(member.client, id)).toMatchObject(READ);
+      const results = await readResults(member.client, id);
+      expect(results.map(({ status }) => status)).toEqual(['success', 'success']);
+    });
   });
 
   it('a question whose time is over takes no answer, even before any worker has noticed', async () => {

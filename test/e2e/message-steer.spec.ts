@@ -2,7 +2,7 @@ import type { ClaimedRun } from '../../src/execution/claimed-run.js';
 import { RunRecorder } from '../../src/execution/run-recorder.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { bash, HeldModel } from '../harness/held-model.js';
+import { type Asked, bash, HeldModel } from '../harness/held-model.js';
 import { upload } from '../harness/files.js';
 import { type Holder, holding, holdingTask, untilWaiting } from '../harness/locks.js';
 import { stepOf } from '../harness/model-server.js';
@@ -35,8 +35,8 @@ describe('A message that steers (reference §5)', () => {
   });
 
   const asked = () => model.asked();
-  const send = async (id: string, content: string, mode?: string, more = {}) => {
-    const answer = await member.client.post<Sent>(`/v1/tasks/${id}/messages`, { content, mode, ...more });
+  const send = async (id: string, content: string, mode?: string, more = {}, client = member.client) => {
+    const answer = await client.post<Sent>(`/v1/tasks/${id}/messages`, { content, mode, ...more });
     expect(answer.status).toBe(202);
     return answer.body;
   };
@@ -219,22 +219,56 @@ describe('A message that steers (reference §5)', () => {
     await finished(member.client, id);
   });
 
-  it('outside of running all three are the same', async () => {
-    const { id } = await createTask(member.client, { content: 'Begin.' });
-    (await asked()).answer({ text: 'Done.' });
-    for (const mode of ['steer', 'interrupt', 'queue']) {
-      await finished(member.client, id);
-      const { task } = await send(id, `With ${mode}.`, mode);
-      expect(task.status).toBe('queued');
-      const next = await asked();
-      expect(next.said.at(-1)).toBe(`With ${mode}.`);
-      next.answer({ calls: [{ name: 'ask', arguments: { question: 'Which?' } }] });
-      await reaches(member.client, id, 'awaiting_input');
-      await send(id, `Answer with ${mode}.`, mode);
-      (await asked()).answer({ text: 'Thanks.' });
-    }
-    await finished(member.client, id);
-    expect((await turns(id)).map(({ turn }) => turn)).toEqual([1, 1, ...[2, 3, 4].flatMap((n) => [n, n, n, n])]);
+  describe('outside of running all three are the same', () => {
+    const MODES = ['queue', 'steer', 'interrupt'];
+    const CHOICE = { question: 'Which?', options: ['a', 'b'].map((option) => ({ id: option, label: option })) };
+    const STATES: Record<string, (id: string, first: Asked) => Promise<unknown> | void> = {
+      completed: (_id, { answer }) => answer({ text: 'Done.' }),
+      failed: (_id, { answer }) => answer({ status: 400 }),
+      cancelled: async (id, { answer }) => {
+        await member.client.post(`/v1/tasks/${id}/cancel`);
+        answer({ text: 'never' });
+      },
+      'a question is pending': (_id, { answer }) =>
+        answer({ calls: [{ name: 'ask', arguments: { question: 'Why?' } }] }),
+      'a choice is pending': (_id, { answer }) => answer({ calls: [{ name: 'ask', arguments: CHOICE }] }),
+      'an approval is pending': (_id, { answer }) => answer(bash('touch never')),
+    };
+
+    it.each(Object.keys(STATES).flatMap((state) => MODES.map((mode) => [state, mode])))(
+      '%s, mode %s: queued, and the message read next',
+      async (state = '', mode = '') => {
+        const { id } = await createTask(member.client, { content: 'Begin.', approvals: 'writes' });
+        await STATES[state]?.(id, await asked());
+        const waits = state.endsWith('pending');
+        await reaches(member.client, id, waits ? 'awaiting_input' : state);
+        const { task } = await send(id, 'Go on.', mode);
+        expect(task).toMatchObject({ status: 'queued', pendingInteraction: null });
+        const next = await asked();
+        expect(next.said).toEqual(['Begin.', 'Go on.']);
+        next.answer({ text: 'Gone on.' });
+        expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Gone on.' } });
+        expect((await turns(id)).at(-1)).toMatchObject({ text: 'Gone on.', turn: waits ? 1 : 2 });
+      },
+    );
+
+    it.each(MODES)('queued, mode %s: it waits its turn', async (mode) => {
+      const env = { OPENAI_COMPATIBLE_URL: model.server.url };
+      const api = await bootApp({ env: { ...env, ROLE: 'api' } });
+      const { client } = await makeMember(api);
+      const { id } = await createTask(client, { content: 'Begin.' });
+      const { task, message } = await send(id, 'Next.', mode, {}, client);
+      expect([task.status, message.status]).toEqual(['queued', 'queued']);
+      const worker = await bootApp({ db: api.db, env: { ...env, ROLE: 'worker' } });
+      for (const said of [['Begin.'], ['Begin.', 'Next.']]) {
+        const next = await asked();
+        expect(next.said).toEqual(said);
+        next.answer({ text: 'Done.' });
+      }
+      expect(await finished(client, id)).toMatchObject({ status: 'completed', messageCount: 4 });
+      await worker.close();
+      await api.close();
+    });
   });
 
   /** Sends a message on a connection that holds the task, without the service, and lets the task go. */

@@ -1,9 +1,31 @@
+import { Module } from '@nestjs/common';
+import { z } from 'zod';
 import { RunExecutor } from '../../src/execution/run-executor.js';
+import { AgentTool, Plugin, type ToolContext, type ToolOutcome } from '../../src/index.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
+import { HeldModel } from '../harness/held-model.js';
 import { ModelServer, type Answer } from '../harness/model-server.js';
-import { createTask, finished, reaches, readMessages, readTask, texts } from '../harness/tasks.js';
+import { createTask, finished, reaches, readMessages, readResults, readTask, texts } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+
+/** Never ends by itself; repeatable, so that a worker that takes its call over is lost in it again. */
+@Plugin(AgentTool, 'brood')
+class BroodTool extends AgentTool {
+  readonly name = 'brood';
+  readonly description = 'Takes for ever.';
+  readonly parameters = z.strictObject({});
+  readonly repeatable = true;
+  static begun = 0;
+
+  execute(_input: object, { signal }: ToolContext): Promise<ToolOutcome> {
+    BroodTool.begun += 1;
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  }
+}
+
+@Module({ providers: [BroodTool] })
+class BroodModule {}
 
 describe('Recovery (reference §5)', () => {
   let model: ModelServer;
@@ -15,7 +37,8 @@ describe('Recovery (reference §5)', () => {
   beforeAll(async () => {
     model = await ModelServer.start(() => new Promise((resolve) => (answerNow = resolve)));
     // A lease that does not run out by itself while a test looks.
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600' } });
+    const env = { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600' };
+    service = await bootApp({ env, imports: [BroodModule] });
     member = await makeMember(service);
   });
   afterAll(async () => {
@@ -67,18 +90,37 @@ describe('Recovery (reference §5)', () => {
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 2 });
   });
 
-  it('lost more than five times without a finished step between, a run fails as worker_lost', async () => {
+  it('lost more than five times without a finished step between, a run fails as worker_lost; its open call is closed', async () => {
     const id = await startHeld('Poison.');
+    const send = (content: string) => member.client.post(`/v1/tasks/${id}/messages`, { content });
+    for (const content of ['One.', 'Two.']) expect((await send(content)).status).toBe(202);
+    answerNow({ calls: [{ name: 'brood', arguments: {} }] });
+    await until('the call to begin', () => BroodTool.begun === 1);
     for (let lost = 1; lost <= 5; lost++) {
-      const asked = model.requests.length;
       await expire(id);
-      await until(`takeover ${lost}`, () => model.requests.length > asked);
+      await until(`takeover ${lost}`, () => BroodTool.begun === lost + 1);
       expect(await run(id)).toMatchObject({ status: 'running', recovery_count: lost });
     }
     await expire(id);
     const task = await reaches(member.client, id, 'failed');
     expect(task.statusReason).toEqual({ code: 'worker_lost', message: expect.any(String), retryable: true });
+    expect(task.finishedAt).toEqual(expect.any(String));
     expect(await run(id)).toMatchObject({ status: 'finished' });
+    const error = expect.stringMatching(/may have run partly/);
+    expect(await readResults(member.client, id)).toMatchObject([{ name: 'brood', status: 'error', error }]);
+    const statuses = (await readMessages(member.client, id)).map(({ role, status }) => [role, status]);
+    const unread = ['user', 'queued'];
+    expect(statuses).toEqual([['user', 'complete'], unread, unread, ['assistant', 'complete']]);
+    // What it left unread is read with the next message, in one turn.
+    const asked = model.requests.length;
+    await send('Three.');
+    await until('the next turn', () => model.requests.length > asked);
+    const said = model.requests
+      .at(-1)
+      ?.body.messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+    expect(said).toEqual(['Poison.', 'One.', 'Two.', 'Three.']);
+    answerNow({ text: 'Better.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Better.' } });
   }, 60_000);
 
   it('a finished step in between makes the count begin again', async () => {
@@ -116,6 +158,30 @@ describe('Recovery (reference §5)', () => {
     expect([...reasons]).toEqual(['queued recovered', 'running null']);
     answerNow({ text: 'Recovered.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', statusReason: null });
+  });
+});
+
+describe('A task whose worker is lost while no other has a free place (reference §5)', () => {
+  it('is queued, says that it was recovered, and goes on when a place is free', async () => {
+    const model = await HeldModel.start();
+    // The one place is held until the model answers: nothing else tells the lost worker.
+    const env = { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600', WORKER_CONCURRENCY: '1' };
+    const service = await bootApp({ env });
+    const { client } = await makeMember(service);
+    const { id } = await createTask(client, { content: 'Recover me.' });
+    const lost = await model.asked();
+    await service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
+    const task = await reaches(client, id, 'queued');
+    const recovered = { code: 'recovered', message: expect.stringMatching(/\S.*\.$/), retryable: true };
+    expect(task).toMatchObject({ statusReason: recovered, startedAt: expect.any(String), finishedAt: null });
+    const { body } = await client.get<{ tasks: unknown[] }>('/v1/tasks?status=queued');
+    expect(body.tasks).toEqual([task]);
+    lost.answer({ text: 'From the grave.' });
+    (await model.asked()).answer({ text: 'Recovered.' });
+    const over = { status: 'completed', statusReason: null, result: { text: 'Recovered.' } };
+    expect(await finished(client, id)).toMatchObject(over);
+    await service.close();
+    await model.server.stop();
   });
 });
 

@@ -1,6 +1,6 @@
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { createDatabase, tablesWith, type TestDatabase } from '../harness/database.js';
 import { postForm, upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
 import { type Relay, relayTo } from '../harness/proxy.js';
@@ -26,6 +26,8 @@ describe('The same request again (reference §8)', () => {
     service = await bootApp({ db: { ...db, url: relay.url }, env: { OPENAI_COMPATIBLE_URL: model.url } });
     member = await makeMember(service);
   });
+  // Also after a test that failed while it held.
+  afterEach(() => relay.release());
   afterAll(async () => {
     await service.close();
     await relay.close();
@@ -119,27 +121,52 @@ describe('The same request again (reference §8)', () => {
     expect((await readTask(member.client, id)).status).toBe('cancelled');
   });
 
-  it('nothing is answered before the commit: effect and record are in one transaction, and the answer waits for its end', async () => {
-    const held = new Promise<void>((resolve) => {
-      onCommit = () => {
-        onCommit = null;
-        relay.hold();
-        resolve();
-      };
-    });
-    let answered = false;
-    const answer = post('/v1/projects', { name: 'Held back' }, 'commit').finally(() => (answered = true));
-    await held;
-    // Done, and seen by nobody: as good as never sent.
-    await until('the transaction to stand before its commit', async () => {
-      const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
-      return (await db.query(sql)).length > 0;
-    });
-    const written = `SELECT name FROM projects WHERE name = 'Held back' UNION ALL SELECT key FROM idempotency_keys WHERE key = 'commit'`;
-    for (let n = 0; n < 20; n++) expect((await member.client.as(null).get('/health/live')).status).toBe(200);
-    expect([answered, await db.query(written)]).toEqual([false, []]);
-    relay.release();
-    expect((await answer).status).toBe(201);
-    expect(await db.query(written)).toHaveLength(2);
-  });
+  /** A request of each kind that makes something, whose effect and key hold this text. */
+  const requests: Record<string, (text: string) => Promise<[path: string, json: object]>> = {
+    project: (text) => Promise.resolve(['/v1/projects', { name: text }]),
+    task: (text) => Promise.resolve(['/v1/tasks', { title: text, content: 'Once.' }]),
+    message: async (text) => {
+      const { id } = await createTask(member.client, { content: 'Begin.' });
+      await finished(member.client, id);
+      return [`/v1/tasks/${id}/messages`, { content: text }];
+    },
+    answer: async (text) => {
+      const { id } = await createTask(member.client, { content: script(call('ask', { question: 'Why?' })) });
+      const { pendingInteraction } = await reaches(member.client, id, 'awaiting_input');
+      return [`/v1/tasks/${id}/interaction`, { interactionId: pendingInteraction?.id, content: text }];
+    },
+  };
+
+  it.each([
+    ['project', 201, 'projects'],
+    ['task', 201, 'tasks'],
+    ['message', 202, 'messages'],
+    ['answer', 202, 'tool_invocations'],
+  ])(
+    'a %s is not answered before the commit: effect and record are in one transaction, and the %d waits for its end',
+    async (kind, status, table) => {
+      const text = `held-back-${kind}`;
+      const [path, json] = (await requests[kind]?.(text)) ?? [];
+      const held = new Promise<void>((resolve) => {
+        onCommit = () => {
+          onCommit = null;
+          relay.hold();
+          resolve();
+        };
+      });
+      let answered = false;
+      const answer = post(path ?? '', json, text).finally(() => (answered = true));
+      await held;
+      // Done, and seen by nobody: as good as never sent.
+      await until('the transaction to stand before its commit', async () => {
+        const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
+        return (await db.query(sql)).length > 0;
+      });
+      for (let n = 0; n < 20; n++) expect((await member.client.as(null).get('/health/live')).status).toBe(200);
+      expect([answered, await tablesWith(db, text)]).toEqual([false, []]);
+      relay.release();
+      expect((await answer).status).toBe(status);
+      expect(await tablesWith(db, text)).toEqual(expect.arrayContaining(['idempotency_keys', table]));
+    },
+  );
 });

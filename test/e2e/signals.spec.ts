@@ -73,6 +73,28 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
       return rung > 0;
     });
   });
+
+  it('a service that is told to stop while Redis stands still ends all the same', async () => {
+    const files = temporaryFolder();
+    const process = await ServiceProcess.start({
+      DATABASE_URL: service.db.url,
+      DATA_DIR: files.path,
+      SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+      OPENAI_COMPATIBLE_URL: model.url,
+      REDIS_URL: redis.url,
+    });
+    redis.freeze();
+    try {
+      // A request that rings, so that it knows.
+      await runTask(new Client(process.url, member.key.secret), 'Redis stands still.');
+      const asked = Date.now();
+      expect(await process.end('SIGTERM')).toBe(0);
+      expect(Date.now() - asked).toBeLessThan(10_000);
+    } finally {
+      redis.thaw();
+      files.remove();
+    }
+  }, 60_000);
 });
 
 describe('Without Redis work is signalled through PostgreSQL', () => {

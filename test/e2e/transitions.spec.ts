@@ -67,11 +67,12 @@ describe('From one status to the next (reference §5)', () => {
 
   it('running, the agent asks: awaiting_input; answered: queued, and the same task goes on', async () => {
     const { id, pendingInteraction } = await waiting(QUESTION);
-    const tasks = await service.db.query('SELECT id FROM tasks');
+    const ids = () => service.db.query('SELECT id FROM tasks ORDER BY id');
+    const before = await ids();
     const answer = { interactionId: pendingInteraction?.id, content: 'This.' };
     expect(await post(id, 'interaction', answer)).toMatchObject({ status: 202, task: { id, status: 'queued' } });
     expect(await ends(id)).toEqual([...WAITING, ...TURN]);
-    expect(await service.db.query('SELECT id FROM tasks')).toEqual(tasks);
+    expect(await ids()).toEqual(before);
   });
 
   it('running, the turn ends and a message waits: queued', async () => {

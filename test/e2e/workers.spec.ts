@@ -37,6 +37,11 @@ describe('Workers that come and go (reference §5)', () => {
     workers.splice(workers.indexOf(worker), 1);
     await worker.close();
   };
+  const send = async (id: string, content: string) => {
+    expect((await member.client.post(`/v1/tasks/${id}/messages`, { content })).status).toBe(202);
+  };
+  const runsOf = (id: string) =>
+    db.query('SELECT status, claimed_at IS NOT NULL AS claimed FROM runs WHERE task_id = $1 ORDER BY created_at', [id]);
   /** Runs a task on a worker of its own, and stops that worker while the model is asked. */
   const handedBack = async (): Promise<string> => {
     const worker = await startWorker();
@@ -53,6 +58,61 @@ describe('Workers that come and go (reference §5)', () => {
     await startWorker();
     (await model.asked()).answer({ text: 'Done.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', startedAt: expect.any(String) });
+  });
+
+  it('cancelled before any worker came: never claimed; its first message is read with the next one', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    expect((await member.client.post(`/v1/tasks/${id}/cancel`)).status).toBe(200);
+    expect(await readTask(member.client, id)).toMatchObject({ status: 'cancelled', startedAt: null });
+    expect(await runsOf(id)).toEqual([{ status: 'cancelled', claimed: false }]);
+    await send(id, 'Go on.');
+    await startWorker();
+    const { said, answer } = await model.asked();
+    expect(said).toEqual(['Begin.', 'Go on.']);
+    answer({ text: 'Done.' });
+    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 3 });
+    expect(await runsOf(id)).toEqual([
+      { status: 'cancelled', claimed: false },
+      { status: 'finished', claimed: true },
+    ]);
+    expect(await statusesOf(db, id)).toEqual(['queued', 'cancelled: cancelled', 'queued', 'running', 'completed']);
+  });
+
+  describe.each(['cancelled', 'failed'])('%s with a message unread, and then sent two more', (status) => {
+    const left = async (): Promise<string> => {
+      const worker = await startWorker();
+      const { id } = await createTask(member.client, { content: 'Begin.' });
+      const { answer } = await model.asked();
+      await send(id, 'One.');
+      if (status === 'cancelled') await member.client.post(`/v1/tasks/${id}/cancel`);
+      answer({ status: 400 });
+      await reaches(member.client, id, status);
+      await stop(worker);
+      for (const content of ['Two.', 'Three.']) await send(id, content);
+      return id;
+    };
+
+    it('reads the first of them with what was unread; the second waits its turn, whenever a worker comes', async () => {
+      const id = await left();
+      await startWorker();
+      const first = await model.asked();
+      expect(first.said).toEqual(['Begin.', 'One.', 'Two.']);
+      first.answer({ text: 'Two, then.' });
+      const second = await model.asked();
+      expect(second.said).toEqual(['Begin.', 'One.', 'Two.', 'Three.']);
+      second.answer({ text: 'Three, then.' });
+      expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 6 });
+    });
+
+    it('reads all that waits when it was set going by a version that did not note by which of them', async () => {
+      const id = await left();
+      await db.query('UPDATE tasks SET read_upto = NULL WHERE id = $1', [id]);
+      await startWorker();
+      const { said, answer } = await model.asked();
+      expect(said).toEqual(['Begin.', 'One.', 'Two.', 'Three.']);
+      answer({ text: 'All, then.' });
+      expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 5 });
+    });
   });
 
   it('running, the worker is told to stop: queued, and that is no recovery', async () => {

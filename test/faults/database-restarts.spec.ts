@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { PostgresServer } from '../harness/postgres.js';
 import { until } from '../harness/until.js';
 import { expectWhole } from './verdict.js';
-import { send } from './load.js';
+import { type Refusal, send, watch } from './load.js';
 import { LONG, numbers, SEED } from '../harness/numbers.js';
 import { orders } from './orders.js';
 import { report } from './report.js';
@@ -11,7 +11,7 @@ import { World } from './world.js';
 
 const RESTARTS = 5;
 /** In each time between two kills. */
-const TASKS = LONG ? 2_000 : 80;
+const TASKS = LONG ? 4_000 : 200;
 
 describe(`PostgreSQL is killed and started again ${RESTARTS} times: seed ${SEED} (reference §5)`, () => {
   let database: PostgresServer;
@@ -26,15 +26,18 @@ describe(`PostgreSQL is killed and started again ${RESTARTS} times: seed ${SEED}
     await database.stop();
   }, 60_000);
 
-  it('nothing that was acknowledged is lost, no step is doubled, and work goes on by itself', async () => {
+  it('nothing that was acknowledged is lost, no step is doubled, work goes on by itself, and what is refused is 503', async () => {
     const random = numbers(SEED);
     const load = Array.from({ length: RESTARTS }, (_, n) => orders(`restart-${n}`, TASKS)).flat();
     const away: number[] = [];
+    const refusals: Refusal[] = [];
+    const over = new AbortController();
+    const watching = watch(world, over.signal, refusals);
     for (let n = 0; n < RESTARTS; n++) {
-      const sending = send(world, load.slice(n * TASKS, (n + 1) * TASKS));
+      const sending = send(world, load.slice(n * TASKS, (n + 1) * TASKS), 8, refusals);
       // In the middle of it: some of this round are over, others are on their way.
       const recorded = async () => (await count(`restart-${n}-%`)) > TASKS * (0.1 + random() * 0.4);
-      await until('some of them to be on record', recorded, { within: 120_000 });
+      await until('some of them to be on record', recorded, { within: 600_000 });
       const killed = Date.now();
       await database.kill();
       await wait(random() * 500);
@@ -43,10 +46,20 @@ describe(`PostgreSQL is killed and started again ${RESTARTS} times: seed ${SEED}
       await sending;
     }
     await settled(database, 'restart');
-    report(`PostgreSQL was away for ${away.join(', ')} ms`);
+    over.abort();
+    await watching;
+    report(`PostgreSQL was away for ${away.join(', ')} ms, and ${refusals.length} requests were refused`);
     await expectWhole(database, world, 'restart', load);
+    // Each kind of them; no connection is cut.
+    const unavailable = { status: 503, code: 'unavailable', retryAfter: '1' };
+    expect(kindsOf(refusals)).toEqual(['GET', 'POST'].map((method) => ({ method, ...unavailable })));
     expect([world.api, ...world.workers].filter((process) => process.ended)).toEqual([]);
   }, 3_600_000);
+
+  function kindsOf(refusals: Refusal[]): unknown[] {
+    const kinds = new Set(refusals.map((refusal) => JSON.stringify(refusal)));
+    return [...kinds].sort().map((kind): unknown => JSON.parse(kind));
+  }
 
   async function count(title: string): Promise<number> {
     const [row] = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM tasks WHERE title LIKE $1', [

@@ -6,16 +6,33 @@ import { Client, makeMember, type Member } from '../harness/client.js';
 import { ROOMY } from '../harness/limits.js';
 import { type Relay, relayTo } from '../harness/proxy.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
-import type { TaskBody } from '../harness/tasks.js';
+import { createTask, type TaskBody } from '../harness/tasks.js';
 import { numbers, SEED } from '../harness/numbers.js';
+import { until } from '../harness/until.js';
 
 /** Clients that send one request after another. */
 export const CLIENTS = 10;
 const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
 
+/** What a key is for; its effect holds the key. */
+interface Write {
+  key: string;
+  path: string;
+  json: object;
+}
+
+interface Question {
+  id: string;
+  taskId: string;
+}
+
 export interface Outcome {
   kills: number;
   keys: number;
+  /** How many of them were for a task, a message, an answer. */
+  created: number;
+  sent: number;
+  answered: number;
   /** Requests that got no answer; each was sent again. */
   cut: number;
   /** Of those: the repetition was the first to have an effect, or it was answered with what the first had done. */
@@ -24,7 +41,20 @@ export interface Outcome {
 }
 
 export class KeyedWrites {
-  readonly outcome: Outcome = { kills: 0, keys: 0, cut: 0, performed: 0, replayed: 0 };
+  readonly outcome: Outcome = {
+    kills: 0,
+    keys: 0,
+    created: 0,
+    sent: 0,
+    answered: 0,
+    cut: 0,
+    performed: 0,
+    replayed: 0,
+  };
+  /** Not answered yet. */
+  private questions: Question[] = [];
+  /** Ids of what was created. */
+  private readonly tasks: string[] = [];
   private readonly folder = temporaryFolder();
   private readonly processes: ServiceProcess[] = [];
 
@@ -35,13 +65,18 @@ export class KeyedWrites {
     private readonly main: string | undefined,
   ) {}
 
-  /** @param dist another build of the service than the present one. */
-  static async start(dist?: string): Promise<KeyedWrites> {
+  /**
+   * @param questions how many there are to answer; then clients go on without.
+   * @param dist another build of the service than the present one.
+   */
+  static async start(questions: number, dist?: string): Promise<KeyedWrites> {
     const service = await bootApp({ env: { ROLE: 'api' }, config: ROOMY });
     // A request takes about eight answers of the database: a kill hits it before its commit, or after it and unanswered.
     const slow = await relayTo(service.db.url, 10);
     const main = dist === undefined ? undefined : join(dist, 'main.js');
-    return new KeyedWrites(service, slow, await makeMember(service), main);
+    const writes = new KeyedWrites(service, slow, await makeMember(service), main);
+    await writes.ask(questions);
+    return writes;
   }
 
   /** Kills until it is enough. */
@@ -53,15 +88,18 @@ export class KeyedWrites {
     while (!(await enough(outcome))) {
       await current.ready();
       const { url } = current;
-      const clients = Array.from({ length: CLIENTS }, () => this.sendUntilCut(url));
-      await wait(150 + random() * 300);
+      const clients = Array.from({ length: CLIENTS }, (_, place) => this.sendUntilCut(url, place));
+      // The first requests of a process take the longest; all of them would be cut before they have done anything.
+      const begun = outcome.keys;
+      await until('a client to be answered', () => outcome.keys > begun, { within: 60_000, every: 5 });
+      await wait(random() * 300);
       await current.end('SIGKILL');
       outcome.kills++;
       const cut = await Promise.all(clients);
       [current, next] = [next, await this.spawn()];
       await current.ready();
-      for (const key of cut) {
-        const { replayed } = await this.retry(current.url, key);
+      for (const write of cut) {
+        const { replayed } = await this.retry(current.url, write);
         outcome.cut++;
         outcome[replayed ? 'replayed' : 'performed']++;
       }
@@ -69,12 +107,18 @@ export class KeyedWrites {
     return outcome;
   }
 
-  /** What is on record of all keys. */
+  /** What is on record of all keys: their effects, of which each has one of its own, and what comes with them. */
   async effects(): Promise<Record<string, number>> {
     const [counted] = await this.service.db.query<Record<string, number>>(
-      `SELECT count(*)::int AS tasks, count(DISTINCT title)::int AS titles,
-         (SELECT count(*)::int FROM messages) AS messages, (SELECT count(*)::int FROM runs) AS runs,
-         (SELECT count(*)::int FROM idempotency_keys WHERE status = 201) AS records FROM tasks`,
+      `WITH created AS (SELECT id, title AS key FROM tasks WHERE title LIKE 'key-%'),
+         sent AS (SELECT m.parts->0->>'text' AS key FROM messages m WHERE m.parts->0->>'text' LIKE 'key-%'),
+         answered AS (SELECT v.output->>'content' AS key FROM tool_invocations v WHERE v.output->>'content' LIKE 'key-%'),
+         effects AS (SELECT key FROM created UNION ALL SELECT key FROM sent UNION ALL SELECT key FROM answered)
+       SELECT (SELECT count(*)::int FROM created) AS created, (SELECT count(*)::int FROM sent) AS sent,
+         (SELECT count(*)::int FROM answered) AS answered, (SELECT count(DISTINCT key)::int FROM effects) AS keys,
+         (SELECT count(*)::int FROM messages WHERE task_id IN (SELECT id FROM created)) AS messages,
+         (SELECT count(*)::int FROM runs WHERE task_id IN (SELECT id FROM created) OR kind = 'continuation') AS runs,
+         (SELECT count(*)::int FROM idempotency_keys WHERE key LIKE 'key-%' AND status IN (201, 202)) AS records`,
     );
     return counted ?? {};
   }
@@ -99,31 +143,66 @@ export class KeyedWrites {
     return started;
   }
 
-  /** Resolves with the key of the request that got no answer. */
-  private async sendUntilCut(url: string): Promise<string> {
-    for (;;) {
-      const key = `key-${this.outcome.keys++}`;
-      if ((await this.attempt(url, key)) === null) return key;
+  /** Tasks that wait for an answer: asked by a worker that is gone afterwards, so that nothing else changes what is on record. */
+  private async ask(count: number): Promise<void> {
+    const { db } = this.service;
+    const worker = await bootApp({ db, env: { ROLE: 'worker' }, config: ROOMY });
+    const content = 'Which?\n\n```ask\nWhich one?\n```\n';
+    for (let n = 0; n < count; n++) await createTask(this.member.client, { title: 'asks', content });
+    await until(
+      'the questions to be asked',
+      async () => {
+        const sql = `SELECT id, task_id AS "taskId" FROM interactions WHERE status = 'pending'`;
+        this.questions = await db.query<Question>(sql);
+        return this.questions.length === count;
+      },
+      { within: 600_000, every: 100 },
+    );
+    await worker.close();
+  }
+
+  /** Creates, sends, answers, in turn; resolves with the request that got no answer. */
+  private async sendUntilCut(url: string, first: number): Promise<Write> {
+    for (let n = first; ; n++) {
+      const write = this.next(n);
+      if ((await this.attempt(url, write)) === null) return write;
     }
   }
 
-  private async retry(url: string, key: string): Promise<{ replayed: boolean }> {
+  private next(n: number): Write {
+    const { outcome } = this;
+    const key = `key-${outcome.keys++}`;
+    const question = n % 3 === 2 ? this.questions.pop() : undefined;
+    if (question !== undefined) {
+      outcome.answered++;
+      const json = { interactionId: question.id, content: key };
+      return { key, path: `/v1/tasks/${question.taskId}/interaction`, json };
+    }
+    const taskId = this.tasks[n % this.tasks.length];
+    if (n % 3 === 1 && taskId !== undefined) {
+      outcome.sent++;
+      return { key, path: `/v1/tasks/${taskId}/messages`, json: { content: key } };
+    }
+    outcome.created++;
+    return { key, path: '/v1/tasks', json: { title: key, content: 'x' } };
+  }
+
+  private async retry(url: string, write: Write): Promise<{ replayed: boolean }> {
     for (;;) {
-      const answer = await this.attempt(url, key);
+      const answer = await this.attempt(url, write);
       if (answer !== null) return answer;
     }
   }
 
   /** Null when the connection ended without an answer. */
-  private async attempt(url: string, key: string): Promise<{ replayed: boolean } | null> {
+  private async attempt(url: string, { key, path, json }: Write): Promise<{ replayed: boolean } | null> {
     try {
-      const { status, headers, text } = await new Client(url, this.member.key.secret).post<{ task: TaskBody }>(
-        '/v1/tasks',
-        { title: key, content: 'x' },
-        { headers: { 'Idempotency-Key': key } },
-      );
-      if (status !== 201) throw new Error(`${status} ${text}`);
-      return { replayed: headers.get('idempotent-replayed') === 'true' };
+      const client = new Client(url, this.member.key.secret);
+      const headers = { 'Idempotency-Key': key };
+      const answer = await client.post<{ task: TaskBody }>(path, json, { headers });
+      if (answer.status !== 201 && answer.status !== 202) throw new Error(`${answer.status} ${answer.text}`);
+      if (answer.status === 201) this.tasks.push(answer.body.task.id);
+      return { replayed: answer.headers.get('idempotent-replayed') === 'true' };
     } catch (error) {
       // Not `instanceof`: under Jest it is the TypeError of another realm.
       if (/^(fetch failed|terminated)$/.test((error as Error).message)) return null;

@@ -14,6 +14,13 @@ export interface Mutation {
   instead: string;
 }
 
+/** No look at the database each second: only signals bring work. */
+export const NO_RECONCILER: Mutation = {
+  file: 'execution/reconciler.js',
+  text: 'if (this.stopping || this.ticking !== null)',
+  instead: 'if (true)',
+};
+
 export interface Mutant {
   dist: string;
   remove: () => void;

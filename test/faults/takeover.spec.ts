@@ -1,5 +1,7 @@
 import { createDatabase, type TestDatabase } from '../harness/database.js';
-import { createTask, script } from '../harness/tasks.js';
+import { processesWith } from '../harness/processes.js';
+import { relayTo } from '../harness/proxy.js';
+import { call, createTask, script } from '../harness/tasks.js';
 import { Client } from '../harness/client.js';
 import { until } from '../harness/until.js';
 import { LONG, numbers, SEED } from '../harness/numbers.js';
@@ -67,4 +69,55 @@ describe(`After a worker's death another takes its runs over: seed ${SEED} (refe
     const rows = await db.query<{ id: string; epoch: number }>(sql);
     return new Map(rows.map(({ id, epoch }) => [id, epoch]));
   }
+});
+
+describe('A frozen worker (reference §5)', () => {
+  const LEASE = 12;
+
+  it.each([
+    ['', false],
+    [', if the database was lost to it before, too', true],
+  ])(
+    `has lost its command before its run is recovered%s`,
+    async (_, alone) => {
+      const db = await createDatabase();
+      const network = await relayTo(db.url);
+      const options = { databaseUrl: db.url, firstWorkerUrl: network.url, leaseSeconds: LEASE, workers: 1 };
+      const world = await World.start(options);
+      const run = async () => {
+        const sql = `SELECT epoch, extract(epoch FROM lease_until - clock_timestamp())::float8 AS left FROM runs`;
+        return (await db.query<{ epoch: number; left: number }>(sql))[0];
+      };
+      try {
+        const mark = `sleep 93${process.pid}.${Date.now()}`;
+        const client = new Client(world.api.url, world.secret);
+        await createTask(client, {
+          content: script(call('bash', { command: mark }), { text: 'Done.' }),
+          model: 'faults',
+        });
+        await until('the command to run', () => processesWith(mark).length > 0);
+        await world.startWorker(1);
+        await world.workersAreUp();
+        if (alone) {
+          await network.cut();
+          // Half a second before it would stop the run by itself.
+          await until('the lease to be left alone', async () => ((await run())?.left ?? 0) < LEASE / 3 + 0.5);
+        }
+        world.workers[0]?.child.kill('SIGSTOP');
+        expect(processesWith(mark)).not.toEqual([]);
+        let left: number[] = [];
+        const recovered = async () => {
+          left = processesWith(mark);
+          return (await run())?.epoch !== 1;
+        };
+        await until('the run to be recovered', recovered, { within: (LEASE + 5) * 1000 });
+        expect(left).toEqual([]);
+      } finally {
+        await world.close();
+        await network.close();
+        await db.drop();
+      }
+    },
+    120_000,
+  );
 });

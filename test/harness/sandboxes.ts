@@ -5,6 +5,7 @@ import type { ConfigFile } from '../../src/config/config-file.js';
 import { DataDir } from '../../src/config/data-dir.js';
 import { Env, readEnv } from '../../src/config/env.js';
 import { BubblewrapSandbox } from '../../src/sandbox/bubblewrap.sandbox.js';
+import { Heartbeat } from '../../src/sandbox/heartbeat.js';
 import { findProgram } from '../../src/sandbox/host.js';
 import type { LocalSandbox } from '../../src/sandbox/local-sandbox.js';
 import { NamespacesSandbox } from '../../src/sandbox/namespaces.sandbox.js';
@@ -30,7 +31,7 @@ export class SandboxBench {
   constructor(driver: DriverName, limits: ConfigFile['sandbox'] = {}, variables: Record<string, string> = {}) {
     const env = new Env(readEnv({ NODE_ENV: 'test', ...variables }).variables, { sandbox: limits }, new Map());
     this.dataDir = new DataDir(env);
-    this.sandbox = new DRIVERS[driver](env, this.dataDir);
+    this.sandbox = new DRIVERS[driver](env, this.dataDir, new Heartbeat(env));
   }
 
   async open(taskId: string = randomUUID()): Promise<Opened> {

@@ -17,6 +17,7 @@ export interface TaskBody {
     multiple: boolean;
     allowText: boolean;
     toolCall: { toolCallId: string; name: string; input: unknown } | null;
+    createdAt: string;
     expiresAt: string;
   } | null;
   result: { text: string; fileIds: string[] } | null;
@@ -76,6 +77,11 @@ export function reaches(client: Client, id: string, ...statuses: string[]): Prom
     const task = await readTask(client, id);
     return statuses.includes(task.status) ? task : null;
   });
+}
+
+/** How long an interaction waits for its answer, in seconds. */
+export function patience({ createdAt, expiresAt }: NonNullable<TaskBody['pendingInteraction']>): number {
+  return (Date.parse(expiresAt) - Date.parse(createdAt)) / 1000;
 }
 
 /** Waits for a final status. */

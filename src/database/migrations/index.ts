@@ -6,6 +6,7 @@ import { Claims1764547200007 } from './0007-claims.js';
 import { Approvals1764633600008 } from './0008-approvals.js';
 import { EndingsOfTurns1795305600009 } from './0009-endings-of-turns.js';
 import { OneQueueIndex1795392000010 } from './0010-one-queue-index.js';
+import { ReadUpTo1795478400011 } from './0011-read-up-to.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -17,4 +18,5 @@ export const MIGRATIONS = [
   Approvals1764633600008,
   EndingsOfTurns1795305600009,
   OneQueueIndex1795392000010,
+  ReadUpTo1795478400011,
 ];

@@ -1,0 +1,104 @@
+// A stopped process, or one that removes a member, may hold the rows of many tasks for seconds.
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { type Asked, HeldModel } from '../harness/held-model.js';
+import { type Holder, holding, holdingTask, untilWaiting, waiting } from '../harness/locks.js';
+import { createTask, finished, reaches } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+const LEASE_SECONDS = 3;
+/** More than a worker has connections to record with. */
+const LOCKED = 11;
+
+describe('While somebody has locked the rows of tasks', () => {
+  let model: HeldModel;
+  let service: TestApp;
+  let member: Member;
+  let holder: Holder | null = null;
+
+  beforeAll(async () => {
+    model = await HeldModel.start();
+  });
+  beforeEach(() => {
+    model.held.length = 0;
+  });
+  afterEach(async () => {
+    await holder?.release();
+    holder = null;
+    await service.close();
+  });
+  afterAll(() => model.server.stop());
+
+  const start = async (env: Record<string, string> = {}) => {
+    service = await bootApp({
+      env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: String(LEASE_SECONDS), ...env },
+    });
+    member = await makeMember(service);
+  };
+
+  const asked = async (): Promise<{ id: string; request: Asked }> => {
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    return { id, request: await model.asked() };
+  };
+
+  const run = async (id: string) => {
+    const [row] = await service.db.query<{ epoch: number; recovery_count: number; left: number }>(
+      'SELECT epoch, recovery_count, extract(epoch FROM lease_until - now())::float8 AS left FROM runs WHERE task_id = $1',
+      [id],
+    );
+    return row;
+  };
+
+  it('the runs of a worker that cannot record keep their leases, and so does one that is free', async () => {
+    await start();
+    const free = await asked();
+    const locked: Awaited<ReturnType<typeof asked>>[] = [];
+    for (let n = 0; n < LOCKED; n++) locked.push(await asked());
+    holder = await holding(service.db, 'SELECT 1 FROM tasks WHERE id = ANY ($1) FOR UPDATE', [
+      locked.map(({ id }) => id),
+    ]);
+    const began = Date.now();
+    for (const { request } of locked) request.answer({ text: 'Done.' });
+    await until('every connection that records to wait', async () => (await waiting(service.db)).length >= LOCKED - 1);
+    // By then a worker that renews nothing has fenced itself, and its leases have run out.
+    await until('the free run to be renewed after the length of a lease', async () => {
+      const { left = 0 } = (await run(free.id)) ?? {};
+      return Date.now() - began > LEASE_SECONDS * 1000 && left > LEASE_SECONDS / 3;
+    });
+    await holder.release();
+    holder = null;
+    free.request.answer({ text: 'Done.' });
+    for (const { id } of [free, ...locked]) {
+      expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
+      expect(await run(id)).toMatchObject({ epoch: 1, recovery_count: 0 });
+    }
+  });
+
+  it('a claim that the worker has given up is not carried out later, for nobody', async () => {
+    await start({ WORKER_CONCURRENCY: '1' });
+    const first = await asked();
+    const { id } = await createTask(member.client, { content: 'Begin.' });
+    holder = await holdingTask(service.db, id);
+    first.request.answer({ text: 'Done.' });
+    await untilWaiting(service.db, 'may_claim');
+    await until('the claim to wait no more', async () => (await waiting(service.db)).length === 0);
+    await holder.release();
+    holder = null;
+    (await model.asked()).answer({ text: 'Done.' });
+    await finished(member.client, id);
+    expect(await run(id)).toMatchObject({ epoch: 1, recovery_count: 0 });
+  });
+
+  it('a request without a key waits two seconds for its task at most, and gets 503', async () => {
+    await start();
+    const { id, request } = await asked();
+    holder = await holdingTask(service.db, id);
+    const { status, headers, body } = await member.client.request('POST', `/v1/tasks/${id}/cancel`);
+    expect({ status, body }).toMatchObject({ status: 503, body: { error: { code: 'unavailable', retryable: true } } });
+    expect(headers.get('Retry-After')).toBe('1');
+    await holder.release();
+    holder = null;
+    request.answer({ text: 'Done.' });
+    await reaches(member.client, id, 'completed');
+  });
+});

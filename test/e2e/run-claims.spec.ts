@@ -1,0 +1,60 @@
+import { Env } from '../../src/config/env.js';
+import { Database } from '../../src/database/database.js';
+import type { ClaimedRun } from '../../src/execution/claimed-run.js';
+import { RunClaims } from '../../src/execution/run-claims.js';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { createTask } from '../harness/tasks.js';
+
+describe('A run that is no longer held (reference §5)', () => {
+  let api: TestApp;
+  let member: Member;
+  /** Of a worker that does nothing by itself. */
+  let claims: RunClaims;
+
+  beforeAll(async () => {
+    api = await bootApp({ env: { ROLE: 'api' } });
+    member = await makeMember(api);
+    claims = new RunClaims(api.app.get(Database), api.app.get(Env));
+  });
+  afterAll(() => api.close());
+
+  const claim = async (): Promise<ClaimedRun> => {
+    const { id } = await createTask(member.client, { content: 'Hello' });
+    const [queued] = await api.db.query<{ id: string }>('SELECT id FROM runs WHERE task_id = $1', [id]);
+    const run = await claims.claim(queued?.id ?? '');
+    if (run === null) throw new Error('The run was not to be had.');
+    return run;
+  };
+  const rows = async ({ runId, taskId }: ClaimedRun) => [
+    await api.db.query('SELECT * FROM runs WHERE id = $1', [runId]),
+    await api.db.query('SELECT * FROM tasks WHERE id = $1', [taskId]),
+  ];
+
+  const LOST: [string, string][] = [
+    ['another worker has', 'UPDATE runs SET epoch = epoch + 1 WHERE id = $1'],
+    ['is over', `UPDATE runs SET status = 'finished', lease_until = NULL, finished_at = now() WHERE id = $1`],
+  ];
+  const WRITES: [string, (run: ClaimedRun) => Promise<unknown>, unknown][] = [
+    ['renewed', (run) => claims.renew([run]), new Map()],
+    ['handed back', (run) => claims.handBack(run), undefined],
+    ['let go', (run) => claims.letGo(run), undefined],
+  ];
+
+  describe.each(LOST)('and that %s', (_, sql) => {
+    it.each(WRITES)('is not %s', async (_write, write, answer) => {
+      const run = await claim();
+      await api.db.query(sql, [run.runId]);
+      const before = await rows(run);
+      expect(await write(run)).toEqual(answer);
+      expect(await rows(run)).toEqual(before);
+    });
+  });
+
+  it.each(WRITES)('while it is held, it is %s', async (_, write) => {
+    const run = await claim();
+    const before = await rows(run);
+    await write(run);
+    expect(await rows(run)).not.toEqual(before);
+  });
+});
