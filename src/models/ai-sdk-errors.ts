@@ -46,7 +46,7 @@ function isUnreachable(error: unknown): boolean {
 }
 
 function isTooLong(error: APICallError): boolean {
-  return error.statusCode === 400 && /context.?(length|window)|too long|maximum.*tokens/i.test(error.message);
+  return error.statusCode === 400 && /context.?(length|window)|too long|maximum.{0,200}tokens/i.test(error.message);
 }
 
 function isOutOfQuota(error: APICallError): boolean {

@@ -24,14 +24,58 @@ export interface Block {
   action: BlockAction;
 }
 
+/** Quoted lines that one text may make the parser look at: half a second. A text of 200,000 characters has half as many lines. */
+const QUOTED_LINES = 1_000_000;
+
+class QuotesError extends Error {
+  constructor(readonly line: number) {
+    super();
+  }
+}
+
+/** Lines of one link reference (`[a]: …`); what is longer is prose. */
+const REFERENCE_LINES = 100;
+
 const markdown = new MarkdownIt('commonmark');
+// Only the fences are wanted. What stands inside a paragraph has none, and takes minutes for some texts.
+markdown.core.ruler.disable(['inline', 'text_join']);
+// A reference is copied with each further line that it might have: 200,000 characters of such lines took 15 seconds.
+const reference = markdown.block.ruler.getRules('').find(({ name }) => name === 'reference');
+markdown.block.ruler.at('reference', (state, startLine, endLine, silent) => {
+  const { lineMax } = state;
+  state.lineMax = Math.min(lineMax, startLine + REFERENCE_LINES);
+  const found = reference?.(state, startLine, endLine, silent) ?? false;
+  state.lineMax = lineMax;
+  return found;
+});
+// A quote is read to the next empty line before the parser knows where it ends, and what follows is read again:
+// 200,000 characters of quotes without an empty line between them took three minutes.
+markdown.block.ruler.before('blockquote', 'quoted_lines', (state, startLine, endLine) => {
+  if (state.src[(state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0)] !== '>') return false;
+  let line = startLine;
+  while (line < endLine && !state.isEmpty(line)) line++;
+  const env = state.env as { quotedLines: number };
+  env.quotedLines += line - startLine;
+  if (env.quotedLines > QUOTED_LINES) throw new QuotesError(startLine + 1);
+  return false;
+});
 
 /** All blocks of a text in order; fences of other languages are prose. */
 export function parseRunbook(text: string): Block[] {
   // A cheap look first: most messages have no fence, and a parse costs more than a search.
   if (!text.includes('```') && !text.includes('~~~')) return [];
+  try {
+    return blocksOf(text);
+  } catch (error) {
+    if (!(error instanceof QuotesError)) throw error;
+    const problem = 'an empty line is expected after each of so many quotes';
+    return [{ number: 1, word: '>', line: error.line, action: { kind: 'malformed', problem } }];
+  }
+}
+
+function blocksOf(text: string): Block[] {
   const blocks: Block[] = [];
-  for (const token of markdown.parse(text, {})) {
+  for (const token of markdown.parse(text, { quotedLines: 0 })) {
     if (token.type !== 'fence') continue;
     const info = token.info.trim();
     const word = info.split(/\s+/, 1)[0] ?? '';

@@ -1,4 +1,5 @@
 // Where a runbook stands, read from the conversation alone: nothing else survives a restart, so nothing else is asked.
+import { setImmediate } from 'node:timers/promises';
 import type { ConversationMessage, JsonValue, ToolInvocation } from './conversation.js';
 import { type Block, parseRunbook } from './runbook-blocks.js';
 
@@ -16,6 +17,9 @@ export interface RunbookState {
   attachment: boolean;
 }
 
+/** The blocks of the user messages that end with this one, for the steps to come: a conversation only grows at its end. */
+const READ = new WeakMap<ConversationMessage, Block[]>();
+
 const START: RunbookState = { blocks: [], done: [], answer: null, last: null, failure: null, attachment: false };
 
 /**
@@ -23,13 +27,13 @@ const START: RunbookState = { blocks: [], done: [], answer: null, last: null, fa
  * replaces what is left of it when it has blocks; without blocks it is a remark, and the runbook goes on, or ends by the
  * block that failed or was denied.
  */
-export function replay(messages: ConversationMessage[]): RunbookState {
+export async function replay(messages: ConversationMessage[]): Promise<RunbookState> {
   let state = START;
   let over = true;
   let unread: ConversationMessage[] = [];
-  const read = () => {
+  const read = async () => {
     if (unread.length > 0) {
-      const blocks = parseRunbook(unread.map(textOf).join('\n\n'));
+      const blocks = await blocksOf(unread);
       if (blocks.length > 0 || over) {
         const attachment = unread.some((message) => message.parts.some((part) => part.type === 'file'));
         state = { ...START, blocks, attachment, answer: state.answer };
@@ -43,12 +47,23 @@ export function replay(messages: ConversationMessage[]): RunbookState {
       unread.push(message);
       continue;
     }
-    read();
+    await read();
     for (const invocation of message.invocations) state = advance(state, invocation);
     over = message.invocations.length === 0;
   }
-  read();
+  await read();
   return state;
+}
+
+async function blocksOf(unread: ConversationMessage[]): Promise<Block[]> {
+  const last = unread.at(-1);
+  const known = last === undefined ? [] : READ.get(last);
+  if (known !== undefined) return known;
+  // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
+  await setImmediate();
+  const blocks = parseRunbook(unread.map(textOf).join('\n\n'));
+  if (last !== undefined) READ.set(last, blocks);
+  return blocks;
 }
 
 function advance(state: RunbookState, invocation: ToolInvocation): RunbookState {

@@ -184,32 +184,90 @@ describe('messages of a later or the same turn', () => {
       '',
       call(command, 'bash', { command }, { status: 'success', output: { exitCode: 0, stdout: '', stderr: '' } }),
     );
-  const next = (messages: ConversationMessage[]) => {
-    const { blocks, done } = replay(messages);
+  const next = async (messages: ConversationMessage[]) => {
+    const { blocks, done } = await replay(messages);
     const action = blocks[done.length]?.action;
     return action?.kind === 'command' ? action.command.trim() : null;
   };
 
-  it('begin a new runbook after the end of the last one', () => {
-    expect(next([user(sh('a')), ran('a'), assistant('Finished.'), user(sh('b'))])).toBe('b');
-    expect(next([user(sh('a')), ran('a'), assistant('Finished.'), user('Thanks!')])).toBeNull();
+  it('begin a new runbook after the end of the last one', async () => {
+    expect(await next([user(sh('a')), ran('a'), assistant('Finished.'), user(sh('b'))])).toBe('b');
+    expect(await next([user(sh('a')), ran('a'), assistant('Finished.'), user('Thanks!')])).toBeNull();
   });
 
-  it('replace what is left when they have blocks, and leave it when they have none', () => {
-    expect(next([user(`${sh('a')}\n${sh('b')}`), ran('a'), user(sh('c'))])).toBe('c');
-    expect(next([user(`${sh('a')}\n${sh('b')}`), ran('a'), user('Nice.')])).toBe('b');
+  it('replace what is left when they have blocks, and leave it when they have none', async () => {
+    expect(await next([user(`${sh('a')}\n${sh('b')}`), ran('a'), user(sh('c'))])).toBe('c');
+    expect(await next([user(`${sh('a')}\n${sh('b')}`), ran('a'), user('Nice.')])).toBe('b');
   });
 
-  it('are one runbook when they are read together', () => {
-    expect(next([user(sh('a')), user(sh('b')), ran('a')])).toBe('b');
+  it('are one runbook when they are read together', async () => {
+    expect(await next([user(sh('a')), user(sh('b')), ran('a')])).toBe('b');
   });
 
-  it('keep the last answer', () => {
+  it('keep the last answer', async () => {
     const asked = assistant(
       '',
       call('q', 'ask', {}, { status: 'success', output: { content: 'yes', options: [], files: [] } }),
     );
     const messages = [user(fence('ask', 'Well?')), asked, assistant('Finished.'), user(sh('echo $ANSWER'))];
-    expect(replay(messages).answer).toBe('yes');
+    expect((await replay(messages)).answer).toBe('yes');
+  });
+
+  it('are read once, however many steps there are', async () => {
+    const message = user(sh('a'));
+    let looks = 0;
+    Object.defineProperty(message, 'parts', { get: () => (looks++, [{ type: 'text', text: sh('a\nb') }]) });
+    await replay([message]);
+    const once = looks;
+    expect(await next([message, ran('a')])).toBeNull();
+    expect(await next([message, ran('a'), user(sh('c'))])).toBe('c');
+    expect(looks).toBe(once + 2);
+  });
+
+  it('leave the event loop to the leases between them, however long the history is', async () => {
+    const histories = Array.from({ length: 3 }, () => [user(sh('a')), assistant('Finished.')]);
+    let turns = 0;
+    const beat = () => void (turns++, (timer = setImmediate(beat)));
+    let timer = setImmediate(beat);
+    await replay(histories.flat());
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('a text that is hard to read', () => {
+  const end = `\n\n${fence('sh', 'true')}`;
+  /** Jest gives up a test only when it waits: after what took too long. */
+  const waited = () => new Promise((resolve) => setTimeout(resolve));
+
+  it.each([
+    ['emphasis', 'a*'.repeat(47_500) + '_b'.repeat(47_500), 120],
+    ['a link reference', `[${'\na'.repeat(90_000)}`, 12],
+    ['the title of a link reference', `[a]: b\n'${'\na'.repeat(90_000)}`, 12],
+  ])('by its %s is read like others', async (_, text, times) => {
+    const messages = Array.from({ length: times }, () => [user(text + end), assistant('Finished.')]).flat();
+    expect((await replay(messages)).blocks).toMatchObject([{ action: { command: 'true\n' } }]);
+    await waited();
+  });
+
+  it('by its quotes is refused, and nothing of it is run', async () => {
+    const quotes = '> ```\na\n'.repeat(20_000);
+    const { outcome } = await bench.run(bench.input(`${fence('sh', 'true')}\n\n${quotes}`));
+    expect(outcome).toMatchObject({
+      code: 'runbook_block_failed',
+      message: expect.stringMatching(
+        /an empty line is expected after each of so many quotes; nothing was run/,
+      ) as unknown,
+    });
+    expect(bench.sandbox.commands).toEqual([]);
+  });
+
+  it.each([
+    ['> ```sh\n> a\n> ```\nb\n'.repeat(300), 300],
+    [`${'> '.repeat(9)}a\n`.repeat(10_000) + end, 1],
+    ['[a]: b\n2. ```sh\n   a\n   ```', 1],
+    ['[a]: b\n<a>\n```sh\na\n```', 0],
+  ])('is told from one that only looks so: %#', (text, blocks) => {
+    expect(parseRunbook(text)).toHaveLength(blocks);
   });
 });

@@ -111,8 +111,9 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   }
 
   private receive(payload: string | undefined): void {
-    const notice = JSON.parse(payload ?? '{}') as Notice;
-    for (const listener of this.listeners) listener(notice);
+    const notice = noticeOf(payload);
+    if (notice === null) this.logger.warn('A notice that no process of this service sends was ignored.');
+    else for (const listener of this.listeners) listener(notice);
   }
 
   private lost(client: pg.Client): void {
@@ -142,6 +143,20 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     }, HEARTBEAT_MS);
     this.timer.unref();
   }
+}
+
+/** Null for what is none of ours: whoever may connect to the database may send any text on the channel. */
+function noticeOf(payload: string | undefined): Notice | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload ?? '');
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  if ('stop' in value && typeof value.stop === 'string') return { stop: value.stop };
+  if ('work' in value && typeof value.work === 'string') return { work: value.work };
+  return null;
 }
 
 /** `end()` would wait for the server's goodbye; a frozen one never says it. */

@@ -133,4 +133,28 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     await api.close();
     files.remove();
   }, 60_000);
+
+  it('what else is sent on the channel is ignored by every process, and the next cancel still arrives', async () => {
+    const files = temporaryFolder();
+    const env = {
+      DATABASE_URL: db.url,
+      DATA_DIR: files.path,
+      SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+      OPENAI_COMPATIBLE_URL: model.url,
+    };
+    const api = await bootApp({ db, env: { ...env, ROLE: 'api' } });
+    const worker = await ServiceProcess.start({ ...env, ROLE: 'worker' });
+    const { client } = await makeMember(api);
+    const { id } = await createTask(client, { content: script({ hang: true }) });
+    await until('the worker to call the model', () => model.openRequests > 0);
+    const foreign = ['', 'x', 'null', '1', '[]', '{}', '{"stop":1}', '{"work":null}', '{"work":"x"}'];
+    for (const payload of foreign) await db.query('SELECT pg_notify($1, $2)', ['millwright', payload]);
+    await until('the worker to have ignored them', () => worker.log.split('was ignored').length > 8 || worker.ended);
+    expect((await client.request('POST', `/v1/tasks/${id}/cancel`)).status).toBe(200);
+    await until('the worker to have let go', () => model.openRequests === 0, { within: 2000 });
+    expect(await runTask(client, script({ text: 'Still there.' }))).toMatchObject({ status: 'completed' });
+    expect(await worker.end()).toBe(0);
+    await api.close();
+    files.remove();
+  }, 60_000);
 });

@@ -43,7 +43,13 @@ export class EditTool extends AgentTool<typeof parameters> {
           'Nothing was changed: add the lines around it until it is unique, or set replaceAll.',
       );
     }
-    await session.writeFile(path, text.split(oldText).join(newText));
+    const size = file.size + places.length * (Buffer.byteLength(newText) - Buffer.byteLength(oldText));
+    if (size > FILE_BYTES) {
+      throw new Error(
+        `${path} would have ${size} bytes, more than ${FILE_BYTES}. Nothing was changed: do it with bash.`,
+      );
+    }
+    await session.writeFile(path, replaced(text, places, oldText.length, newText));
     return success({ path, replacements: places.length, line: lineAt(text, places[0] ?? 0) });
   }
 
@@ -71,10 +77,39 @@ function toCrlf(text: string): string {
   return text.replace(/\r?\n/g, '\r\n');
 }
 
-function placesOf(text: string, wanted: string): number[] {
+/**
+ * Where `wanted` stands in `all`, without overlaps (Knuth, Morris, Pratt). `indexOf` multiplies the lengths for some texts,
+ * and the permitted five million by one million are hours.
+ */
+function placesOf(all: ArrayLike<string>, wanted: ArrayLike<string>): number[] {
+  // For each length of a matched beginning: the longest shorter beginning that it ends with.
+  const shorter = new Int32Array(wanted.length + 1);
+  const grow = (matched: number, next: string | undefined): number => {
+    while (matched > 0 && wanted[matched] !== next) matched = shorter[matched] ?? 0;
+    return wanted[matched] === next ? matched + 1 : 0;
+  };
+  for (let at = 1, matched = 0; at < wanted.length; at++) {
+    matched = grow(matched, wanted[at]);
+    shorter[at + 1] = matched;
+  }
   const places: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) places.push(at);
+  for (let at = 0, matched = 0; at < all.length; at++) {
+    matched = grow(matched, all[at]);
+    if (matched < wanted.length) continue;
+    places.push(at + 1 - matched);
+    matched = 0;
+  }
   return places;
+}
+
+function replaced(text: string, places: number[], length: number, by: string): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const place of places) {
+    pieces.push(text.slice(from, place), by);
+    from = place + length;
+  }
+  return pieces.join('') + text.slice(from);
 }
 
 function lineAt(text: string, place: number): number {
@@ -89,8 +124,9 @@ function notFound(text: string, oldText: string, path: string): string {
   while (wanted.length > 1 && wanted[0] === '') wanted.shift();
   while (wanted.length > 1 && wanted.at(-1) === '') wanted.pop();
   const lines = text.split('\n').map((line) => line.trim());
-  const at = lines.findIndex((_, index) => wanted.every((line, offset) => lines[index + offset] === line));
-  if (at >= 0) return `${message} Line ${at + 1} is the same but for its white space: copy it exactly from \`read\`.`;
+  const [at] = placesOf(lines, wanted);
+  if (at !== undefined)
+    return `${message} Line ${at + 1} is the same but for its white space: copy it exactly from \`read\`.`;
   const first = lines.indexOf(wanted[0] ?? '');
   if (first >= 0 && wanted[0] !== '') {
     return `${message} Its first line is line ${first + 1} of the file, but what follows differs: read it again.`;
