@@ -20,6 +20,9 @@ export interface ReadyCall {
 
 /** Characters of the question before a call. */
 const QUESTION = 4_000;
+/** Of wrong arguments: how many the model is told, and characters of that. 250,000 of them made an error of 9 MB. */
+const ISSUES = 10;
+const WRONG = 4_000;
 
 /** Every tool of the running application. */
 @Injectable()
@@ -59,9 +62,11 @@ export class Toolbox implements OnModuleInit {
     }
     const parsed = tool.parameters.safeParse(input);
     if (parsed.success) return { tool, input: parsed.data };
-    const issues = parsed.error.issues.map((issue) => `- ${issue.path.join('.') || 'arguments'}: ${issue.message}`);
+    const { issues } = parsed.error;
+    const told = issues.slice(0, ISSUES).map((issue) => `- ${issue.path.join('.') || 'arguments'}: ${issue.message}`);
+    if (issues.length > ISSUES) told.push(`- and ${issues.length - ISSUES} more`);
     return {
-      error: `The arguments of ${name} are wrong, so nothing was done:\n${issues.join('\n')}\n${expected(tool)}`,
+      error: `The arguments of ${name} are wrong, so nothing was done:\n${cutMiddle(told.join('\n'), WRONG).text}\n${expected(tool)}`,
     };
   }
 

@@ -84,6 +84,13 @@ describe('bash', () => {
     expect(await error('bash', input)).toMatch(/arguments of bash are wrong/);
     expect(bench.sandbox.commands).toEqual([]);
   });
+
+  it('says of many wrong arguments what the first ones are, and how many more', async () => {
+    const env = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`A ${n} ${'B'.repeat(1_000)}`, '']));
+    const told = await error('bash', { command: 'ls', env });
+    expect(told).toMatch(/and 990 more/);
+    expect(told.length).toBeLessThan(10_000);
+  });
 });
 
 describe('read', () => {
