@@ -11,7 +11,7 @@ import { World } from './world.js';
 
 const RESTARTS = 5;
 /** In each time between two kills. */
-const TASKS = LONG ? 4_000 : 200;
+const TASKS = LONG ? 4_000 : 120;
 
 describe(`PostgreSQL is killed and started again ${RESTARTS} times: seed ${SEED} (reference §5)`, () => {
   let database: PostgresServer;
