@@ -1,7 +1,7 @@
 // The connections to PostgreSQL, its migrations, and the embedded server when there is no DATABASE_URL.
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
 import { connectionOptions, Database } from './database.js';
@@ -15,6 +15,8 @@ import { PipelinedClient } from './pipelined-client.js';
  * wait take every connection that requests write on.
  */
 const LOCK_TIMEOUT_MS = 2_000;
+/** A migration of a large table, or the wait for the process that carries it out, takes what it takes. */
+const UNLIMITED = { statement_timeout: 0, query_timeout: 0, lock_timeout: 0 };
 
 @Global()
 @Module({})
@@ -68,11 +70,9 @@ export class DatabaseModule implements OnApplicationShutdown {
       }),
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
-        // Without limits: a migration of a large table, or the wait for the process that carries it out, takes what it takes.
-        const migrations = new DataSource({ ...options, extra: {} });
-        await migrations.initialize().catch(unusable);
+        const migrations = await open({ ...options, extra: { ...(options.extra as object), ...UNLIMITED } });
         await migrate(migrations).finally(() => migrations.destroy());
-        return new DataSource(options).initialize();
+        return open(options);
       },
     });
     return { module: DatabaseModule, imports: [DatabaseServerModule.with(join), typeorm] };
@@ -85,6 +85,10 @@ export class DatabaseModule implements OnApplicationShutdown {
     await this.server.stop();
     this.dataDir.remove();
   }
+}
+
+function open(options: DataSourceOptions): Promise<DataSource> {
+  return new DataSource(options).initialize().catch(unusable);
 }
 
 function unusable(error: unknown): never {
