@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 // ES modules need `node --experimental-vm-modules` (scripts/test.mjs sets it). globalSetup is plain .mjs that imports
 // `dist/`, because Jest loads a TypeScript one as CommonJS; so `npm test` builds first.
 export const common = {
@@ -32,8 +34,8 @@ export const onPostgres = {
 export default {
   // Memory grows by about 26 MB a test file under ESM Jest; recycle the worker before it matters.
   workerIdleMemoryLimit: '400MB',
-  // Jest's own choice is one less than there are cores. The suites wait for others more than they compute.
-  maxWorkers: '100%',
+  // Jest's own choice is one less than there are cores. The suites wait for others: two on two cores left a quarter of them idle.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   testTimeout: 30_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts'] },

@@ -8,7 +8,7 @@ import { createTask, finished, readMessages } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 /** `MILLWRIGHT_LONG=1 npm test -- many-tasks` before a release. */
-const TASKS = LONG ? 200 : 80;
+const TASKS = LONG ? 200 : 40;
 const STEPS = 10;
 const AT_ONCE = 16;
 
