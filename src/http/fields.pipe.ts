@@ -1,5 +1,5 @@
 import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
-import type { ValidationError } from 'class-validator';
+import { getMetadataStorage, type ValidationError, ValidationTypes } from 'class-validator';
 import { ApiError } from './api-error.js';
 
 /** Checks bodies and queries against their DTO classes; the first fault is answered, with its path (reference §10). */
@@ -19,7 +19,7 @@ export class FieldsPipe extends ValidationPipe {
     if (metadata.type !== 'query' && metadata.type !== 'body') return value;
     const inQuery = metadata.type === 'query';
     if (inQuery) checkQuery(value as Record<string, unknown>);
-    checkNames(value, inQuery);
+    checkNames(value as object, inQuery, metadata.metatype);
     try {
       return (await super.transform(value, metadata)) as unknown;
     } catch (error) {
@@ -43,10 +43,28 @@ function checkQuery(query: Record<string, unknown>): void {
   }
 }
 
-/** class-validator takes the names of `Object.prototype`, `hasOwnProperty` for one, for known fields. */
-function checkNames(value: unknown, inQuery: boolean): void {
-  const name = Object.keys(value as object).find((key) => key in Object.prototype);
-  if (name !== undefined) throw unknown(name, inQuery);
+/**
+ * class-validator takes the names of `Object.prototype`, `hasOwnProperty` for one, for known fields, and class-transformer leaves
+ * them out: so they are looked for before, also in the objects that are checked with this one.
+ */
+function checkNames(value: object, inQuery: boolean, type: unknown): void {
+  refuseNames(value, '', inQuery);
+  if (typeof type !== 'function') return;
+  const fields = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const nested = fields.filter((field) => field.type === ValidationTypes.NESTED_VALIDATION);
+  for (const { propertyName } of nested) {
+    const inside: unknown = (value as Record<string, unknown>)[propertyName];
+    const items: unknown[] = Array.isArray(inside) ? inside : [];
+    const all = [[inside, propertyName] as const, ...items.map((item, n) => [item, `${propertyName}[${n}]`] as const)];
+    for (const [item, path] of all) {
+      if (typeof item === 'object' && item !== null) refuseNames(item, `${path}.`, inQuery);
+    }
+  }
+}
+
+function refuseNames(value: object, path: string, inQuery: boolean): void {
+  const name = Object.keys(value).find((key) => key in Object.prototype);
+  if (name !== undefined) throw unknown(path + name, inQuery);
 }
 
 function fault(errors: ValidationError[], inQuery: boolean): ApiError {
