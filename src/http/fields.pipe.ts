@@ -19,7 +19,8 @@ export class FieldsPipe extends ValidationPipe {
     if (metadata.type !== 'query' && metadata.type !== 'body') return value;
     const inQuery = metadata.type === 'query';
     if (inQuery) checkQuery(value as Record<string, unknown>);
-    checkNames(value as object, inQuery, metadata.metatype);
+    refuseNames(value as object, '', inQuery);
+    if (!inQuery && metadata.metatype !== undefined) checkNested(value as Record<string, unknown>, metadata.metatype);
     try {
       return (await super.transform(value, metadata)) as unknown;
     } catch (error) {
@@ -45,26 +46,24 @@ function checkQuery(query: Record<string, unknown>): void {
 
 /**
  * class-validator takes the names of `Object.prototype`, `hasOwnProperty` for one, for known fields, and class-transformer leaves
- * them out: so they are looked for before, also in the objects that are checked with this one.
+ * them out: so they are looked for before. `path` is of the object, with its dot.
  */
-function checkNames(value: object, inQuery: boolean, type: unknown): void {
-  refuseNames(value, '', inQuery);
-  if (typeof type !== 'function') return;
-  const fields = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const nested = fields.filter((field) => field.type === ValidationTypes.NESTED_VALIDATION);
-  for (const { propertyName } of nested) {
-    const inside: unknown = (value as Record<string, unknown>)[propertyName];
-    const items: unknown[] = Array.isArray(inside) ? inside : [];
-    const all = [[inside, propertyName] as const, ...items.map((item, n) => [item, `${propertyName}[${n}]`] as const)];
-    for (const [item, path] of all) {
-      if (typeof item === 'object' && item !== null) refuseNames(item, `${path}.`, inQuery);
-    }
-  }
-}
-
 function refuseNames(value: object, path: string, inQuery: boolean): void {
   const name = Object.keys(value).find((key) => key in Object.prototype);
   if (name !== undefined) throw unknown(path + name, inQuery);
+}
+
+/** The same for the objects that are checked with a body. A query has none. */
+function checkNested(body: Record<string, unknown>, type: NonNullable<ArgumentMetadata['metatype']>): void {
+  const fields = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  for (const { propertyName } of fields.filter((field) => field.type === ValidationTypes.NESTED_VALIDATION)) {
+    const inside = body[propertyName];
+    const items: unknown[] = Array.isArray(inside) ? inside : [];
+    const all = [[inside, propertyName] as const, ...items.map((item, n) => [item, `${propertyName}[${n}]`] as const)];
+    for (const [item, path] of all) {
+      if (typeof item === 'object' && item !== null) refuseNames(item, `${path}.`, false);
+    }
+  }
 }
 
 function fault(errors: ValidationError[], inQuery: boolean): ApiError {
