@@ -36,8 +36,12 @@ describe('A command', () => {
   describeDrivers(ending);
 
   describe('without a sandbox, whose output a process holds open that has got away', () => {
-    /** In a session of its own, and without the environment by which it would be found. */
-    const away = (mark: string) => `env -i setsid sleep ${mark} & until ps ax | grep -q "[s]leep ${mark}"; do :; done`;
+    /**
+     * In a session of its own, and without the environment by which it would be found. The shell in between makes it a
+     * `sleep` for those who look only when it has got away: `env` and `setsid` carry the words of what they start.
+     */
+    const away = (mark: string) =>
+      `env -i setsid sh -c "exec sleep ${mark}" & until ps -eo args | grep -qx "sleep ${mark}"; do :; done`;
     let bench: SandboxBench;
     let mark: string;
     beforeAll(() => (bench = new SandboxBench('none')));
