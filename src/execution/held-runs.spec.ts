@@ -19,6 +19,7 @@ const kept = (renewed = true): Renewed => new Map([[RUN.runId, { epoch: RUN.epoc
 
 describe('With a lease of 12 s a run (reference §5)', () => {
   let renew: jest.Mock<RunClaims['renew']>;
+  let warn: jest.SpiedFunction<Logger['warn']>;
   let held: HeldRuns;
   let heartbeat: Heartbeat;
   let reconnected: () => void;
@@ -26,7 +27,7 @@ describe('With a lease of 12 s a run (reference §5)', () => {
   beforeEach(() => {
     // `performance` too: the leases of a process are counted by it.
     jest.useFakeTimers();
-    jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     renew = jest.fn<RunClaims['renew']>();
     const channel = { listen: () => undefined, onReconnect: (listener: () => void) => (reconnected = listener) };
     const { variables } = readEnv({ LEASE_SECONDS: String(LEASE_SECONDS) });
@@ -171,6 +172,34 @@ describe('With a lease of 12 s a run (reference §5)', () => {
     expect(signal.aborted).toBe(false);
     await pass(1);
     expect(signal.aborted).toBe(true);
+  });
+
+  it('that ends while it is locked is not renewed any more: it may have been let go', async () => {
+    renew.mockResolvedValueOnce(kept(false)).mockResolvedValue(kept());
+    claimed();
+    await pass(3_010);
+    held.remove(RUN);
+    await pass(1_000);
+    expect(renew.mock.calls.slice(1).flat(2)).toEqual([]);
+  });
+
+  it('of a process that is frozen while it is locked is stopped before anything is renewed', async () => {
+    renew.mockResolvedValueOnce(kept(false)).mockResolvedValue(kept());
+    const signal = claimed();
+    await pass(3_010);
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + FENCE_MS);
+    await pass(50);
+    expect(signal.reason).toBeInstanceOf(FencedError);
+    expect(renew.mock.calls.slice(1).flat(2)).toEqual([]);
+  });
+
+  it('that ends while its renewal is on its way is not spoken of any more', async () => {
+    renew.mockImplementationOnce(() => later(5, kept()));
+    claimed();
+    await pass(3_001);
+    held.remove(RUN);
+    await pass(FENCE_MS + LEASE_SECONDS * 1000);
+    expect(warn).not.toHaveBeenCalled();
   });
 
   it('that is no longer ours is stopped by the heartbeat', async () => {

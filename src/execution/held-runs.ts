@@ -98,9 +98,6 @@ export class HeldRuns implements OnModuleInit {
 
   private async beat(): Promise<void> {
     if (this.runs.size === 0) return;
-    // A process that was frozen may come here before its timers: what it has to give up it must not renew.
-    for (const held of this.runs.values())
-      if (performance.now() - held.confirmedAt >= this.patienceMs) this.fenceOff(held);
     if (this.beating) {
       this.missedBeat = true;
       return;
@@ -130,8 +127,11 @@ export class HeldRuns implements OnModuleInit {
    * renewals beside a busy run up to 40 % were seen to meet one.
    */
   private async renew(runs: HeldRun[]): Promise<HeldRun[]> {
-    const due = runs.filter((held) => !isFenced(held));
     const asked = performance.now();
+    // A process that was frozen may come here before its timers: what it has to give up it must not renew.
+    for (const held of runs) if (asked - held.confirmedAt >= this.patienceMs) this.fenceOff(held);
+    // Nor what has ended while it was locked: it may have been let go.
+    const due = runs.filter((held) => this.isHeld(held) && !isFenced(held));
     const kept = await this.claims.renew(due.map(({ run }) => run));
     return due.filter((held) => {
       const found = kept.get(held.run.runId);
@@ -145,9 +145,14 @@ export class HeldRuns implements OnModuleInit {
     held.confirmedAt = askedAt;
     this.heartbeat.confirmed(askedAt);
     clearTimeout(held.fence);
-    if (held.controller.signal.aborted) return;
+    // It may have ended, or been stopped, while the answer was on its way.
+    if (!this.isHeld(held) || held.controller.signal.aborted) return;
     const left = askedAt + this.patienceMs - performance.now();
     held.fence = setTimeout(() => this.fenceOff(held), left).unref();
+  }
+
+  private isHeld(held: HeldRun): boolean {
+    return this.runs.get(keyOf(held.run)) === held;
   }
 
   private fenceOff(held: HeldRun): void {
