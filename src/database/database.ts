@@ -5,16 +5,17 @@ import { ReadPool } from './read-pool.js';
 /**
  * The connections of one process, in pools of their own so that nothing that waits for a connection holds another of the same
  * pool (forty requests on one pool of ten were seen to hang for ever): TypeORM's for the transactions of requests, `read` for
- * single statements of requests (credentials, reads), `work` for what workers record and for tickers. What keeps a worker's
- * runs its own must not stand behind writes that wait for a lock: ten on `work` were seen to cost all runs their leases.
+ * single statements of requests (credentials, reads), `work` for what workers record and for tickers. What keeps runs going
+ * must not stand behind what waits for locked tasks (docs/decisions/0019).
  */
 @Injectable()
 export class Database {
   readonly read: ReadPool;
+  /** Waits for a lock half a second, then serves the next; RunRecorder asks again. */
   readonly work: pg.Pool;
-  /** For claims, and for runs that change hands. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
+  /** For claims, and runs that are handed back. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
   readonly claims: pg.Pool;
-  /** For renewals, which wait for no lock. */
+  /** For renewals, and for the looks of the reconciler: they skip what is locked. */
   readonly leases: pg.Pool;
 
   constructor(
@@ -22,9 +23,9 @@ export class Database {
     leaseSeconds: number,
   ) {
     this.read = new ReadPool(pool(url, 'millwright read', 8, { pipeline: true }));
-    this.work = pool(url, 'millwright work', 10);
-    this.claims = pool(url, 'millwright claims', 4, { lock_timeout: leaseSeconds * 250 });
-    this.leases = pool(url, 'millwright leases', 2);
+    this.work = pool(url, 'millwright work', 20, { lock_timeout: 500 });
+    this.claims = pool(url, 'millwright claims', 8, { lock_timeout: Math.min(1_000, leaseSeconds * 250) });
+    this.leases = pool(url, 'millwright leases', 4);
   }
 
   async close(): Promise<void> {

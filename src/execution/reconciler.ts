@@ -7,8 +7,8 @@ import { RunExecutor } from './run-executor.js';
 import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /**
- * The safety net of every worker: each second it looks at PostgreSQL for what no signal has brought. Recovery comes before
- * new work, or it would stand behind the backlog.
+ * What PostgreSQL brings a worker: the signals of its channel, and the safety net: each second a look for what no signal has
+ * brought. Recovery comes before new work, or it would stand behind the backlog.
  */
 @Injectable()
 export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
@@ -25,6 +25,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
+    this.channel.listen((notice) => 'work' in notice && void this.executor.execute(notice.work));
     // Signals may have been missed.
     this.channel.onReconnect(() => this.tick());
   }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { plansOf } from '../config/config-file.js';
 import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
+import { PgChannel } from '../signals/pg-channel.js';
 import { ADD_DURATION, addDuration, closeOpenCalls } from '../tasks/task-sql.js';
 import { from } from '../tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
@@ -130,6 +131,7 @@ export class RunClaims {
 
   constructor(
     private readonly database: Database,
+    private readonly channel: PgChannel,
     env: Env,
   ) {
     const { free, paid } = plansOf(env.file);
@@ -139,7 +141,8 @@ export class RunClaims {
 
   /** Takes a queued run for this process; null when it is not to be had, or its workspace is at its cap. One statement. */
   async claim(runId: string): Promise<ClaimedRun | null> {
-    const rows = await this.query<Omit<ClaimedRun, 'runId'>>('claim', CLAIM, [runId, this.leaseSeconds, ...this.caps]);
+    const values = [runId, this.leaseSeconds, ...this.caps];
+    const rows = await this.query<Omit<ClaimedRun, 'runId'>>('claim', CLAIM, values, this.database.claims);
     const [row] = rows;
     return row === undefined ? null : { runId, ...row };
   }
@@ -147,13 +150,17 @@ export class RunClaims {
   /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */
   async renew(runs: ClaimedRun[]): Promise<Map<string, { epoch: number; renewed: boolean }>> {
     const values = [runs.map((run) => run.runId), runs.map((run) => run.epoch), this.leaseSeconds];
-    const { leases } = this.database;
-    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values, leases);
+    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values);
     return new Map(rows.map(({ id, ...held }) => [id, held]));
   }
 
+  /**
+   * Puts it back into the queue and tells another worker at once, with Redis too by a notice: a job may be brought to any
+   * worker, the one that stops included. The channel is closed after everything that is handed back.
+   */
   async handBack(run: ClaimedRun): Promise<void> {
-    await this.query('hand-back', HAND_BACK, [run.taskId, run.runId, run.epoch]);
+    await this.query('hand-back', HAND_BACK, [run.taskId, run.runId, run.epoch], this.database.claims);
+    this.channel.send({ work: run.runId });
   }
 
   /** Ends the lease at once, after an error that will pass. */
@@ -177,7 +184,7 @@ export class RunClaims {
     name: string,
     text: string,
     values: unknown[],
-    pool = this.database.claims,
+    pool = this.database.leases,
   ): Promise<T[]> {
     const query = { name, text, values, query_timeout: (this.leaseSeconds * 1000) / 3 };
     return (await pool.query<T>(query)).rows;

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { until } from '../../test/harness/until.js';
 import { readEnv } from '../config/env.js';
-import type { PgChannel } from '../signals/pg-channel.js';
 import type { ClaimedRun } from './claimed-run.js';
 import type { HeldRuns } from './held-runs.js';
 import type { RunClaims } from './run-claims.js';
@@ -11,8 +10,8 @@ import type { RunRecorder } from './run-recorder.js';
 import type { WorkdirCleaner } from './workdir-cleaner.js';
 
 const executorOf = (claims: RunClaims, held: HeldRuns, driver = {} as RunDriver): RunExecutor => {
-  const [recorder, workdirs, channel] = [{} as RunRecorder, {} as WorkdirCleaner, {} as PgChannel];
-  return new RunExecutor(claims, held, driver, recorder, workdirs, channel, readEnv({}));
+  const [recorder, workdirs] = [{} as RunRecorder, {} as WorkdirCleaner];
+  return new RunExecutor(claims, held, driver, recorder, workdirs, readEnv({}));
 };
 
 describe('The executor of runs', () => {

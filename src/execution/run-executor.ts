@@ -1,13 +1,6 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Env } from '../config/env.js';
 import { databaseError } from '../http/database-errors.js';
-import { PgChannel } from '../signals/pg-channel.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { HeldRuns } from './held-runs.js';
 import { RunClaims } from './run-claims.js';
@@ -23,7 +16,7 @@ const MAX_LOST = 3;
  * are free places that nothing waits for; else the table says in fair order what comes next (docs/decisions/0014).
  */
 @Injectable()
-export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly concurrency: number;
   private readonly claiming = new Map<string, Promise<unknown>>();
@@ -42,14 +35,9 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     private readonly driver: RunDriver,
     private readonly recorder: RunRecorder,
     private readonly workdirs: WorkdirCleaner,
-    private readonly channel: PgChannel,
     env: Env,
   ) {
     this.concurrency = env.variables.WORKER_CONCURRENCY;
-  }
-
-  onModuleInit(): void {
-    this.channel.listen((notice) => 'work' in notice && void this.execute(notice.work));
   }
 
   /** How many runs could start now. */
@@ -147,7 +135,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   private async ended(run: ClaimedRun, error: unknown): Promise<void> {
     try {
       if (error instanceof FencedError) return await this.fenced(run, error);
-      if (error instanceof HandedBackError) return await this.handBack(run);
+      if (error instanceof HandedBackError) return await this.claims.handBack(run);
       if (databaseError(error)?.code === 'unavailable') {
         this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
         return await this.claims.letGo(run);
@@ -159,15 +147,6 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
       // The database cannot be reached, or the run is not ours: its lease runs out and another worker takes over.
       this.logger.warn(`The end of run ${run.runId} was not recorded: ${String(cause)}`);
     }
-  }
-
-  /**
-   * Another worker is told at once, and with Redis too by a notice: a job may be brought to any worker, the one that stops
-   * included, which would let it fall. The channel is closed after everything that is handed back.
-   */
-  private async handBack(run: ClaimedRun): Promise<void> {
-    await this.claims.handBack(run);
-    this.channel.send({ work: run.runId });
   }
 
   private async fenced({ taskId }: ClaimedRun, error: FencedError): Promise<void> {

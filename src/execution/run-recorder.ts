@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type pg from 'pg';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../agent/agent-engine.js';
 import type { PublishedFile, Question } from '../agent/agent-tool.js';
 import { Env } from '../config/env.js';
@@ -12,6 +13,9 @@ import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, STEP, TOOL } from './record-sq
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
+
+/** How long a write waits for its task, which whoever has locked it may keep for 15 s. */
+const PATIENCE_MS = 30_000;
 
 /** What a write answers: the messages that it has handed over. */
 interface Written {
@@ -158,13 +162,36 @@ export class RunRecorder {
     ]);
   }
 
+  /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
   private async fenced(run: ClaimedRun, name: string, text: string, values: unknown[]): Promise<Written> {
     const query = { name, text, values: [run.taskId, run.runId, run.epoch, ...values] };
-    const { rows } = await this.database.work.query<Written>(query);
+    const until = performance.now() + PATIENCE_MS;
+    let rows: Written[] | null = null;
+    while (rows === null) rows = await this.slice(query, until);
     const [row] = rows;
     if (row === undefined) throw new FencedError(run);
     return row;
   }
+
+  /** Null when the task was locked all the time. */
+  private async slice(query: pg.QueryConfig, until: number): Promise<Written[] | null> {
+    // Not `query` of the pool: it closes the connection after any error, and who then asks again overtakes those who wait.
+    const client = await this.database.work.connect();
+    let broken = false;
+    try {
+      return (await client.query<Written>(query)).rows;
+    } catch (error) {
+      broken = !isLockTimeout(error);
+      if (broken || performance.now() > until) throw error;
+      return null;
+    } finally {
+      client.release(broken);
+    }
+  }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: string }).code === '55P03';
 }
 
 /** What the model reads in place of an output. */

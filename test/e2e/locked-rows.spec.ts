@@ -6,9 +6,9 @@ import { type Holder, holding, holdingTask, untilWaiting, waiting } from '../har
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
-const LEASE_SECONDS = 3;
+const LEASE_SECONDS = 6;
 /** More than a worker has connections to record with. */
-const LOCKED = 11;
+const LOCKED = 24;
 
 describe('While somebody has locked the rows of tasks', () => {
   let model: HeldModel;
@@ -32,6 +32,7 @@ describe('While somebody has locked the rows of tasks', () => {
   const start = async (env: Record<string, string> = {}) => {
     service = await bootApp({
       env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: String(LEASE_SECONDS), ...env },
+      config: { plans: { paid: { runningTasks: 100 } } },
     });
     member = await makeMember(service);
   };
@@ -41,6 +42,9 @@ describe('While somebody has locked the rows of tasks', () => {
     return { id, request: await model.asked() };
   };
 
+  const holdingTasks = (ids: string[]) =>
+    holding(service.db, 'SELECT 1 FROM tasks WHERE id = ANY ($1) FOR UPDATE', [ids]);
+
   const run = async (id: string) => {
     const [row] = await service.db.query<{ epoch: number; recovery_count: number; left: number }>(
       'SELECT epoch, recovery_count, extract(epoch FROM lease_until - now())::float8 AS left FROM runs WHERE task_id = $1',
@@ -49,30 +53,55 @@ describe('While somebody has locked the rows of tasks', () => {
     return row;
   };
 
-  it('the runs of a worker that cannot record keep their leases, and so does one that is free', async () => {
-    await start();
-    const free = await asked();
+  it('the runs of a worker that cannot record keep their leases; the others are recorded meanwhile', async () => {
+    await start({ WORKER_CONCURRENCY: String(LOCKED + 2) });
+    const [free, kept] = [await asked(), await asked()];
     const locked: Awaited<ReturnType<typeof asked>>[] = [];
     for (let n = 0; n < LOCKED; n++) locked.push(await asked());
-    holder = await holding(service.db, 'SELECT 1 FROM tasks WHERE id = ANY ($1) FOR UPDATE', [
-      locked.map(({ id }) => id),
-    ]);
+    holder = await holdingTasks(locked.map(({ id }) => id));
     const began = Date.now();
     for (const { request } of locked) request.answer({ text: 'Done.' });
-    await until('every connection that records to wait', async () => (await waiting(service.db)).length >= LOCKED - 1);
+    await until('every connection that records to wait', async () => (await waiting(service.db)).length === 20);
+    free.request.answer({ text: 'Done.' });
+    const done = async ({ id }: { id: string }) => {
+      expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
+      expect(await run(id)).toMatchObject({ epoch: 1, recovery_count: 0 });
+    };
+    await done(free);
     // By then a worker that renews nothing has fenced itself, and its leases have run out.
-    await until('the free run to be renewed after the length of a lease', async () => {
-      const { left = 0 } = (await run(free.id)) ?? {};
+    await until('the other one to be renewed after the length of a lease', async () => {
+      const { left = 0 } = (await run(kept.id)) ?? {};
       return Date.now() - began > LEASE_SECONDS * 1000 && left > LEASE_SECONDS / 3;
     });
     await holder.release();
     holder = null;
-    free.request.answer({ text: 'Done.' });
-    for (const { id } of [free, ...locked]) {
-      expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
-      expect(await run(id)).toMatchObject({ epoch: 1, recovery_count: 0 });
-    }
-  });
+    kept.request.answer({ text: 'Done.' });
+    for (const one of [kept, ...locked]) await done(one);
+  }, 60_000);
+
+  it('the run of a dead worker is recovered and claimed, though claims of others wait', async () => {
+    await start({ ROLE: 'api' });
+    const { db } = service;
+    const worker = () =>
+      bootApp({
+        db,
+        env: { ROLE: 'worker', OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: String(LEASE_SECONDS) },
+      });
+    const dead = await worker();
+    const { id } = await asked();
+    await db.query('UPDATE runs SET epoch = epoch + 1');
+    await dead.close();
+    const locked: string[] = [];
+    for (let n = 0; n < LOCKED; n++) locked.push((await createTask(member.client, { content: 'Wait.' })).id);
+    holder = await holdingTasks(locked);
+    const other = await worker();
+    await until('claims to wait', async () => (await waiting(db)).some((sql) => sql.includes('may_claim')));
+    (await model.asked()).answer({ text: 'Done.' });
+    await finished(member.client, id);
+    // Taken from the dead one, recovered, claimed.
+    expect(await run(id)).toMatchObject({ epoch: 4 });
+    await other.close();
+  }, 60_000);
 
   it('a claim that the worker has given up is not carried out later, for nobody', async () => {
     await start({ WORKER_CONCURRENCY: '1' });

@@ -2,6 +2,7 @@ import { Env } from '../../src/config/env.js';
 import { Database } from '../../src/database/database.js';
 import type { ClaimedRun } from '../../src/execution/claimed-run.js';
 import { RunClaims } from '../../src/execution/run-claims.js';
+import { PgChannel } from '../../src/signals/pg-channel.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask } from '../harness/tasks.js';
@@ -15,7 +16,7 @@ describe('A run that is no longer held (reference §5)', () => {
   beforeAll(async () => {
     api = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(api);
-    claims = new RunClaims(api.app.get(Database), api.app.get(Env));
+    claims = new RunClaims(api.app.get(Database), api.app.get(PgChannel), api.app.get(Env));
   });
   afterAll(() => api.close());
 
