@@ -37,8 +37,8 @@ describe('A command', () => {
 
   describe('without a sandbox, whose output a process holds open that has got away', () => {
     /**
-     * In a session of its own, and without the environment by which it would be found. The shell in between makes it a
-     * `sleep` for those who look only when it has got away: `env` and `setsid` carry the words of what they start.
+     * In a session of its own, and without the environment by which it would be found. The shell in between lets those who
+     * look see a `sleep` only when it has got away: `env` and `setsid` carry the words of what they start.
      */
     const away = (mark: string) =>
       `env -i setsid sh -c "exec sleep ${mark}" & until ps -eo args | grep -qx "sleep ${mark}"; do :; done`;
@@ -65,7 +65,7 @@ describe('A command', () => {
 
     it('ends at its time limit', async () => {
       const { session } = await bench.open();
-      const result = await session.run(`echo begun; ${away(mark)}; sleep 60`, { timeoutSeconds: 1 });
+      const result = await session.run(`echo begun; ${away(mark)}; sleep 60`, { timeoutSeconds: 3 });
       expect(result).toMatchObject({ exitCode: 124, killed: 'timeout', stdout: 'begun\n' });
     });
 

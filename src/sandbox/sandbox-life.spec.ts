@@ -29,7 +29,7 @@ const running = (mark: string) => until('it runs', () => processesWith(`sleep\0$
 
 /** Leaves its session, ignores every signal that can be ignored, and holds no pipe of the command. */
 const daemon = (mark: string) =>
-  `setsid nohup sh -c 'trap "" TERM HUP INT; sleep ${mark} & sleep ${mark}' </dev/null >/dev/null 2>&1 & until ps ax | grep -q "[s]leep ${mark}"; do :; done`;
+  `setsid nohup sh -c 'trap "" TERM HUP INT; sleep ${mark} & sleep ${mark}' </dev/null >/dev/null 2>&1 & until ps -eo args | grep -qx "sleep ${mark}"; do :; done`;
 
 function life(driver: DriverName): void {
   let bench: SandboxBench;

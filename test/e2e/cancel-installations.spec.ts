@@ -62,7 +62,7 @@ describe('The processes of a cancelled or deleted task, on every installation (r
   const expectGone = async (client: Client, method: string, action: string): Promise<void> => {
     const seconds = `97${process.pid}${Date.now() % 1000}`;
     // A daemon: of a session of its own, its parent gone, nothing of it held by the command.
-    const command = `setsid --fork sleep ${seconds} </dev/null >/dev/null 2>&1; sleep ${seconds}`;
+    const command = `setsid --fork sh -c "exec sleep ${seconds}" </dev/null >/dev/null 2>&1; sleep ${seconds}`;
     const { id } = await createTask(client, { content: script(call('bash', { command })) });
     await until('both to run', () => processesWith(`sleep\0${seconds}`).length === 2, { within: 20_000 });
     expect((await client.request(method, `/v1/tasks/${id}${action}`)).status).toBe(200);

