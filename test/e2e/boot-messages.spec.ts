@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
-import { freePort, ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { freePort } from '../harness/ports.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { until } from '../harness/until.js';
 
 describe('A boot that cannot succeed says why in words (reference §16)', () => {

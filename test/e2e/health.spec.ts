@@ -3,7 +3,7 @@ import { DataDir } from '../../src/config/data-dir.js';
 import { Readiness } from '../../src/health/readiness.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember } from '../harness/client.js';
-import { freePort } from '../harness/service.js';
+import { freePort } from '../harness/ports.js';
 import { runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 

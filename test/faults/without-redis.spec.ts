@@ -1,6 +1,6 @@
 import { Client } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
-import { freePort } from '../harness/service.js';
+import { freePort } from '../harness/ports.js';
 import { createTask, finished } from '../harness/tasks.js';
 import { expectWhole } from './verdict.js';
 import { send } from './load.js';

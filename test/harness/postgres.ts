@@ -8,7 +8,7 @@ import { nativeFolder, platformPackage } from '../../src/database/embedded-binar
 import { type Cluster, DATABASE, locateCluster, prepareCluster } from '../../src/database/embedded-cluster.js';
 import { tryLock } from '../../src/database/embedded-lock.js';
 import { query, temporaryDataDir } from './embedded.js';
-import { freePort } from './service.js';
+import { freePort } from './ports.js';
 import { until } from './until.js';
 
 export class PostgresServer {

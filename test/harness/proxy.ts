@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from './ports.js';
 
 /** A relay before a database that can be cut and mended, as a network can. */
 export interface Relay {
@@ -52,22 +53,22 @@ export async function relayTo(target: string, delayMs = 0, watch?: () => (chunk:
       upstream.resume();
     });
   });
-  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  const own = await freePort();
+  const listen = () => new Promise<void>((resolve) => server.listen(own, '127.0.0.1', resolve));
   const cut = () =>
     new Promise<void>((resolve) => {
       if (!server.listening) return resolve();
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
     });
-  await listen(0);
-  const own = (server.address() as AddressInfo).port;
+  await listen();
   const url = new URL(target);
   url.host = `127.0.0.1:${own}`;
   const relay: Relay = {
     url: url.href,
     dying: false,
     cut,
-    mend: () => listen(own),
+    mend: listen,
     swallow: () => silent.splice(0).forEach((silence) => silence()),
     hold: () => {
       held = true;

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort, temporaryFolder } from './service.js';
+import { freePort } from './ports.js';
+import { temporaryFolder } from './service.js';
 import { until } from './until.js';
 
 /** Null where no `redis-server` is on the PATH. */

@@ -1,24 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeReachable } from '../../src/config/reachable.js';
+import { freePort } from './ports.js';
 import { sharedRedis } from './shared-redis.js';
 import { until } from './until.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
-  return address.port;
-}
 
 /** A temporary folder outside of the repository. */
 export function temporaryFolder(): { path: string; remove: () => void } {
