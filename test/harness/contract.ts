@@ -59,16 +59,26 @@ function contractOf(url: string): Promise<Contract | null> {
   if (found === undefined) {
     found = read(url);
     known.set(url, found);
-    void found.then((contract) => contract === null && known.delete(url));
+    // Whoever waits for it hears of an error.
+    found.then(
+      (contract) => contract === null && known.delete(url),
+      () => known.delete(url),
+    );
   }
   return found;
 }
 
 async function read(url: string): Promise<Contract | null> {
-  const response = await fetch(`${url}/openapi.json`).catch(() => null);
+  const response = await document(url).catch(() => null);
   if (response === null || response.status === 404) return null;
-  if (!response.ok) throw new Error(`The document cannot be made: ${await response.text()}`);
-  return new Contract((await response.json()) as Document);
+  if (response.status !== 200) throw new Error(`The document cannot be made: ${response.text}`);
+  return new Contract(JSON.parse(response.text) as Document);
+}
+
+/** Rejects also when the service is killed in the middle of it. */
+async function document(url: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${url}/openapi.json`);
+  return { status: response.status, text: await response.text() };
 }
 
 /** A document that answers can be held against. */

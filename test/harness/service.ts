@@ -10,6 +10,11 @@ import { until } from './until.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
+/** Those that {@link ServiceProcess.start} has not handed over yet. */
+const starting = new Set<ServiceProcess>();
+// Of a test whose time ran out meanwhile: nobody else knows them.
+afterAll(() => Promise.all([...starting].map((service) => service.end('SIGKILL'))));
+
 /** A temporary folder outside of the repository. */
 export function temporaryFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'millwright-test-'));
@@ -47,7 +52,15 @@ export class ServiceProcess {
 
   static async start(env: Record<string, string>): Promise<ServiceProcess> {
     const service = await ServiceProcess.spawn(env);
-    await service.ready();
+    starting.add(service);
+    try {
+      await service.ready();
+    } catch (error) {
+      await service.end('SIGKILL');
+      throw error;
+    } finally {
+      starting.delete(service);
+    }
     return service;
   }
 
