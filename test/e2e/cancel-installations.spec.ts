@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { ModelServer } from '../harness/model-server.js';
-import { processesGone, processesWith } from '../harness/processes.js';
+import { newMark, processesGone, processesWith } from '../harness/processes.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, script } from '../harness/tasks.js';
@@ -60,13 +60,13 @@ describe('The processes of a cancelled or deleted task, on every installation (r
 
   /** Whether the answer leaves nothing of what its task runs, in the foreground or detached, for longer than 2 s. */
   const expectGone = async (client: Client, method: string, action: string): Promise<void> => {
-    const seconds = `97${process.pid}${Date.now() % 1000}`;
+    const mark = newMark();
     // A daemon: of a session of its own, its parent gone, nothing of it held by the command.
-    const command = `setsid --fork sh -c "exec sleep ${seconds}" </dev/null >/dev/null 2>&1; sleep ${seconds}`;
+    const command = `setsid --fork sh -c "exec sleep ${mark}" </dev/null >/dev/null 2>&1; sleep ${mark}`;
     const { id } = await createTask(client, { content: script(call('bash', { command })) });
-    await until('both to run', () => processesWith(`sleep\0${seconds}`).length === 2, { within: 20_000 });
+    await until('both to run', () => processesWith(`sleep\0${mark}`).length === 2, { within: 20_000 });
     expect((await client.request(method, `/v1/tasks/${id}${action}`)).status).toBe(200);
-    await processesGone(`sleep ${seconds}`, 2000);
+    await processesGone(mark, 2000);
   };
   const both = (begin: () => Promise<Client>) => async () => {
     const client = await begin();

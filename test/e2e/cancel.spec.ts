@@ -4,7 +4,7 @@ import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { holdingTask, untilWaiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, reaches, readMessages, readTask, runTask, script, type TaskBody } from '../harness/tasks.js';
-import { processesGone, processesWith } from '../harness/processes.js';
+import { newMark, processesGone, sleeps } from '../harness/processes.js';
 import { until } from '../harness/until.js';
 import { FencedError } from '../../src/execution/claimed-run.js';
 import { RunRecorder } from '../../src/execution/run-recorder.js';
@@ -30,9 +30,9 @@ describe('Cancelling (reference §5)', () => {
   const cancel = (id: string, who = member) => who.client.request<{ task: TaskBody }>('POST', `/v1/tasks/${id}/cancel`);
 
   it('a running task is cancelled at once, in the answer, and its processes are gone within 2 s', async () => {
-    const mark = `sleep 98${Date.now() % 100_000}`;
-    const { id } = await createTask(member.client, { content: script(call('bash', { command: mark })) });
-    await until('the command to run', () => processesWith(mark).length > 0);
+    const mark = newMark();
+    const { id } = await createTask(member.client, { content: script(call('bash', { command: `sleep ${mark}` })) });
+    await sleeps(mark);
     const { status, body } = await cancel(id);
     expect(status).toBe(200);
     expect(body.task).toMatchObject({
@@ -57,9 +57,9 @@ describe('Cancelling (reference §5)', () => {
     ['deleted', (id: string) => member.client.request('DELETE', `/v1/tasks/${id}`)],
   ])('a task that is %s and whose notice is lost: its processes are gone by the next heartbeat', async (_, end) => {
     const send = jest.spyOn(service.app.get(PgChannel), 'send').mockReturnValue(undefined);
-    const mark = `sleep 97${Date.now() % 100_000}`;
-    const { id } = await createTask(member.client, { content: script(call('bash', { command: mark })) });
-    await until('the command to run', () => processesWith(mark).length > 0);
+    const mark = newMark();
+    const { id } = await createTask(member.client, { content: script(call('bash', { command: `sleep ${mark}` })) });
+    await sleeps(mark);
     expect((await end(id)).status).toBe(200);
     // A quarter of the lease of 12 s, and 2 s. Without a renewal the run would have been stopped 8 s after its claim.
     await processesGone(mark, 5_000);

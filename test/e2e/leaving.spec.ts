@@ -8,7 +8,7 @@ import { tablesWith } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
-import { processesGone, processesWith } from '../harness/processes.js';
+import { newMark, processesGone, sleeps } from '../harness/processes.js';
 import { addProjectFile, createProject, deletion, type FileBody, type ProjectBody } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readMessages, readTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -62,13 +62,13 @@ describe('A member who is removed (reference §3)', () => {
     const abroad = { client: await keyIn(elsewhere.workspace.id, leaver.user.id) };
 
     const waiting = await asking(leaver);
-    const mark = `sleep 93${Date.now() % 100_000}`;
+    const mark = newMark();
     const running = await createTask(leaver.client, { content: 'Run.' });
-    (await model.asked()).answer(call('bash', { command: mark }));
+    (await model.asked()).answer(call('bash', { command: `sleep ${mark}` }));
     const held = await createTask(leaver.client, { content: 'Hold.' });
     await model.asked();
     const queued = await createTask(leaver.client, { content: 'Wait.' });
-    await until('the command to run', () => processesWith(mark).length > 0);
+    await sleeps(mark);
 
     await members().remove(owner.workspace.id, leaver.user.id);
     expect([await statusOf(leaver), await statusOf(second), await statusOf(abroad)]).toEqual([401, 401, 200]);

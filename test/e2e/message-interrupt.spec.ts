@@ -3,7 +3,7 @@ import { PgChannel } from '../../src/signals/pg-channel.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
-import { processesGone, processesWith } from '../harness/processes.js';
+import { newMark, processesGone, processesWith, sleeps } from '../harness/processes.js';
 import {
   createTask,
   finished,
@@ -48,9 +48,9 @@ describe('A message that interrupts (reference §5)', () => {
 
   it('ends the running turn as it stands; the message is read next', async () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
-    const mark = `sleep 96${process.pid}`;
-    (await asked()).answer(bash('echo kept > kept.txt', mark, 'echo never'));
-    await until('the command to run', () => processesWith(mark).length > 0);
+    const mark = newMark();
+    (await asked()).answer(bash('echo kept > kept.txt', `sleep ${mark}`, 'echo never'));
+    await sleeps(mark);
     const { message, task } = await send(id, 'Stop that.', 'interrupt');
     expect([message.status, task.status]).toEqual(['queued', 'queued']);
     expect(task).toMatchObject({ statusReason: null, finishedAt: null });
@@ -77,9 +77,9 @@ describe('A message that interrupts (reference §5)', () => {
   it('the next turn begins when the first one has let go of the workdir, even if no notice arrives', async () => {
     const send_ = jest.spyOn(service.app.get(PgChannel), 'send').mockImplementation(() => undefined);
     const { id } = await createTask(member.client, { content: 'Begin.' });
-    const mark = `sleep 95${process.pid}`;
-    (await asked()).answer(bash(mark));
-    await until('the command to run', () => processesWith(mark).length > 0);
+    const mark = newMark();
+    (await asked()).answer(bash(`sleep ${mark}`));
+    await sleeps(mark);
     await send(id, 'Stop that.', 'interrupt');
     const next = await asked();
     expect(processesWith(mark)).toEqual([]);

@@ -8,7 +8,7 @@ import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { type Answer, ModelServer } from '../harness/model-server.js';
-import { processesWith } from '../harness/processes.js';
+import { newMark, processesWith, sleeps } from '../harness/processes.js';
 import { relayTo } from '../harness/proxy.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, reaches, readMessages, readResults, runTask, script } from '../harness/tasks.js';
@@ -108,14 +108,14 @@ describe('What may go wrong around a run', () => {
   });
 
   it('a command that is cut off after it has begun is an error for the model, and the turn goes on', async () => {
-    const mark = `96${process.pid}.${Date.now()}`;
+    const mark = newMark();
     const commands = [`echo half > done; sleep ${mark}`, 'cat done'];
     model.script = (request) => {
       const command = commands[request.messages.filter(({ role }) => role === 'tool').length];
       return command === undefined ? { text: 'Done.' } : call('bash', { command });
     };
     const { id } = await createTask(member.client, { content: 'Go.' });
-    await until('the command to run', () => processesWith(`sleep\0${mark}`).length > 0);
+    await sleeps(mark);
     // As the worker's own freeze would end it, or a machine without memory.
     const parents = processesWith('\0launch\0');
     for (const pid of processesWith(mark)) if (parents.includes(pid)) process.kill(pid, 'SIGKILL');

@@ -11,7 +11,7 @@ import { type Client, type ErrorBody, makeMember, type Member } from '../harness
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { storedFiles, upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
-import { processesGone, processesWith } from '../harness/processes.js';
+import { newMark, processesGone, sleeps } from '../harness/processes.js';
 import { deletion } from '../harness/projects.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
@@ -56,10 +56,12 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
   const workdirGone = (id: string) => until('its workdir to be gone', () => !existsSync(join(workdirs(), id)));
 
   it('a running one: its work stops, its processes are gone within 2 s, and nothing of it is left', async () => {
-    const mark = `sleep 95${Date.now() % 100_000}`;
+    const mark = newMark();
     const work = [call('bash', { command: 'echo kept > kept.txt' }), call('publish', { path: 'kept.txt' })];
-    const { id } = await createTask(member.client, { content: script(...work, call('bash', { command: mark })) });
-    await until('the command to run', () => processesWith(mark).length > 0);
+    const { id } = await createTask(member.client, {
+      content: script(...work, call('bash', { command: `sleep ${mark}` })),
+    });
+    await sleeps(mark);
     await member.client.post(`/v1/tasks/${id}/messages`, { content: 'And then?' });
     const [file] = await service.db.query<{ id: string }>('SELECT id FROM files WHERE task_id = $1', [id]);
     expect(existsSync(join(workdirs(), id, 'kept.txt'))).toBe(true);
@@ -193,10 +195,12 @@ describe('A task that is deleted while its worker is dead (reference §5)', () =
     const worker = () => ServiceProcess.start({ ...env, ...secret, ROLE: 'worker', LOG_LEVEL: 'fatal' });
     try {
       const { client } = await makeMember(api);
-      const mark = `sleep 94${process.pid}`;
+      const mark = newMark();
       const first = await worker();
-      const { id } = await createTask(client, { content: script(call('bash', { command: `touch kept; ${mark}` })) });
-      await until('the command to run', () => processesWith(mark).length > 0);
+      const { id } = await createTask(client, {
+        content: script(call('bash', { command: `touch kept; sleep ${mark}` })),
+      });
+      await sleeps(mark);
       await first.end('SIGKILL');
       expect((await remove(client, id)).status).toBe(200);
       await processesGone(mark);

@@ -13,7 +13,7 @@ import { makeTask, postForm, storedFiles, upload } from '../harness/files.js';
 import { ROOMY } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
-import { processesGone, processesWith } from '../harness/processes.js';
+import { newMark, processesGone, processesWith, sleeps } from '../harness/processes.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -56,11 +56,11 @@ describe('Deleting a workspace (reference §3, §16)', () => {
     const marks: string[] = [];
     const tasks: string[] = [];
     for (const [n, member] of [mine, theirs].entries()) {
-      const mark = `sleep 9${n}${Date.now() % 100_000}`;
+      const mark = newMark();
       const project = await createProject(member);
       await addProjectFile(service, member, project.id, `bytes of ${n}`);
       const { id: uploadId } = await upload(service, member, `attached to ${n}`);
-      const content = script(call('bash', { command: `touch kept; ${mark}` }));
+      const content = script(call('bash', { command: `touch kept; sleep ${mark}` }));
       const task = await createTask(member.client, { content, projectId: project.id });
       const { id } = await createTask(member.client, { content: 'x', attachments: [{ uploadId }] });
       await finished(member.client, id);
@@ -71,7 +71,7 @@ describe('Deleting a workspace (reference §3, §16)', () => {
     await reaches(mine.client, asked.id, 'awaiting_input');
     const [myMark = '', theirMark = ''] = marks;
     const [myTask = '', theirTask = ''] = tasks;
-    await until('both commands to run', () => marks.every((mark) => processesWith(mark).length > 0));
+    for (const mark of marks) await sleeps(mark);
 
     const operator = new Operator(service);
     const refused = await operator.spawn('workspace', 'delete', '--workspace', mine.workspace.slug);

@@ -1,5 +1,5 @@
 import { createDatabase, type TestDatabase } from '../harness/database.js';
-import { processesWith } from '../harness/processes.js';
+import { newMark, processesWith, sleeps } from '../harness/processes.js';
 import { relayTo } from '../harness/proxy.js';
 import { call, createTask, script } from '../harness/tasks.js';
 import { Client } from '../harness/client.js';
@@ -89,13 +89,13 @@ describe('A frozen worker (reference §5)', () => {
         return (await db.query<{ epoch: number; left: number }>(sql))[0];
       };
       try {
-        const mark = `sleep 93${process.pid}.${Date.now()}`;
+        const mark = newMark();
         const client = new Client(world.api.url, world.secret);
         await createTask(client, {
-          content: script(call('bash', { command: mark }), { text: 'Done.' }),
+          content: script(call('bash', { command: `sleep ${mark}` }), { text: 'Done.' }),
           model: 'faults',
         });
-        await until('the command to run', () => processesWith(mark).length > 0);
+        await sleeps(mark);
         await world.startWorker(1);
         await world.workersAreUp();
         if (alone) {

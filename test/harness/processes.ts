@@ -14,6 +14,22 @@ export function processesWith(text: string): number[] {
     .filter((pid) => pid !== process.pid && line(pid).includes(text));
 }
 
+let lastMark = 0;
+
+/**
+ * A time for `sleep`, years long, by which {@link processesWith} finds what was told it and nothing else: no other test has it,
+ * nor one that begins with it.
+ */
+export function newMark(): string {
+  lastMark = Math.max(lastMark + 1, Date.now());
+  return `9${String(process.pid).padStart(7, '0')}.${lastMark}`;
+}
+
+/** Resolves when a `sleep` of this mark runs itself, and not only the shell or the launcher that was told of it. */
+export async function sleeps(mark: string): Promise<void> {
+  await until('the command to run', () => processesWith(`sleep\0${mark}`).length > 0);
+}
+
 /** Resolves when there are none left; fails with what those that are left do. `within` in milliseconds. */
 export async function processesGone(text: string, within?: number): Promise<void> {
   const options = within === undefined ? {} : { within };
