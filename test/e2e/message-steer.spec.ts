@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DataDir } from '../../src/config/data-dir.js';
 import type { ClaimedRun } from '../../src/execution/claimed-run.js';
 import { RunRecorder } from '../../src/execution/run-recorder.js';
 import { bootApp, type TestApp } from '../harness/app.js';
@@ -6,7 +9,7 @@ import { type Asked, bash, HeldModel } from '../harness/held-model.js';
 import { upload } from '../harness/files.js';
 import { type Holder, holding, holdingTask, untilWaiting } from '../harness/locks.js';
 import { stepOf } from '../harness/model-server.js';
-import { processesWith } from '../harness/processes.js';
+import { newMark, processesWith } from '../harness/processes.js';
 import { createTask, finished, type MessageBody, reaches, readMessages, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
@@ -72,12 +75,13 @@ describe('A message that steers (reference §5)', () => {
 
   it('several sent while the calls of a step are carried out are read in their order, and no other message with them', async () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
-    const mark = `sleep 0.7${process.pid}`;
-    (await asked()).answer(bash(mark, 'echo second'));
-    await until('the command to run', () => processesWith(mark).length > 0);
+    const go = `go-${newMark()}`;
+    (await asked()).answer(bash(`until [ -e ${go} ]; do sleep 0.05; done`, 'echo second'));
+    await until('the command to run', () => processesWith(`-e ${go}`).length > 0);
     await send(id, 'One.', 'steer');
     await send(id, 'Waits.');
     await send(id, 'Two.', 'steer');
+    writeFileSync(join(service.app.get(DataDir).path, 'workdirs', id, go), '');
     const second = await asked();
     expect(second.said).toEqual(['Begin.', 'One.', 'Two.']);
     second.answer({ text: 'Done.' });

@@ -1,6 +1,6 @@
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { ModelServer } from '../harness/model-server.js';
+import { byMarkers, ModelServer } from '../harness/model-server.js';
 import {
   call,
   createTask,
@@ -30,6 +30,9 @@ describe('Messages (reference §5 and §6)', () => {
     model = await ModelServer.start();
     service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
     member = await makeMember(service);
+  });
+  afterEach(() => {
+    model.script = byMarkers;
   });
   afterAll(async () => {
     await service.close();
@@ -67,10 +70,14 @@ describe('Messages (reference §5 and §6)', () => {
   });
 
   it('messages sent while a turn runs wait their turn, first in first out, one turn each', async () => {
-    const { id } = await createTask(member.client, { content: script({ text: 'A', firstByteMs: 400 }) });
+    let answer: (() => void) | undefined;
+    const bothAreSent = new Promise<void>((resolve) => (answer = resolve));
+    model.script = (...asked) => bothAreSent.then(() => byMarkers(...asked));
+    const { id } = await createTask(member.client, { content: script({ text: 'A' }) });
     await reaches(member.client, id, 'running');
     const one = await send(id, { content: script({ text: 'B' }) });
     const two = await send(id, { content: script({ text: 'C' }), mode: 'queue' });
+    answer?.();
     expect([one.message.status, one.task.status, two.message.status]).toEqual(['queued', 'running', 'queued']);
     const all = await until('three answers', async () => {
       const messages = await readMessages(member.client, id);
