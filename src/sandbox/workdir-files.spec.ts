@@ -174,7 +174,7 @@ describe('Files of a workdir', () => {
       expect([...seen.keys()]).not.toContain('LEAK');
       // Both sides of the race were met, else it has shown nothing.
       expect([...seen.keys()]).toEqual(expect.arrayContaining(['fine', 'outside', 'written']));
-    });
+    }, 60_000);
 
     it('hard ones are refused: what they show may be somebody else’s', async () => {
       await task.session.run('echo x > a; ln a b');

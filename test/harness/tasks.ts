@@ -73,10 +73,11 @@ export async function readTask(client: Client, id: string): Promise<TaskBody> {
 
 /** Waits until the task has one of the statuses. */
 export function reaches(client: Client, id: string, ...statuses: string[]): Promise<TaskBody> {
-  return until(`task to be ${statuses.join(' or ')}`, async () => {
+  const reached = async () => {
     const task = await readTask(client, id);
     return statuses.includes(task.status) ? task : null;
-  });
+  };
+  return until(`task to be ${statuses.join(' or ')}`, reached, { within: 20_000 });
 }
 
 /** How long an interaction waits for its answer, in seconds. */
