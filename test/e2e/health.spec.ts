@@ -93,8 +93,12 @@ describe('Health and figures (reference §16)', () => {
     const { client: worker } = await makeMember(service);
     const task = await runTask(worker, '```bash\necho hello\n```\n\n```bash may-fail\nexit 3\n```\n');
     expect(task.status).toBe('completed');
-    const text = await metrics();
-    expect(figure(text, 'millwright_runs_ended_total{outcome="completed"}')).toBe(1);
+    // The client is told first.
+    const ended = async () => {
+      const text = await metrics();
+      return figure(text, 'millwright_runs_ended_total{outcome="completed"}') === 1 && text;
+    };
+    const text = await until('the run to be counted', ended);
     expect(figure(text, 'millwright_sandbox_starts_total{outcome="ended"}')).toBe(2);
     expect(figure(text, 'millwright_model_calls_total{model="runbook",outcome="answered"}')).toBeGreaterThanOrEqual(2);
     expect(figure(text, 'millwright_model_tokens_total{model="runbook",kind="input"}')).not.toBeNull();

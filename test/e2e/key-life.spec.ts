@@ -98,7 +98,7 @@ describe('The life of a key (reference §3)', () => {
         }
         await client.post('/v1/tasks', { content: 'x', key: secret }, { headers });
       }
-      await until('the requests to be logged', () => process.log.split('id-of-the-client').length > 6);
+      await until('the requests to be logged', () => process.log.split('id-of-the-client').length > 8);
       expect(process.log).not.toContain(member.key.secret.slice(0, -1));
     } finally {
       await process.end();
