@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describeDrivers, type DriverName, SandboxBench } from '../../test/harness/sandboxes.js';
 import { Output } from './output.js';
 
@@ -19,9 +21,9 @@ function limits(driver: DriverName): void {
   it('time: ended at the limit of the call, with 124', async () => {
     const { session } = await bench.open();
     const before = Date.now();
-    const result = await session.run('echo begun; trap "" TERM; sleep 60 & wait', { timeoutSeconds: 0.5 });
+    const result = await session.run('echo begun; trap "" TERM; sleep 60 & wait', { timeoutSeconds: 3 });
     expect(result).toMatchObject({ exitCode: 124, killed: 'timeout', stdout: 'begun\n' });
-    expect(Date.now() - before).toBeLessThan(10_000);
+    expect(Date.now() - before).toBeLessThan(15_000);
   });
 
   it('time: a call cannot have more than the configuration allows', async () => {
@@ -82,9 +84,12 @@ function limits(driver: DriverName): void {
   });
 
   it('disk: one file', async () => {
-    const { session } = await bench.open();
-    expect(await session.run(`head -c ${60 * MIB} /dev/zero > big`)).toMatchObject({ killed: null });
-    expect(Number((await session.run('stat -c %s big')).stdout)).toBeLessThanOrEqual(48 * MIB);
+    const { session, workdir } = await bench.open();
+    // Also the watch may end it: with its folder it takes more than the limit.
+    expect((await session.run(`head -c ${60 * MIB} /dev/zero > big`)).exitCode).not.toBe(0);
+    const { size } = statSync(join(workdir, 'big'));
+    expect(size).toBeGreaterThan(0);
+    expect(size).toBeLessThanOrEqual(48 * MIB);
   });
 
   it('disk: many files are ended at the limit, and can then be deleted', async () => {

@@ -37,7 +37,6 @@ describe('An approval when the worker dies (reference §5)', () => {
       DATABASE_URL: db.url,
       DATA_DIR: folder.path,
       SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
-      LEASE_SECONDS: '2',
       LOG_LEVEL: 'warn',
     });
     workers.push(worker);
@@ -96,6 +95,9 @@ describe('An approval when the worker dies (reference §5)', () => {
     // Not its process: the launcher of the sandbox has the same words in its command line, before the shell has run any.
     await until('the command to run', () => written(id, 'log') === 'ran\n');
     await first.end('SIGKILL');
+    // Nobody waits for its lease to run out.
+    const lapse = `UPDATE runs SET lease_until = now() WHERE task_id = $1 AND status = 'running' RETURNING id`;
+    expect(await db.query(lapse, [id])).toHaveLength(1);
     const second = await startWorker();
     expect(await finished(member.client, id)).toMatchObject({
       status: 'failed',

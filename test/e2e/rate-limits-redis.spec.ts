@@ -83,25 +83,38 @@ describeWithRedis('Rate limits of several processes (reference §9)', () => {
 
   it('Redis killed under load: no 5xx, the headers stay, and what was taken before is not given again', async () => {
     await settled();
+    const before = fallbacks();
     const begun = Date.now();
     let killed: Promise<void> | undefined;
+    let shared = false;
     const answers = await load((so_far) => {
-      if (granted(so_far) >= CAPACITY / 2) killed ??= redis.kill();
+      if (killed === undefined && granted(so_far) >= CAPACITY / 2) {
+        shared = String(fallbacks()) === String(before);
+        killed = redis.kill();
+      }
       return so_far.length >= 300;
     });
-    await killed;
-    expectLimited(answers);
-    // Each process goes on from the last state it saw: at worst both give the second half.
-    expect(granted(answers)).toBeLessThanOrEqual(2 * boundSince(begun) - CAPACITY / 2 + CONNECTIONS);
-    expect(Math.min(...fallbacks())).toBeGreaterThan(0);
-    await redis.run();
-    await settled();
-    const other = await makeMember(services[0] as TestApp);
-    const left = await Promise.all(
-      services.map(async ({ url }) =>
-        (await new Client(url, other.key.secret).get(PATH)).headers.get('x-ratelimit-remaining'),
-      ),
-    );
+    try {
+      await killed;
+      expectLimited(answers);
+      // Each process goes on from the last state it saw: at worst both give the second half. Or all, where a busy machine has
+      // made one of them decide in memory before.
+      const both = 2 * boundSince(begun);
+      expect(granted(answers)).toBeLessThanOrEqual(shared ? both - CAPACITY / 2 + CONNECTIONS : both);
+      for (const [i, count] of fallbacks().entries()) expect(count).toBeGreaterThan(before[i] ?? 0);
+    } finally {
+      await redis.run();
+    }
+    const left = await until('both processes to take from one bucket again', async () => {
+      const other = await makeMember(services[0] as TestApp);
+      const before = fallbacks();
+      const remaining = await Promise.all(
+        services.map(async ({ url }) =>
+          (await new Client(url, other.key.secret).get(PATH)).headers.get('x-ratelimit-remaining'),
+        ),
+      );
+      return String(fallbacks()) === String(before) && remaining;
+    });
     expect(left.sort()).toEqual([String(CAPACITY - 2), String(CAPACITY - 1)]);
   });
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { z } from 'zod';
 import { RunExecutor } from '../../src/execution/run-executor.js';
 import { AgentTool, Plugin, type ToolContext, type ToolOutcome } from '../../src/index.js';
@@ -193,18 +194,17 @@ describe('A backlog that nobody rang for (reference §5)', () => {
     const { client } = await makeMember(api);
     for (let n = 0; n < tasks; n++) await createTask(client, { content: 'Hello' });
     const worker = await bootApp({ db: api.db, env: { ROLE: 'worker', WORKER_CONCURRENCY: String(places) } });
-    const [row] = await until(
+    // Without its look of each second: after the one at boot, only the end of a run makes it look again.
+    const intervals = worker.app.get(SchedulerRegistry, { strict: false });
+    for (const name of intervals.getIntervals()) intervals.deleteInterval(name);
+    await until(
       'all of them to be over',
       async () => {
-        const rows = await api.db.query<{ over: number; seconds: number }>(
-          `SELECT count(*) FILTER (WHERE status = 'finished')::int AS over,
-           extract(epoch FROM max(claimed_at) - min(claimed_at))::float8 AS seconds FROM runs`,
-        );
-        return rows[0]?.over === tasks ? rows : null;
+        const sql = `SELECT count(*)::int AS over FROM runs WHERE status = 'finished'`;
+        return (await api.db.query<{ over: number }>(sql))[0]?.over === tasks;
       },
       { within: 25_000 },
     );
-    expect(row?.seconds).toBeLessThan((tasks / places - 1) / 2);
     await worker.close();
     await api.close();
   }, 60_000);

@@ -41,8 +41,8 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
     expect(jobs).toEqual([{ runId: run?.id }]);
     await until(
       'Redis to hold no job',
-      async () => (await redis.command('KEYS', 'bull:runs:[0-9]*[0-9]')) as unknown[],
-    ).then((keys) => expect(keys).toEqual([]));
+      async () => ((await redis.command('KEYS', 'bull:runs:[0-9]*')) as unknown[]).length === 0,
+    );
   });
 
   it('a signal that is doubled or comes too late does nothing', async () => {
@@ -63,7 +63,8 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
     await redis.kill();
     const asked = Date.now();
     const { id } = await createTask(member.client, { content: 'Without Redis.' });
-    expect(Date.now() - asked).toBeLessThan(1000);
+    // Not for as long as Redis is away, nor until its connection gives up.
+    expect(Date.now() - asked).toBeLessThan(5000);
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed' });
     await redis.run();
     const queue = service.app.get<Queue>(getQueueToken(RUNS_QUEUE));

@@ -53,7 +53,7 @@ describe('bash', () => {
   });
 
   it('says why a command was killed', async () => {
-    const result = await output('bash', { command: 'printf x >&2; exec sleep 60', timeoutSeconds: 1 });
+    const result = await output('bash', { command: 'printf x >&2; exec sleep 60', timeoutSeconds: 3 });
     expect(result).toMatchObject({ exitCode: 124, stderr: 'x\n[The command was killed: its time limit was reached.]' });
   });
 
