@@ -100,24 +100,35 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
 });
 
 describeWithRedis('With two workers, of which one has no free place', () => {
-  it('a task whose signal comes to that one is brought to the other', async () => {
-    const redis = await RedisServer.start();
-    const model = await ModelServer.start();
+  let redis: RedisServer;
+  let model: ModelServer;
+  let full: TestApp;
+  let client: Client;
+  let other: TestApp;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    model = await ModelServer.start();
     const env = { REDIS_URL: redis.url, OPENAI_COMPATIBLE_URL: model.url };
-    const full = await bootApp({ env: { ...env, WORKER_CONCURRENCY: '1' } });
-    const { client } = await makeMember(full);
+    full = await bootApp({ env: { ...env, WORKER_CONCURRENCY: '1' } });
+    ({ client } = await makeMember(full));
     await createTask(client, { content: script({ hang: true }) });
     await until('its place to be taken', () => model.openRequests > 0);
-    const other = await bootApp({ db: full.db, env: { ...env, ROLE: 'worker' } });
+    other = await bootApp({ db: full.db, env: { ...env, ROLE: 'worker' } });
     // Nothing but signals brings work to this one.
     const intervals = other.app.get(SchedulerRegistry, { strict: false });
     for (const name of intervals.getIntervals()) intervals.deleteInterval(name);
-    // Bull takes turns.
-    for (let n = 0; n < 6; n++) expect(await runTask(client, 'Brought.')).toMatchObject({ status: 'completed' });
+  }, 60_000);
+  afterAll(async () => {
     await other.close();
     await full.close();
     await model.stop();
     await redis.stop();
+  });
+
+  it('a task whose signal comes to that one is brought to the other', async () => {
+    // Bull takes turns.
+    for (let n = 0; n < 6; n++) expect(await runTask(client, 'Brought.')).toMatchObject({ status: 'completed' });
   }, 60_000);
 });
 
