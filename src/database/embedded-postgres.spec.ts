@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { isAlive, Lines, query, serverPid, temporaryDataDir } from '../../test/harness/embedded.js';
@@ -172,13 +172,43 @@ describe('the embedded PostgreSQL', () => {
     await until('the end of the server', () => !isAlive(pid));
   });
 
-  it('reports a server that ends by itself', async () => {
+  it.each(['SIGQUIT', 'SIGKILL'] as const)(
+    'reports a server that ends by itself (%s), and starts it again where it was',
+    async (signal) => {
+      const server = await started(EmbeddedPostgres.start({ ...options, durable: true }));
+      await query(server.url, `CREATE TABLE ${signal} AS SELECT 1 AS n`);
+      const pid = serverPid(folder);
+      logger.errors.length = 0;
+      process.kill(pid, signal);
+      await until('the report', () => logger.errors.some((line) => line.includes('ended by itself')));
+      const rows = () => query(server.url, `SELECT n FROM ${signal}`).catch(() => null);
+      expect(await until('its answer', rows, { within: 20_000 })).toEqual([{ n: 1 }]);
+      const command = await EmbeddedPostgres.joinOrStart(options);
+      expect(command.url).toBe(server.url);
+      const next = serverPid(folder);
+      await server.stop();
+      expect(isAlive(next)).toBe(false);
+    },
+  );
+
+  it('tries that until it succeeds, or is stopped', async () => {
+    const [data, away] = [join(folder, 'data'), join(folder, 'away')];
     const server = await started(EmbeddedPostgres.start(options));
-    process.kill(serverPid(folder), 'SIGQUIT');
-    await until('the report', () => logger.errors.some((line) => line.includes('ended by itself')));
+    const fails = async () => {
+      const pid = serverPid(folder);
+      renameSync(data, away);
+      logger.errors.length = 0;
+      process.kill(pid, 'SIGKILL');
+      await until('an attempt', () => logger.errors.some((line) => line.includes('did not start')), { within: 20_000 });
+    };
+    await fails();
+    renameSync(away, data);
+    await until('its answer', () => query(server.url, 'SELECT 1').catch(() => null), { within: 20_000 });
+    await fails();
     await server.stop();
+    renameSync(away, data);
     await (await started(EmbeddedPostgres.start(options))).stop();
-  });
+  }, 60_000);
 
   it('does not begin an empty database when the password of the present one is missing', async () => {
     const path = join(dir.path, 'postgres.password');

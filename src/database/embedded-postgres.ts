@@ -1,4 +1,5 @@
 // The database server for a service without DATABASE_URL: PostgreSQL in DATA_DIR, started and ended by this process.
+import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -10,6 +11,8 @@ import { EmbeddedServer, type ServerLogger } from './embedded-server.js';
 /** Long enough for the server of a killed process to end, and for an operator command. */
 const PATIENCE_MS = 30_000;
 const POLL_MS = 100;
+/** Between two attempts to start a server again that has ended by itself. */
+const AGAIN_MS = 1_000;
 
 export interface EmbeddedOptions {
   /** `DATA_DIR`, absolute; it exists. */
@@ -79,19 +82,60 @@ export class EmbeddedPostgres {
       if (setAside !== null) {
         logger.log(`DATA_DIR is new, so the database that an earlier one of this name left was set aside: ${setAside}`);
       }
-      const server = await EmbeddedServer.start(cluster, { native, lock, durable, logger });
-      await announce(dataDir, { pid: process.pid, port: server.port, role }, server);
+      const start = async (held: number, pickPort?: () => Promise<number>) => {
+        const server = await EmbeddedServer.start(cluster, { native, lock: held, durable, logger }, pickPort);
+        await announce(dataDir, { pid: process.pid, port: server.port, role }, server);
+        return server;
+      };
+      const server = await start(lock);
       const user = cluster.account ? `, as user "${cluster.account.name}"` : '';
       logger.log(`PostgreSQL ${created ? 'created' : 'started'} in ${cluster.folder}${user}, port ${server.port}`);
-      return new EmbeddedPostgres(urlOf(password, server.port), async () => {
-        removeRuntime(dataDir);
-        await server.stop();
+      const { port } = server;
+      // The connections of this process know the port.
+      const again = (held: number) => start(held, () => Promise.resolve(port));
+      const stopping = new AbortController();
+      const kept = keep(server, again, options, stopping.signal);
+      return new EmbeddedPostgres(urlOf(password, port), async () => {
+        stopping.abort();
+        await kept;
       });
     } finally {
       // From here on the server alone holds it.
       closeSync(lock);
     }
   }
+}
+
+/** Starts the server again whenever it ends by itself, until `stopping`; then stops it. */
+async function keep(
+  first: EmbeddedServer,
+  again: (lock: number) => Promise<EmbeddedServer>,
+  { dataDir, logger }: EmbeddedOptions,
+  stopping: AbortSignal,
+): Promise<void> {
+  const stop = once(stopping, 'abort');
+  let server: EmbeddedServer | null = first;
+  for (;;) {
+    await Promise.race([server?.ended ?? delay(AGAIN_MS), stop]);
+    if (stopping.aborted) break;
+    server = await started(dataDir, again).catch((error: unknown) => {
+      logger.error(String(error));
+      return null;
+    });
+    if (server !== null) logger.log('The embedded PostgreSQL is there again.');
+  }
+  if (server === null) return;
+  removeRuntime(dataDir);
+  await server.stop();
+}
+
+/** Null while the lock is held: by what is left of the old server, or by an operator command that found none. */
+async function started(
+  dataDir: string,
+  start: (lock: number) => Promise<EmbeddedServer>,
+): Promise<EmbeddedServer | null> {
+  const lock = await tryLock(serverLock(dataDir));
+  return lock === null ? null : start(lock).finally(() => closeSync(lock));
 }
 
 async function announce(dataDir: string, runtime: Runtime, server: EmbeddedServer): Promise<void> {

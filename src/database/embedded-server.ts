@@ -74,7 +74,8 @@ export class EmbeddedServer {
   private constructor(
     readonly port: number,
     private readonly guard: ChildProcess,
-    private readonly ended: Promise<unknown>,
+    /** Resolves when the server is gone, for whatever reason. */
+    readonly ended: Promise<unknown>,
   ) {}
 
   /** Throws with the server's last lines when it does not come up. */
