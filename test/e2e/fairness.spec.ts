@@ -109,12 +109,13 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
     it('tasks above the cap of their workspace hide no others, of workspaces that have more running neither', async () => {
       bench = await Bench.start({ WORKER_CONCURRENCY: '6' });
       await bench.create(await makeMember(bench.service, { plan: 'free' }), 'full ', 30);
-      expect(names(await bench.some(2))).toEqual(['full 1', 'full 2']);
+      // Claims of tasks that come one after the other may overtake each other.
+      expect(names(await bench.some(2))).toEqual([expect.stringMatching(/^full/), expect.stringMatching(/^full/)]);
       await bench.create(await makeMember(bench.service), 'other ', 5);
       const held = await bench.some(4);
-      expect(names(held)).toEqual(['other 1', 'other 2', 'other 3', 'other 4']);
       held[0]?.answer({ text: 'Done.' });
-      expect((await bench.next()).task).toBe('other 5');
+      const all = names([...held, await bench.next()]);
+      expect(all.sort()).toEqual(['other 1', 'other 2', 'other 3', 'other 4', 'other 5']);
     });
 
     it('what a worker has lost goes before new work, that of other workspaces too', async () => {
