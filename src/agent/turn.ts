@@ -32,7 +32,7 @@ export interface TurnParts {
 }
 
 const INTERRUPTED =
-  'Interrupted by a restart of the service; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
+  'This was interrupted; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
 
 /** One run of a turn: model, tools, model, until there is an outcome. */
 export class Turn {

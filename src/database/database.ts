@@ -15,7 +15,9 @@ export class Database {
   readonly work: pg.Pool;
   /** For claims, and runs that are handed back. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
   readonly claims: pg.Pool;
-  /** For renewals, and for the looks of the reconciler: they skip what is locked. */
+  /** For the looks of the reconciler, which skip what is locked. */
+  readonly looks: pg.Pool;
+  /** For renewals, which skip it too. Of nobody else: of connections that a network has cut without a word each costs a beat. */
   readonly leases: pg.Pool;
 
   constructor(
@@ -25,11 +27,12 @@ export class Database {
     this.read = new ReadPool(pool(url, 'millwright read', 8, { pipeline: true }));
     this.work = pool(url, 'millwright work', 20, { lock_timeout: 500 });
     this.claims = pool(url, 'millwright claims', 8, { lock_timeout: Math.min(1_000, leaseSeconds * 250) });
-    this.leases = pool(url, 'millwright leases', 4);
+    this.looks = pool(url, 'millwright looks', 3);
+    this.leases = pool(url, 'millwright leases', 2);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.read, this.work, this.claims, this.leases].map((one) => one.end()));
+    await Promise.all([this.read, this.work, this.claims, this.looks, this.leases].map((one) => one.end()));
   }
 }
 

@@ -44,7 +44,8 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async look(): Promise<void> {
-    await this.claims.recoverExpired();
+    for (const id of await this.claims.recoverExpired())
+      this.logger.warn(`Run ${id} is taken from a worker that has not renewed its lease.`);
     await this.expiry.expire();
     this.workdirs.wake();
     await this.executor.fill();

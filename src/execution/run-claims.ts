@@ -150,7 +150,8 @@ export class RunClaims {
   /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */
   async renew(runs: ClaimedRun[]): Promise<Map<string, { epoch: number; renewed: boolean }>> {
     const values = [runs.map((run) => run.runId), runs.map((run) => run.epoch), this.leaseSeconds];
-    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values);
+    const { leases } = this.database;
+    const rows = await this.query<{ id: string; epoch: number; renewed: boolean }>('renew', RENEW, values, leases);
     return new Map(rows.map(({ id, ...held }) => [id, held]));
   }
 
@@ -168,10 +169,13 @@ export class RunClaims {
     await this.query('let-go', LET_GO, [run.runId, run.epoch]);
   }
 
-  /** Puts runs whose lease has run out back into the queue; the sixth time in a row they fail. */
-  async recoverExpired(): Promise<void> {
-    for (const { id } of await this.query<{ id: string }>('expired', EXPIRED, []))
-      await this.query('recover', RECOVER, [id]);
+  /** Puts runs whose lease has run out back into the queue; the sixth time in a row they fail. Returns their ids. */
+  async recoverExpired(): Promise<string[]> {
+    const recovered: string[] = [];
+    for (const { id } of await this.query<{ id: string }>('expired', EXPIRED, [])) {
+      if ((await this.query('recover', RECOVER, [id])).length > 0) recovered.push(id);
+    }
+    return recovered;
   }
 
   /** The queued runs that are to start next, of workspaces below their cap: at most `limit`, in fair order. */
@@ -184,7 +188,7 @@ export class RunClaims {
     name: string,
     text: string,
     values: unknown[],
-    pool = this.database.leases,
+    pool = this.database.looks,
   ): Promise<T[]> {
     const query = { name, text, values, query_timeout: (this.leaseSeconds * 1000) / 3 };
     return (await pool.query<T>(query)).rows;

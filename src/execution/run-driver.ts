@@ -28,8 +28,8 @@ export class RunDriver implements OnModuleInit {
     const engine = this.engine.run(await this.loader.load(run, signal));
     try {
       let turn = await engine.next();
-      while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value));
-      await this.recorder.finish(run, turn.value);
+      while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value, signal));
+      await this.recorder.finish(run, turn.value, signal);
       this.metrics.runsEnded.inc({ outcome: turn.value.type });
     } finally {
       // Lets the engine close its sandbox when it was left between two events.

@@ -6,6 +6,7 @@ import { HeldRuns } from './held-runs.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
+import { whenThere } from './when-there.js';
 import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /** Claims in a row that are lost to other processes and repeated at once; after them the next second's look comes. */
@@ -87,6 +88,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   /** Stops claiming, hands running work back, and resolves when nothing runs here any more. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
+    if (this.held.size > 0) this.logger.log(`Told to stop: ${this.held.size} running tasks are handed back.`);
     // Claims under way first: what they bring is held by then, and is handed back with the rest.
     await Promise.allSettled(this.claiming.values());
     await this.held.stopAll(new HandedBackError('This worker stops.'));
@@ -124,7 +126,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
       await this.held.clear(run);
       await this.driver.drive(run, controller.signal);
     } catch (error) {
-      await this.ended(run, controller.signal.aborted ? controller.signal.reason : error);
+      await this.ended(run, error, controller.signal);
     } finally {
       this.held.remove(run);
     }
@@ -132,17 +134,18 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /** What is left to do when a run was stopped rather than finished. */
-  private async ended(run: ClaimedRun, error: unknown): Promise<void> {
+  private async ended(run: ClaimedRun, thrown: unknown, signal: AbortSignal): Promise<void> {
+    const error: unknown = signal.aborted ? signal.reason : thrown;
     try {
       if (error instanceof FencedError) return await this.fenced(run, error);
       if (error instanceof HandedBackError) return await this.claims.handBack(run);
       if (databaseError(error)?.code === 'unavailable') {
         this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
-        return await this.claims.letGo(run);
+        return await whenThere(() => this.claims.letGo(run), signal);
       }
       this.logger.error(`Run ${run.runId} broke: ${error instanceof Error ? error.stack : String(error)}`);
       const message = 'An internal error ended this turn. Send a message to try again.';
-      await this.recorder.finish(run, { type: 'failed', code: 'internal_error', message, retryable: true });
+      await this.recorder.finish(run, { type: 'failed', code: 'internal_error', message, retryable: true }, signal);
     } catch (cause) {
       // The database cannot be reached, or the run is not ours: its lease runs out and another worker takes over.
       this.logger.warn(`The end of run ${run.runId} was not recorded: ${String(cause)}`);

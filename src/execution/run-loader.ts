@@ -8,6 +8,7 @@ import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from
 import type { Effort } from '../models/model-provider.js';
 import { INVOCATIONS, type InvocationRow } from '../tasks/message.row.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
+import { whenThere } from './when-there.js';
 
 interface TaskInput {
   model: string;
@@ -55,7 +56,8 @@ export class RunLoader {
 
   async load(run: ClaimedRun, signal: AbortSignal): Promise<AgentInput> {
     const query = { name: 'run', text: TASK, values: [run.taskId] };
-    const [task] = (await this.database.work.query<TaskInput>(query)).rows;
+    const { rows } = await whenThere(() => this.database.work.query<TaskInput>(query), signal);
+    const [task] = rows;
     // Deleted since it was claimed.
     if (task === undefined) throw new FencedError(run);
     const { steps, tokens, durationMs } = task;

@@ -10,21 +10,26 @@ import { newId } from '../http/uuid.js';
 import type { StoredPart, ToolResult } from '../models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, STEP, TOOL } from './record-sql.js';
+import { whenThere } from './when-there.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
-
-/** How long a write waits for its task, which whoever has locked it may keep for 15 s. */
-const PATIENCE_MS = 30_000;
 
 /** What a write answers: the messages that it has handed over. */
 interface Written {
   steer: { id: string; parts: StoredPart[] }[] | null;
 }
 
+/** A run, and the signal that ends its work here. */
+interface Held {
+  run: ClaimedRun;
+  signal: AbortSignal;
+}
+
 /**
  * The only writer of what an agent does. Each method resolves when its write is committed, and throws
- * {@link FencedError} when the run is no longer ours: then nothing was written.
+ * {@link FencedError} when the run is no longer ours: then nothing was written. It waits for a locked task, and for a
+ * database that is away, until the signal is aborted.
  */
 @Injectable()
 export class RunRecorder {
@@ -36,8 +41,8 @@ export class RunRecorder {
     private readonly env: Env,
   ) {}
 
-  async record(run: ClaimedRun, event: AgentEvent): Promise<AgentFeedback> {
-    const { steer } = await this.write(run, event);
+  async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
+    const { steer } = await this.write({ run, signal }, event);
     const messages = steer ?? [];
     return {
       steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
@@ -48,23 +53,24 @@ export class RunRecorder {
   }
 
   /** Ends the run. A message that waits has its next run in the queue with it. */
-  async finish(run: ClaimedRun, outcome: AgentOutcome): Promise<void> {
+  async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal): Promise<void> {
+    const held = { run, signal };
     switch (outcome.type) {
       case 'completed':
-        await this.fenced(run, 'completed', COMPLETED, [outcome.text, newId()]);
+        await this.fenced(held, 'completed', COMPLETED, [outcome.text, newId()]);
         return;
       case 'failed': {
         const { code, message, retryable } = outcome;
-        await this.fenced(run, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
+        await this.fenced(held, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
         return;
       }
       case 'question': {
         const { question } = outcome;
-        return this.interaction(run, outcome, question.options === null ? 'question' : 'choice', question);
+        return this.interaction(held, outcome, question.options === null ? 'question' : 'choice', question);
       }
       case 'approval': {
         const { question } = outcome;
-        return this.interaction(run, outcome, 'approval', {
+        return this.interaction(held, outcome, 'approval', {
           question,
           options: null,
           multiple: false,
@@ -74,19 +80,19 @@ export class RunRecorder {
     }
   }
 
-  private write(run: ClaimedRun, event: AgentEvent): Promise<Written> {
+  private write(held: Held, event: AgentEvent): Promise<Written> {
     switch (event.type) {
       case 'step':
-        return this.step(run, event);
+        return this.step(held, event);
       case 'begin':
-        return this.fenced(run, 'begin-call', BEGIN_CALL, [event.messageId, event.toolCallId]);
+        return this.fenced(held, 'begin-call', BEGIN_CALL, [event.messageId, event.toolCallId]);
       case 'tool':
-        return this.tool(run, event);
+        return this.tool(held, event);
     }
   }
 
-  private step(run: ClaimedRun, { messageId, parts, calls, usage }: Event<'step'>): Promise<Written> {
-    return this.fenced(run, 'step', STEP, [
+  private step(held: Held, { messageId, parts, calls, usage }: Event<'step'>): Promise<Written> {
+    return this.fenced(held, 'step', STEP, [
       messageId,
       calls.length === 0 ? 'complete' : 'in_progress',
       JSON.stringify(parts),
@@ -99,10 +105,10 @@ export class RunRecorder {
     ]);
   }
 
-  private async tool(run: ClaimedRun, event: Event<'tool'>): Promise<Written> {
+  private async tool(held: Held, event: Event<'tool'>): Promise<Written> {
     const { messageId, toolCallId, last, parts } = event;
-    const { result, files } = await this.stored(run, event);
-    return this.fenced(run, 'tool', TOOL, [
+    const { result, files } = await this.stored(held.run, event);
+    return this.fenced(held, 'tool', TOOL, [
       messageId,
       toolCallId,
       result.status,
@@ -144,12 +150,12 @@ export class RunRecorder {
 
   /** Ends the run until a person answers. */
   private async interaction(
-    run: ClaimedRun,
+    held: Held,
     { messageId, toolCallId }: Outcome<'question' | 'approval'>,
     type: 'question' | 'choice' | 'approval',
     { question, options, multiple, allowText }: Question,
   ): Promise<void> {
-    await this.fenced(run, 'question', QUESTION, [
+    await this.fenced(held, 'question', QUESTION, [
       newId(),
       messageId,
       toolCallId,
@@ -163,26 +169,29 @@ export class RunRecorder {
   }
 
   /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
-  private async fenced(run: ClaimedRun, name: string, text: string, values: unknown[]): Promise<Written> {
+  private async fenced({ run, signal }: Held, name: string, text: string, values: unknown[]): Promise<Written> {
     const query = { name, text, values: [run.taskId, run.runId, run.epoch, ...values] };
-    const until = performance.now() + PATIENCE_MS;
-    let rows: Written[] | null = null;
-    while (rows === null) rows = await this.slice(query, until);
+    let rows = await this.slice(query, signal);
+    while (rows === null) {
+      signal.throwIfAborted();
+      rows = await this.slice(query, signal);
+    }
     const [row] = rows;
     if (row === undefined) throw new FencedError(run);
     return row;
   }
 
   /** Null when the task was locked all the time. */
-  private async slice(query: pg.QueryConfig, until: number): Promise<Written[] | null> {
+  private async slice(query: pg.QueryConfig, signal: AbortSignal): Promise<Written[] | null> {
     // Not `query` of the pool: it closes the connection after any error, and who then asks again overtakes those who wait.
-    const client = await this.database.work.connect();
+    // Once it is sent it may be committed whatever the error says: then the run is let go, and loaded again.
+    const client = await whenThere(() => this.database.work.connect(), signal);
     let broken = false;
     try {
       return (await client.query<Written>(query)).rows;
     } catch (error) {
       broken = !isLockTimeout(error);
-      if (broken || performance.now() > until) throw error;
+      if (broken) throw error;
       return null;
     } finally {
       client.release(broken);

@@ -42,6 +42,6 @@ export class InteractionExpiry {
   /** With a limit of its own: on a connection that was cut without a word the recovery of runs would wait behind it. */
   private async query<T extends object>(text: string, values: unknown[]): Promise<T[]> {
     const query = { text, values, query_timeout: 5_000 };
-    return (await this.database.leases.query<T>(query)).rows;
+    return (await this.database.looks.query<T>(query)).rows;
   }
 }

@@ -185,7 +185,9 @@ describe('A message that steers (reference §5)', () => {
     if (run === undefined) throw new Error('The task has no run.');
     const client = await holdingTask(service.db, id);
     // Said here and not by the model: nothing can come between the record of an answer and the end that follows it.
-    const end = service.app.get(RunRecorder).finish(run, { type: 'completed', text: 'Final?' });
+    const end = service.app
+      .get(RunRecorder)
+      .finish(run, { type: 'completed', text: 'Final?' }, new AbortController().signal);
     await untilWaiting(service.db, 'waiting_message_steers');
     await commitLate(client, id, mode);
     await end;

@@ -1,12 +1,14 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import pg from 'pg';
 import { Database } from '../../src/database/database.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
+import { type Asked, HeldModel } from '../harness/held-model.js';
 import { type Answer, ModelServer } from '../harness/model-server.js';
 import { newMark, processesWith, sleeps } from '../harness/processes.js';
 import { relayTo } from '../harness/proxy.js';
@@ -144,6 +146,37 @@ describe('What may go wrong around a run', () => {
       status: 'failed',
       statusReason: { code: 'no_progress' },
     });
+  });
+});
+
+describe('A database that is away for less than two thirds of the lease', () => {
+  it('costs no worker a run: what has happened meanwhile is recorded when it is back', async () => {
+    const model = await HeldModel.start();
+    const db = await createDatabase();
+    const relay = await relayTo(db.url);
+    const service = await bootApp({ db, env: { DATABASE_URL: relay.url, OPENAI_COMPATIBLE_URL: model.server.url } });
+    const { client } = await makeMember(service);
+    const ids: string[] = [];
+    const asked: Asked[] = [];
+    for (let n = 0; n < 3; n++) {
+      ids.push((await createTask(client, { content: 'Begin.' })).id);
+      asked.push(await model.asked());
+    }
+    await relay.cut();
+    const { work } = service.app.get(Database);
+    await until('the connections to be gone', () => work.totalCount === 0);
+    const tried = jest.spyOn(work, 'connect');
+    for (const { answer } of asked) answer({ text: 'Done.' });
+    await until('each to try again', () => tried.mock.calls.length > 2 * ids.length);
+    await relay.mend();
+    for (const id of ids) expect(await finished(client, id)).toMatchObject({ result: { text: 'Done.' } });
+    expect(await db.query('SELECT DISTINCT epoch, recovery_count FROM runs')).toEqual([
+      { epoch: 1, recovery_count: 0 },
+    ]);
+    await service.close();
+    await relay.close();
+    await db.drop();
+    await model.server.stop();
   });
 });
 
