@@ -45,11 +45,11 @@ function checkQuery(query: Record<string, unknown>): void {
 }
 
 /**
- * class-validator takes the names of `Object.prototype`, `hasOwnProperty` for one, for known fields, and class-transformer leaves
- * them out: so they are looked for before. `path` is of the object, with its dot.
+ * class-validator takes the names of `Object.prototype`, `hasOwnProperty` for one, for known fields, class-transformer leaves
+ * them out, and Nest `prototype` too: so they are looked for before. `path` is of the object, with its dot.
  */
 function refuseNames(value: object, path: string, inQuery: boolean): void {
-  const name = Object.keys(value).find((key) => key in Object.prototype);
+  const name = Object.keys(value).find((key) => key in Object.prototype || key === 'prototype');
   if (name !== undefined) throw unknown(path + name, inQuery);
 }
 

@@ -113,6 +113,8 @@ export class ChangeTaskDto {
   budget?: BudgetDto | null;
 
   @Given()
+  // As it was given: class-transformer leaves out keys that are names of Object.prototype.
+  @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)
   @Documented({
     description: 'At most 16 pairs of text.',
     type: 'object',

@@ -69,6 +69,7 @@ describe('Fields, queries and pages (reference §10, §11)', () => {
     ['/v1/notes?contains=%00', 'contains'],
     ['/v1/notes?__proto__=1', '__proto__'],
     ['/v1/notes?constructor=1', 'constructor'],
+    ['/v1/notes?prototype=1', 'prototype'],
   ])('%s is 400 invalid_query and names it', async (path, name) => {
     const { status, body } = await member.client.get<ErrorBody>(path);
     expect(status).toBe(400);

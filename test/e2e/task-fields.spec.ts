@@ -35,6 +35,13 @@ describe('The limits of a task’s fields (reference §4)', () => {
   it('metadata has at most 16 pairs, keys of 1 to 64 and values of at most 512 characters', async () => {
     const most = pairs(16, 64, 512);
     expect(await createTask(member.client, { content: 'x', metadata: most })).toMatchObject({ metadata: most });
+    const odd = { toString: 'a', hasOwnProperty: 'b', valueOf: 'c', plain: 'd' };
+    const { id, ...odds } = await createTask(member.client, { content: 'x', metadata: odd });
+    expect(odds).toMatchObject({ metadata: odd });
+    const changed = await member.client.request('PATCH', `/v1/tasks/${id}`, {
+      json: { metadata: { isPrototypeOf: 'e' } },
+    });
+    expect(changed.body).toMatchObject({ task: { metadata: { isPrototypeOf: 'e' } } });
     for (const metadata of [pairs(17, 3, 1), pairs(1, 65, 1), pairs(1, 3, 513), { '': 'x' }, { a: null }, ['a']]) {
       expect(await refusal({ metadata })).toEqual([400, 'invalid_field', 'metadata']);
     }
