@@ -32,8 +32,8 @@ class DatabaseServerModule {
         },
         {
           provide: Database,
-          inject: [DatabaseServer, Env],
-          useFactory: ({ url }: DatabaseServer, { variables }: Env) => new Database(url, variables.LEASE_SECONDS),
+          inject: [DatabaseServer],
+          useFactory: ({ url }: DatabaseServer) => new Database(url),
         },
       ],
       exports: [DatabaseServer, Database],

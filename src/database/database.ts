@@ -2,6 +2,9 @@ import { Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { ReadPool } from './read-pool.js';
 
+/** How long a write of a worker waits for a lock, in milliseconds, before another one has its connection. */
+const SLICE_MS = 500;
+
 /**
  * The connections of one process, in pools of their own so that nothing that waits for a connection holds another of the same
  * pool (forty requests on one pool of ten were seen to hang for ever): TypeORM's for the transactions of requests, `read` for
@@ -13,20 +16,17 @@ export class Database {
   readonly read: ReadPool;
   /** Waits for a lock half a second, then serves the next; RunRecorder asks again. */
   readonly work: pg.Pool;
-  /** For claims, and runs that are handed back. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
+  /** For claims. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
   readonly claims: pg.Pool;
-  /** For the looks of the reconciler, which skip what is locked. */
+  /** For the looks of the reconciler, which skip what is locked, and for runs that are handed back. */
   readonly looks: pg.Pool;
   /** For renewals, which skip it too. Of nobody else: of connections that a network has cut without a word each costs a beat. */
   readonly leases: pg.Pool;
 
-  constructor(
-    readonly url: string,
-    leaseSeconds: number,
-  ) {
+  constructor(readonly url: string) {
     this.read = new ReadPool(pool(url, 'millwright read', 8, { pipeline: true }));
-    this.work = pool(url, 'millwright work', 20, { lock_timeout: 500 });
-    this.claims = pool(url, 'millwright claims', 8, { lock_timeout: Math.min(1_000, leaseSeconds * 250) });
+    this.work = pool(url, 'millwright work', 10, { lock_timeout: SLICE_MS });
+    this.claims = pool(url, 'millwright claims', 4, { lock_timeout: SLICE_MS });
     this.looks = pool(url, 'millwright looks', 3);
     this.leases = pool(url, 'millwright leases', 2);
   }

@@ -160,7 +160,7 @@ export class RunClaims {
    * worker, the one that stops included. The channel is closed after everything that is handed back.
    */
   async handBack(run: ClaimedRun): Promise<void> {
-    await this.query('hand-back', HAND_BACK, [run.taskId, run.runId, run.epoch], this.database.claims);
+    await this.query('hand-back', HAND_BACK, [run.taskId, run.runId, run.epoch]);
     this.channel.send({ work: run.runId });
   }
 

@@ -61,7 +61,7 @@ describe('While somebody has locked the rows of tasks', () => {
     holder = await holdingTasks(locked.map(({ id }) => id));
     const began = Date.now();
     for (const { request } of locked) request.answer({ text: 'Done.' });
-    await until('every connection that records to wait', async () => (await waiting(service.db)).length === 20);
+    await until('every connection that records to wait', async () => (await waiting(service.db)).length === 10);
     free.request.answer({ text: 'Done.' });
     const done = async ({ id }: { id: string }) => {
       expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
