@@ -51,7 +51,7 @@ describe('after a crash', () => {
     const { outcome, events } = await bench.run(bench.input([request(), open]));
     expect(results(events)[0]).toMatchObject({
       status: 'error',
-      error: expect.stringMatching(/restart.*may have run partly/) as unknown,
+      error: expect.stringMatching(/was interrupted; it may have run partly/) as unknown,
     });
     expect(bench.sandbox.commands).toEqual(['echo b >> log']);
     expect(events.slice(0, 2)).toMatchObject([{ last: false }, { last: true }]);
