@@ -171,11 +171,8 @@ export class RunRecorder {
   /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
   private async fenced({ run, signal }: Held, name: string, text: string, values: unknown[]): Promise<Written> {
     const query = { name, text, values: [run.taskId, run.runId, run.epoch, ...values] };
-    let rows = await this.slice(query, signal);
-    while (rows === null) {
-      signal.throwIfAborted();
-      rows = await this.slice(query, signal);
-    }
+    let rows: Written[] | null;
+    while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
     const [row] = rows;
     if (row === undefined) throw new FencedError(run);
     return row;
