@@ -1,12 +1,10 @@
-import { processesGone, processesWith } from '../../test/harness/processes.js';
+import { processesGone, processesWith, sleeps } from '../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../test/harness/sandboxes.js';
-import { until } from '../../test/harness/until.js';
 import { SandboxError } from './sandbox.js';
 
 let marks = 0;
 /** An argument for `sleep` that no other process has; it takes that many seconds. */
 const newMark = (seconds: number) => `${seconds}.0${process.pid}${Date.now()}${marks++}`;
-const running = (mark: string) => until('it runs', () => processesWith(`sleep\0${mark}`).length > 0);
 const kill = (pids: number[]) => pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
 
 function ending(driver: DriverName): void {
@@ -18,7 +16,7 @@ function ending(driver: DriverName): void {
     const { session } = await bench.open();
     const mark = newMark(900);
     const cut = session.run(`echo half > done; sleep ${mark}`).catch((error: unknown) => error);
-    await running(mark);
+    await sleeps(mark);
     const parents = processesWith('\0launch\0');
     kill(processesWith(mark).filter((pid) => parents.includes(pid)));
     const error = await cut;
@@ -72,7 +70,7 @@ describe('A command', () => {
     it('ends with the signal', async () => {
       const { session, abort } = await bench.open();
       const run = expect(session.run(`${away(mark)}; sleep 60`)).rejects.toThrow('stop it');
-      await running(mark);
+      await sleeps(mark);
       abort(new Error('stop it'));
       await run;
     });
@@ -80,7 +78,7 @@ describe('A command', () => {
     it('ends with the session', async () => {
       const { session } = await bench.open();
       const run = expect(session.run(`${away(mark)}; sleep 60`)).rejects.toThrow('closed');
-      await running(mark);
+      await sleeps(mark);
       await session.close();
       await run;
     });

@@ -2,22 +2,21 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { processesGone, processesWith } from '../../test/harness/processes.js';
+import { newMark, processesGone, sleeps } from '../../test/harness/processes.js';
 import { temporaryFolder } from '../../test/harness/service.js';
-import { until } from '../../test/harness/until.js';
 import { script } from './host.js';
 
 // A worker may die in the milliseconds in which a sandbox is being made. The first process inside is bound to the death of
 // the one that makes it a moment after its own beginning: here it never is, so the moment lasts.
 describe('a sandbox whose worker dies while it is being made', () => {
   it('is ended with the first process inside, in a session of its own and not bound to anybody', async () => {
-    const mark = `95${process.pid}.${Date.now()}`;
+    const mark = newMark();
     const maker = ['bash', '-c', `setsid sh -c "exec sleep ${mark}" & wait`];
     const small = spawn('bash', ['-c', script('launch'), 'launch', '60', '60', '6', ...maker], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'ignore'],
       detached: true,
     });
-    await until('the first process', () => processesWith(`sleep\0${mark}`).length > 0);
+    await sleeps(mark);
     small.stdio[3]?.destroy();
     await once(small, 'exit');
     await processesGone(mark);

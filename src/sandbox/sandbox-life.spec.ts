@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { processesWith } from '../../test/harness/processes.js';
+import { newMark, processesWith, sleeps } from '../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../test/harness/sandboxes.js';
 import { until } from '../../test/harness/until.js';
 
@@ -12,9 +12,6 @@ const LEASE_SECONDS = 8;
 /** Of those that are not. */
 const LONG_LEASE_SECONDS = 12;
 
-let marks = 0;
-/** An argument for `sleep` that no other process has. */
-const newMark = () => `9${process.pid}.${Date.now()}${marks++}`;
 const gone = (mark: string, but?: number, within = 10_000) =>
   until('its processes are gone', () => processesWith(mark).every((pid) => pid === but), { within });
 const kill = (pid: number) => {
@@ -28,7 +25,6 @@ const passed = (seconds: number, what: string) => {
   const before = Date.now();
   return until(what, () => Date.now() - before > seconds * 1000);
 };
-const running = (mark: string) => until('it runs', () => processesWith(`sleep\0${mark}`).length > 0);
 
 /** Leaves its session, ignores every signal that can be ignored, and holds no pipe of the command. */
 const daemon = (mark: string) =>
@@ -52,7 +48,7 @@ function life(driver: DriverName): void {
       const { session, abort } = await bench.open();
       const mark = newMark();
       const run = session.run(`${daemon(mark)}; sleep ${mark}`);
-      await running(mark);
+      await sleeps(mark);
       abort(new Error('stop it'));
       await expect(run).rejects.toThrow('stop it');
       expect(processesWith(mark)).toEqual([]);
@@ -72,7 +68,7 @@ function life(driver: DriverName): void {
       const { session } = await bench.open();
       const mark = newMark();
       const run = expect(session.run(`${daemon(mark)}; sleep ${mark}`)).rejects.toThrow('closed');
-      await running(mark);
+      await sleeps(mark);
       await session.close();
       expect(processesWith(mark)).toEqual([]);
       await run;
@@ -94,7 +90,7 @@ function life(driver: DriverName): void {
         const mark = newMark();
         const one = start(leaseSeconds, `${daemon(mark)}; sleep ${mark}`);
         const folder = String((await one.lines.next()).value as unknown);
-        await running(mark);
+        await sleeps(mark);
         return { ...one, mark, folder, since: Date.now() };
       };
       // Lives through the tests before the one that it is for, which then need not wait as long.

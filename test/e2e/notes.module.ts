@@ -86,7 +86,7 @@ export class NotesController {
       auth.workspaceId,
       body.text,
     ]);
-    if (body.text.startsWith('slow')) await tx.query(`SELECT pg_sleep(${body.text === 'slower' ? 2.6 : 0.3})`);
+    if (body.text === 'slower') await tx.query('SELECT pg_sleep(2.6)');
     if (body.text === 'broken') throw new Error('a secret of the inside');
     tx.afterCommit(() => done.committed.push(body.text));
     return { note };

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
-import { processesGone, processesWith } from '../harness/processes.js';
+import { newMark, processesGone, processesWith, sleeps } from '../harness/processes.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import {
   call,
@@ -52,21 +52,21 @@ describe('The service as a process on the embedded default (reference §16)', ()
   });
 
   it('killed with kill -9 in mid-run it starts again: nothing acknowledged is lost and the task goes on', async () => {
-    const seconds = `97${process.pid}`;
+    const mark = newMark();
     const first = await ServiceProcess.start(env);
     const client = new Client(first.url, secret);
     const done = await runTask(client, script({ text: 'Before.' }));
-    const commands = ['echo once >> kept.txt', `sleep ${seconds}`, 'cat kept.txt'].map((command) =>
+    const commands = ['echo once >> kept.txt', `sleep ${mark}`, 'cat kept.txt'].map((command) =>
       call('bash', { command }),
     );
     const { id } = await createTask(client, { content: script(...commands, { text: 'After all.' }) });
-    await until('the second command to run', () => processesWith(`sleep\0${seconds}`).length > 0);
+    await sleeps(mark);
     const waiting = await createTask(client, {
       content: script(call('ask', { question: 'Still there?' }), { text: 'Yes.' }),
     });
     const asked = await reaches(client, waiting.id, 'awaiting_input');
     await first.end('SIGKILL');
-    await processesGone(`sleep ${seconds}`);
+    await processesGone(`sleep ${mark}`);
 
     const second = await ServiceProcess.start(env);
     const again = new Client(second.url, secret);
@@ -110,15 +110,15 @@ describe('The service as a process on the embedded default (reference §16)', ()
 
   it('told to stop, it hands running work back without counting a recovery, and another process goes on', async () => {
     const first = await ServiceProcess.start(env);
-    const seconds = `96${process.pid}`;
+    const mark = newMark();
     const { id } = await createTask(new Client(first.url, secret), {
-      content: script(call('bash', { command: `sleep ${seconds}` }), { text: 'Went on.' }),
+      content: script(call('bash', { command: `sleep ${mark}` }), { text: 'Went on.' }),
     });
-    await until('the command to run', () => processesWith(`sleep\0${seconds}`).length > 0);
+    await sleeps(mark);
     const asked = Date.now();
     expect(await first.end('SIGTERM')).toBe(0);
     expect(Date.now() - asked).toBeLessThan(10_000);
-    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+    expect(processesWith(`sleep ${mark}`)).toEqual([]);
     // One that takes no work, to see what it was left as.
     const api = await ServiceProcess.start({ ...env, ROLE: 'api' });
     expect(await readTask(new Client(api.url, secret), id)).toMatchObject({ status: 'queued', statusReason: null });
