@@ -31,11 +31,11 @@ export default tseslint.config(
   {
     // One reader of the environment: everything else is told.
     files: ['src/**/*.ts'],
-    ignores: ['src/config/**'],
+    ignores: ['src/platform/config/**'],
     rules: {
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Read it in src/config/env.ts.' },
+        { object: 'process', property: 'env', message: 'Read it in src/platform/config/env.ts.' },
       ],
     },
   },

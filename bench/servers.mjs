@@ -90,8 +90,8 @@ export class World {
   async #database() {
     const given = process.env.BENCH_DATABASE_URL;
     if (given !== undefined) return this.#databaseOn(given);
-    const { EmbeddedPostgres } = await import('../dist/database/embedded-postgres.js');
-    const { removeReachable } = await import('../dist/config/reachable.js');
+    const { EmbeddedPostgres } = await import('../dist/platform/database/embedded/embedded-postgres.js');
+    const { removeReachable } = await import('../dist/platform/config/reachable.js');
     const dataDir = mkdtempSync(join(this.folder, 'postgres-'));
     const logger = { log() {}, debug() {}, error: console.error };
     const server = await EmbeddedPostgres.start({ dataDir, logger });

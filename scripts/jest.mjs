@@ -19,7 +19,7 @@ export async function jest(words, more = {}) {
 // The tests bring their own configuration. A DATABASE_URL or a provider key of the shell must not reach them: they would
 // write to a real database, or ask a real model.
 async function testEnvironment() {
-  const { ENV_NAMES } = await import(pathToFileURL(join(ROOT, 'dist', 'config', 'env.js')).href);
+  const { ENV_NAMES } = await import(pathToFileURL(join(ROOT, 'dist', 'platform', 'config', 'env.js')).href);
   const env = { ...process.env, NODE_ENV: 'test' };
   const set = ENV_NAMES.filter((name) => env[name] !== undefined);
   for (const name of set) delete env[name];

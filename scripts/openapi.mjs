@@ -10,7 +10,7 @@ for (const name of ['DATA_DIR', 'DATABASE_URL', 'REDIS_URL', 'CONFIG_FILE', 'PUB
 const [file] = process.argv.slice(2);
 if (file === undefined) throw new Error('Which file? node scripts/openapi.mjs FILE');
 const { AppModule } = await import('../dist/app.module.js');
-const { OpenApi } = await import('../dist/http/openapi.js');
+const { OpenApi } = await import('../dist/platform/http/openapi/openapi.js');
 const app = await NestFactory.create(AppModule, { bodyParser: false, logger: ['error'] });
 try {
   await app.init();

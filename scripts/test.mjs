@@ -1,4 +1,4 @@
-// npm test: installs and builds what is missing, then runs Jest. Arguments go to Jest: npm test -- src/http.
+// npm test: installs and builds what is missing, then runs Jest. Arguments go to Jest: npm test -- src/platform/http.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { jest } from './jest.mjs';

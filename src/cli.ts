@@ -2,7 +2,7 @@
 // The operator command (reference §16). It runs beside the service or alone.
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
-import { program } from './cli-program.js';
+import { program } from './operator/verbs/program.js';
 
 try {
   await program().parseAsync();

@@ -1,24 +1,24 @@
 // The table of contents: what one process is made of, by its role.
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
-import { ConfigModule } from './config/config.module.js';
-import type { Env } from './config/env.js';
-import { DatabaseModule } from './database/database.module.js';
+import { ConfigModule } from './platform/config/config.module.js';
+import type { Env } from './platform/config/env.js';
+import { DatabaseModule } from './platform/database/database.module.js';
 import { EXTENSIONS } from './extensions.js';
-import { ExecutionModule } from './execution/execution.module.js';
-import { FilesModule } from './files/files.module.js';
-import { HealthModule } from './health/health.module.js';
-import { HttpModule } from './http/http.module.js';
-import { MetricsModule } from './metrics/metrics.module.js';
-import { ModelsModule } from './models/models.module.js';
+import { RunsModule } from './work/runs/runs.module.js';
+import { FilesModule } from './resources/files/files.module.js';
+import { HealthModule } from './operator/health/health.module.js';
+import { HttpModule } from './platform/http/http.module.js';
+import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { ModelsModule } from './engine/models/models.module.js';
 import { PipelineModule } from './pipeline.js';
-import { PluginsModule } from './plugins/plugins.module.js';
-import { ProjectsModule } from './projects/projects.module.js';
-import { ChannelModule } from './signals/channel.module.js';
-import { SignalsModule } from './signals/signals.module.js';
-import { TasksModule } from './tasks/tasks.module.js';
-import { FirstBootModule } from './workspaces/first-boot.js';
-import { WorkspacesModule } from './workspaces/workspaces.module.js';
+import { PluginsModule } from './platform/plugins/plugins.module.js';
+import { ProjectsModule } from './resources/projects/projects.module.js';
+import { ChannelModule } from './platform/signals/channel.module.js';
+import { SignalsModule } from './platform/signals/signals.module.js';
+import { TasksModule } from './resources/tasks/tasks.module.js';
+import { FirstBootModule } from './access/workspaces/first-boot.js';
+import { WorkspacesModule } from './access/workspaces/workspaces.module.js';
 
 type Modules = NonNullable<ModuleMetadata['imports']>;
 
@@ -41,6 +41,6 @@ export function composeApp(env: Env): { imports: Modules } {
     FilesModule,
     TasksModule,
   ];
-  const work: Modules = env.runsWork ? [ExecutionModule.with(env)] : [];
+  const work: Modules = env.runsWork ? [RunsModule.with(env)] : [];
   return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...EXTENSIONS] };
 }

@@ -3,9 +3,9 @@ import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { ConfigurationError, type Env, readEnv } from './config/env.js';
-import { configureHttp } from './http/configure-http.js';
-import { PinoLogger } from './http/logger.js';
+import { ConfigurationError, type Env, readEnv } from './platform/config/env.js';
+import { configureHttp } from './platform/http/configure-http.js';
+import { PinoLogger } from './platform/logging/pino-logger.js';
 
 try {
   const env = readEnv();

@@ -1,20 +1,20 @@
 // What every request passes, in the order in which it runs. Before it: request id and route (404, 405).
 import { Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
-import { AuthModule } from './auth/auth.module.js';
-import { BearerGuard } from './auth/bearer.guard.js';
-import { ScopeGuard } from './auth/scope.guard.js';
-import { BodyGuard } from './http/body.guard.js';
-import { ErrorFilter } from './http/error.filter.js';
-import { FieldsPipe } from './http/fields.pipe.js';
-import { IdempotencyModule } from './idempotency/idempotency.module.js';
-import { CountedBearerGuard } from './rate-limit/counted-bearer.guard.js';
-import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
-import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { AuthModule } from './access/auth/auth.module.js';
+import { BearerGuard } from './access/auth/bearer.guard.js';
+import { ScopeGuard } from './access/auth/scope.guard.js';
+import { BodyGuard } from './platform/http/body.guard.js';
+import { ErrorFilter } from './platform/http/error.filter.js';
+import { FieldsPipe } from './platform/http/fields.pipe.js';
+import { IdempotencyModule } from './access/idempotency/idempotency.module.js';
+import { ThrottledBearerGuard } from './access/rate-limit/throttled-bearer.guard.js';
+import { RateLimitGuard } from './access/rate-limit/rate-limit.guard.js';
+import { RateLimitModule } from './access/rate-limit/rate-limit.module.js';
 
 export const PIPELINE: Provider[] = [
   // 401: key, membership, user and workspace in one look at the database. 429: too many failures from one address.
-  { provide: APP_GUARD, useClass: CountedBearerGuard },
+  { provide: APP_GUARD, useClass: ThrottledBearerGuard },
   // 429: one request is taken from both buckets of the key, or from none; from here on every answer says what is left.
   { provide: APP_GUARD, useClass: RateLimitGuard },
   // 403: the route's scopes, then the role.

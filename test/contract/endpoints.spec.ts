@@ -1,7 +1,7 @@
-import { refusal } from '../../src/auth/access.js';
-import { SCOPES, type Scope } from '../../src/http/endpoint.js';
-import { EndpointExplorer, type Route } from '../../src/http/endpoint-explorer.js';
-import { OpenApi } from '../../src/http/openapi.js';
+import { refusal } from '../../src/access/auth/access.js';
+import { SCOPES, type Scope } from '../../src/platform/http/endpoint.js';
+import { EndpointExplorer, type Route } from '../../src/platform/http/endpoint-explorer.js';
+import { OpenApi } from '../../src/platform/http/openapi/openapi.js';
 import { bootApp } from '../harness/app.js';
 import type { Document } from '../harness/contract.js';
 import { ENDPOINTS, type Row } from './endpoints.js';

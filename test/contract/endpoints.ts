@@ -1,5 +1,5 @@
 // The endpoint table of the reference (§2) as data. Code and document are compared with it, and cases are made of it.
-import type { RateLimitPolicy, Scope } from '../../src/http/endpoint.js';
+import type { RateLimitPolicy, Scope } from '../../src/platform/http/endpoint.js';
 
 export interface Row {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -1,7 +1,7 @@
 // Cases made of the endpoint table: what every route of a kind has in common. The client holds each answer against the
 // document, with its headers.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { writes } from '../../src/http/endpoint.js';
+import { writes } from '../../src/platform/http/endpoint.js';
 import { makeMember } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import type { Row } from './endpoints.js';

@@ -1,8 +1,8 @@
 // What the generated cases need: members, and things of theirs that a path or a body can name.
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { SCOPES, type Scope } from '../../src/http/endpoint.js';
-import { EndpointExplorer } from '../../src/http/endpoint-explorer.js';
+import { SCOPES, type Scope } from '../../src/platform/http/endpoint.js';
+import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import {
   type Answer,

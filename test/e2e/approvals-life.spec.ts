@@ -1,4 +1,4 @@
-import { InteractionExpiry } from '../../src/tasks/interaction-expiry.js';
+import { InteractionExpiry } from '../../src/resources/tasks/interactions/interaction-expiry.js';
 import { answerApproval, ApprovalBench } from '../harness/approvals.js';
 import { upload } from '../harness/files.js';
 import { holding, holdingTask, untilWaiting } from '../harness/locks.js';

@@ -1,4 +1,4 @@
-import { HeldRuns } from '../../src/execution/held-runs.js';
+import { RunLeases } from '../../src/work/runs/run-leases.js';
 import { ApprovalBench } from '../harness/approvals.js';
 import { holding, holdingTask, untilWaiting } from '../harness/locks.js';
 import { finished, readResults, readTask } from '../harness/tasks.js';
@@ -39,7 +39,7 @@ describe('An approved call whose run is taken over (reference §5)', () => {
     await untilWaiting(db, `SET stage = 'begun'`);
     await task.query(TAKE_OVER, [id]);
     await task.release();
-    const held = app.get(HeldRuns, { strict: false });
+    const held = app.get(RunLeases, { strict: false });
     await until('the frozen worker to let the run go', () => held.size === 0);
     expect(await stage(id)).toEqual(['approved']);
     expect(bench.workdir(id)).toEqual([]);

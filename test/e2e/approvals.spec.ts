@@ -1,4 +1,4 @@
-import { WorkspacesService } from '../../src/workspaces/workspaces.service.js';
+import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { ApprovalBench } from '../harness/approvals.js';
 import type { ErrorBody } from '../harness/client.js';
 import {

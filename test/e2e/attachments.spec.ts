@@ -1,6 +1,6 @@
-import type { FileRow } from '../../src/files/file.row.js';
-import { FilesService } from '../../src/files/files.service.js';
-import type { Page } from '../../src/http/pages.js';
+import type { FileRow } from '../../src/resources/files/file.row.js';
+import { FilesService } from '../../src/resources/files/files.service.js';
+import type { Page } from '../../src/platform/http/pages.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';

@@ -6,10 +6,10 @@ import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, reaches, readMessages, readTask, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { newMark, processesGone, sleeps } from '../harness/processes.js';
 import { until } from '../harness/until.js';
-import { FencedError } from '../../src/execution/claimed-run.js';
-import { RunRecorder } from '../../src/execution/run-recorder.js';
-import { PgChannel } from '../../src/signals/pg-channel.js';
-import { MembershipsService } from '../../src/workspaces/memberships.service.js';
+import { FencedError } from '../../src/work/runs/claimed-run.js';
+import { RunRecorder } from '../../src/work/runs/run-recorder.js';
+import { PgChannel } from '../../src/platform/signals/pg-channel.js';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 
 describe('Cancelling (reference §5)', () => {
   let model: ModelServer;

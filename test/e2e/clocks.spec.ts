@@ -1,5 +1,5 @@
-import { RunClaims } from '../../src/execution/run-claims.js';
-import { InteractionExpiry } from '../../src/tasks/interaction-expiry.js';
+import { RunClaims } from '../../src/work/runs/run-claims.js';
+import { InteractionExpiry } from '../../src/resources/tasks/interactions/interaction-expiry.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';

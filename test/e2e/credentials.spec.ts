@@ -1,8 +1,8 @@
-import { SCOPES } from '../../src/http/endpoint.js';
-import { newKey } from '../../src/auth/api-key.js';
-import { KeysService } from '../../src/auth/keys.service.js';
-import { Database } from '../../src/database/database.js';
-import { MembershipsService } from '../../src/workspaces/memberships.service.js';
+import { SCOPES } from '../../src/platform/http/endpoint.js';
+import { newKey } from '../../src/access/auth/api-key.js';
+import { KeysService } from '../../src/access/auth/keys.service.js';
+import { Database } from '../../src/platform/database/database.js';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { jest } from '@jest/globals';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';

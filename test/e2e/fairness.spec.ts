@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { Reconciler } from '../../src/execution/reconciler.js';
+import { Reconciler } from '../../src/work/runs/reconciler.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';

@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
-import { DataDir } from '../../src/config/data-dir.js';
-import { Readiness } from '../../src/health/readiness.js';
+import { DataDir } from '../../src/platform/config/data-dir.js';
+import { Readiness } from '../../src/operator/health/readiness.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember } from '../harness/client.js';
 import { freePort } from '../harness/ports.js';

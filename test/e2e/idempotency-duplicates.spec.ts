@@ -1,6 +1,6 @@
-import { forgetAnswersOfTask } from '../../src/idempotency/stored-answers.js';
-import { KeyPurge, PURGE_LOCK } from '../../src/idempotency/key-purge.js';
-import { UnitOfWork } from '../../src/http/unit-of-work.js';
+import { forgetAnswersOfTask } from '../../src/access/idempotency/stored-answers.js';
+import { KeyPurge, PURGE_LOCK } from '../../src/access/idempotency/key-purge.js';
+import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
 import { DataSource } from 'typeorm';
 import pg from 'pg';
 import { bootApp, type TestApp } from '../harness/app.js';

@@ -111,7 +111,7 @@ describe('Idempotency (reference §8)', () => {
     const { app } = service;
     const text = newText();
     const first = await post('rotated', { text });
-    const { KeysService } = await import('../../src/auth/keys.service.js');
+    const { KeysService } = await import('../../src/access/auth/keys.service.js');
     const other = await app.get(KeysService, { strict: false }).create({
       workspaceId: member.workspace.id,
       userId: member.user.id,

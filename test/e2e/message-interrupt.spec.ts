@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { PgChannel } from '../../src/signals/pg-channel.js';
+import { PgChannel } from '../../src/platform/signals/pg-channel.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXPOSABLE } from '../../src/config/config-file.js';
-import { DataDir } from '../../src/config/data-dir.js';
+import { EXPOSABLE } from '../../src/platform/config/config-file.js';
+import { DataDir } from '../../src/platform/config/data-dir.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';

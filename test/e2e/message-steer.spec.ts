@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataDir } from '../../src/config/data-dir.js';
-import type { ClaimedRun } from '../../src/execution/claimed-run.js';
-import { RunRecorder } from '../../src/execution/run-recorder.js';
+import { DataDir } from '../../src/platform/config/data-dir.js';
+import type { ClaimedRun } from '../../src/work/runs/claimed-run.js';
+import { RunRecorder } from '../../src/work/runs/run-recorder.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, bash, HeldModel } from '../harness/held-model.js';

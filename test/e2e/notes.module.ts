@@ -5,14 +5,14 @@ import { ArrayMaxSize, IsArray, IsIn, IsObject, IsOptional, IsString, MaxLength,
 import type { Request } from 'express';
 import { z } from 'zod';
 import { v7 as uuidv7 } from 'uuid';
-import { Auth } from '../../src/auth/auth.decorator.js';
-import { AuthContext } from '../../src/auth/auth-context.js';
-import { ApiError, notFound } from '../../src/http/api-error.js';
-import { Endpoint } from '../../src/http/endpoint.js';
-import { deletedSchema, idSchema, named, pageSchema } from '../../src/http/schema.js';
-import { PageQuery, Pages } from '../../src/http/pages.js';
-import { Tx } from '../../src/http/tx.js';
-import { UnitOfWork } from '../../src/http/unit-of-work.js';
+import { Auth } from '../../src/access/auth/auth.decorator.js';
+import { AuthContext } from '../../src/access/auth/auth-context.js';
+import { ApiError, notFound } from '../../src/platform/http/api-error.js';
+import { Endpoint } from '../../src/platform/http/endpoint.js';
+import { deletedSchema, idSchema, named, pageSchema } from '../../src/platform/http/schema.js';
+import { PageQuery, Pages } from '../../src/platform/http/pages.js';
+import { Tx } from '../../src/platform/http/tx.js';
+import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
 import type { TestDatabase } from '../harness/database.js';
 
 export const NOTES = 'CREATE TABLE notes (id uuid PRIMARY KEY, workspace_id uuid NOT NULL, text text NOT NULL UNIQUE)';

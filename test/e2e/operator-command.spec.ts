@@ -1,4 +1,4 @@
-import { SCOPES } from '../../src/http/endpoint.js';
+import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';

@@ -1,4 +1,4 @@
-import { SCOPES } from '../../src/http/endpoint.js';
+import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';

@@ -1,5 +1,5 @@
 import { bootApp, type TestApp } from '../harness/app.js';
-import { newKey } from '../../src/auth/api-key.js';
+import { newKey } from '../../src/access/auth/api-key.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
 

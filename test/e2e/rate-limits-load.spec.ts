@@ -1,4 +1,4 @@
-import { RateLimiter } from '../../src/rate-limit/rate-limiter.js';
+import { RateLimiter } from '../../src/access/rate-limit/rate-limiter.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type Answer, makeMember, type Member } from '../harness/client.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';

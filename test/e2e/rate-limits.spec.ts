@@ -1,4 +1,4 @@
-import type { ConfigFile } from '../../src/config/config-file.js';
+import type { ConfigFile } from '../../src/platform/config/config-file.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type Answer, Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeNotes, NotesModule } from './notes.module.js';

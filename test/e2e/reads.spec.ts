@@ -1,5 +1,5 @@
-import { Database } from '../../src/database/database.js';
-import { databaseError } from '../../src/http/database-errors.js';
+import { Database } from '../../src/platform/database/database.js';
+import { databaseError } from '../../src/platform/database/database-errors.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { z } from 'zod';
-import { RunExecutor } from '../../src/execution/run-executor.js';
+import { RunExecutor } from '../../src/work/runs/run-executor.js';
 import { AgentTool, Plugin, type ToolContext, type ToolOutcome } from '../../src/index.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { z } from 'zod';
-import { Endpoint, type EndpointContract } from '../../src/http/endpoint.js';
+import { Endpoint, type EndpointContract } from '../../src/platform/http/endpoint.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';

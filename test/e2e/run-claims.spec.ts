@@ -1,8 +1,8 @@
-import { Env } from '../../src/config/env.js';
-import { Database } from '../../src/database/database.js';
-import type { ClaimedRun } from '../../src/execution/claimed-run.js';
-import { RunClaims } from '../../src/execution/run-claims.js';
-import { PgChannel } from '../../src/signals/pg-channel.js';
+import { Env } from '../../src/platform/config/env.js';
+import { Database } from '../../src/platform/database/database.js';
+import type { ClaimedRun } from '../../src/work/runs/claimed-run.js';
+import { RunClaims } from '../../src/work/runs/run-claims.js';
+import { PgChannel } from '../../src/platform/signals/pg-channel.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask } from '../harness/tasks.js';

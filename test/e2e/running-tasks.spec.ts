@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { Reconciler } from '../../src/execution/reconciler.js';
-import { RunExecutor } from '../../src/execution/run-executor.js';
+import { Reconciler } from '../../src/work/runs/reconciler.js';
+import { RunExecutor } from '../../src/work/runs/run-executor.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';

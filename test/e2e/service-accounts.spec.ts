@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
-import { newKey } from '../../src/auth/api-key.js';
-import { KeysService } from '../../src/auth/keys.service.js';
-import type { Role } from '../../src/auth/auth-context.js';
-import { Database } from '../../src/database/database.js';
-import { type Scope, SCOPES } from '../../src/http/endpoint.js';
-import { MembershipsService } from '../../src/workspaces/memberships.service.js';
-import { ServiceAccountsService } from '../../src/workspaces/service-accounts.service.js';
+import { newKey } from '../../src/access/auth/api-key.js';
+import { KeysService } from '../../src/access/auth/keys.service.js';
+import type { Role } from '../../src/access/auth/auth-context.js';
+import { Database } from '../../src/platform/database/database.js';
+import { type Scope, SCOPES } from '../../src/platform/http/endpoint.js';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createTask, readTask } from '../harness/tasks.js';

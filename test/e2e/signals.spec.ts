@@ -1,8 +1,8 @@
 import { getQueueToken } from '@nestjs/bull';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import type { Queue } from 'bull';
-import { BullSignal, RUNS_QUEUE } from '../../src/signals/bull-signal.js';
-import { WorkSignal } from '../../src/signals/work-signal.js';
+import { BullSignal, RUNS_QUEUE } from '../../src/platform/signals/bull-signal.js';
+import { WorkSignal } from '../../src/platform/signals/work-signal.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';

@@ -1,4 +1,4 @@
-import { TASK_STATUSES, type TaskStatus } from '../../src/tasks/task-status.js';
+import { TASK_STATUSES, type TaskStatus } from '../../src/resources/tasks/task-status.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';

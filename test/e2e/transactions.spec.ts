@@ -1,6 +1,6 @@
 import { DataSource, type EntityManager } from 'typeorm';
-import { databaseError } from '../../src/http/database-errors.js';
-import { UnitOfWork } from '../../src/http/unit-of-work.js';
+import { databaseError } from '../../src/platform/database/database-errors.js';
+import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';

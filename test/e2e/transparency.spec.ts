@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
-import { EXPOSABLE, type Transparency } from '../../src/config/config-file.js';
-import { WorkspacesService } from '../../src/workspaces/workspaces.service.js';
+import { EXPOSABLE, type Transparency } from '../../src/platform/config/config-file.js';
+import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask, type MessageBody } from '../harness/tasks.js';

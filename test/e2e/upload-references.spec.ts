@@ -1,6 +1,6 @@
-import { KeysService } from '../../src/auth/keys.service.js';
-import { SCOPES } from '../../src/http/endpoint.js';
-import { MembershipsService } from '../../src/workspaces/memberships.service.js';
+import { KeysService } from '../../src/access/auth/keys.service.js';
+import { SCOPES } from '../../src/platform/http/endpoint.js';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';

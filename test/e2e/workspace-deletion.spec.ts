@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataDir } from '../../src/config/data-dir.js';
-import { FileCleaner } from '../../src/files/file-cleaner.js';
-import { MembershipsService } from '../../src/workspaces/memberships.service.js';
-import { ServiceAccountsService } from '../../src/workspaces/service-accounts.service.js';
-import { WorkspaceRemover } from '../../src/workspaces/workspace-remover.js';
-import { WorkspacesService } from '../../src/workspaces/workspaces.service.js';
+import { DataDir } from '../../src/platform/config/data-dir.js';
+import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
+import { WorkspaceRemover } from '../../src/access/workspaces/workspace-remover.js';
+import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { tablesWith } from '../harness/database.js';

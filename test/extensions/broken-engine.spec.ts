@@ -1,5 +1,5 @@
-import { LoopEngine } from '../../src/agent/loop-engine.js';
-import { newId } from '../../src/http/uuid.js';
+import { LoopEngine } from '../../src/engine/agent/loop-engine.js';
+import { newId } from '../../src/platform/database/ids.js';
 import {
   AgentEngine,
   type AgentEvent,

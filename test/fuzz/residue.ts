@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileCleaner } from '../../src/files/file-cleaner.js';
+import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { until } from '../harness/until.js';
 import type { World } from './world.js';
 

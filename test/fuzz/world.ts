@@ -1,11 +1,11 @@
 // A service process of its own, on its own database and folder, with a few workspaces, people and things.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KeysService } from '../../src/auth/keys.service.js';
-import { SCOPES } from '../../src/http/endpoint.js';
-import { MembershipsService } from '../../src/workspaces/memberships.service.js';
-import { ServiceAccountsService } from '../../src/workspaces/service-accounts.service.js';
-import { WorkspacesService } from '../../src/workspaces/workspaces.service.js';
+import { KeysService } from '../../src/access/auth/keys.service.js';
+import { SCOPES } from '../../src/platform/http/endpoint.js';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
+import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';

@@ -1,28 +1,33 @@
 // The real engine, tools and models on a folder and a scripted model server, without database and without Nest.
 import type { DiscoveryService } from '@nestjs/core';
-import { readEnv } from '../../src/config/env.js';
-import type { AgentEvent, AgentInput, AgentOutcome } from '../../src/agent/agent-engine.js';
-import type { AgentTool } from '../../src/agent/agent-tool.js';
-import { EngineSettings } from '../../src/agent/engine-settings.js';
-import { LoopEngine } from '../../src/agent/loop-engine.js';
-import { ModelCaller } from '../../src/agent/model-caller.js';
-import { Toolbox } from '../../src/agent/toolbox.js';
-import { AskTool } from '../../src/agent/tools/ask.js';
-import { BashTool } from '../../src/agent/tools/bash.js';
-import { EditTool } from '../../src/agent/tools/edit.js';
-import { GlobTool } from '../../src/agent/tools/glob.js';
-import { GrepTool } from '../../src/agent/tools/grep.js';
-import { PublishTool } from '../../src/agent/tools/publish.js';
-import { ReadTool } from '../../src/agent/tools/read.js';
-import { TodoTool } from '../../src/agent/tools/todo.js';
-import { WriteTool } from '../../src/agent/tools/write.js';
-import { AiSdkProvider } from '../../src/models/ai-sdk-provider.js';
-import type { ConversationMessage, JsonValue, ToolInvocation, ToolResult } from '../../src/models/conversation.js';
-import { ModelCatalog } from '../../src/models/model-catalog.js';
-import { RunbookProvider } from '../../src/models/runbook-provider.js';
-import { Metrics } from '../../src/metrics/metrics.js';
-import { PluginRegistry } from '../../src/plugins/plugin.js';
-import { SandboxSelector } from '../../src/sandbox/sandbox-selector.js';
+import { readEnv } from '../../src/platform/config/env.js';
+import type { AgentEvent, AgentInput, AgentOutcome } from '../../src/engine/agent/agent-engine.js';
+import type { AgentTool } from '../../src/engine/agent/agent-tool.js';
+import { EngineSettings } from '../../src/engine/agent/engine-settings.js';
+import { LoopEngine } from '../../src/engine/agent/loop-engine.js';
+import { ModelCaller } from '../../src/engine/agent/model-caller.js';
+import { ToolRegistry } from '../../src/engine/agent/tool-registry.js';
+import { AskTool } from '../../src/engine/agent/tools/ask.js';
+import { BashTool } from '../../src/engine/agent/tools/bash.js';
+import { EditTool } from '../../src/engine/agent/tools/edit.js';
+import { GlobTool } from '../../src/engine/agent/tools/glob.js';
+import { GrepTool } from '../../src/engine/agent/tools/grep.js';
+import { PublishTool } from '../../src/engine/agent/tools/publish.js';
+import { ReadTool } from '../../src/engine/agent/tools/read.js';
+import { TodoTool } from '../../src/engine/agent/tools/todo.js';
+import { WriteTool } from '../../src/engine/agent/tools/write.js';
+import { AiSdkProvider } from '../../src/engine/models/ai-sdk/ai-sdk-provider.js';
+import type {
+  ConversationMessage,
+  JsonValue,
+  ToolInvocation,
+  ToolResult,
+} from '../../src/engine/models/conversation.js';
+import { ModelCatalog } from '../../src/engine/models/model-catalog.js';
+import { RunbookProvider } from '../../src/engine/models/runbook/runbook-provider.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
+import { PluginRegistry } from '../../src/platform/plugins/plugin.js';
+import { SandboxSelector } from '../../src/engine/sandbox/sandbox-selector.js';
 import { FolderSandbox } from './folder-sandbox.js';
 import { ModelServer, type Script } from './model-server.js';
 
@@ -42,7 +47,7 @@ export class AgentBench {
   readonly sandbox = new FolderSandbox();
   readonly settings = Object.assign(new EngineSettings(), { backoffMs: 5, idleMs: 5_000 });
   readonly engine: LoopEngine;
-  readonly toolbox: Toolbox;
+  readonly toolbox: ToolRegistry;
   readonly modelId: string;
 
   private constructor(
@@ -61,7 +66,7 @@ export class AgentBench {
     const registry = registryOf(plugins);
     const catalog = new ModelCatalog(env, registry);
     this.modelId = catalog.default().id;
-    this.toolbox = new Toolbox(registry, this.settings);
+    this.toolbox = new ToolRegistry(registry, this.settings);
     const metrics = new Metrics();
     const selector = Object.create(SandboxSelector.prototype, {
       current: { value: this.sandbox },

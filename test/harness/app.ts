@@ -3,9 +3,9 @@ import { Logger, type ModuleMetadata } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { z } from 'zod';
 import { composeApp } from '../../src/compose.js';
-import { configFileSchema } from '../../src/config/config-file.js';
-import { Env, readEnv } from '../../src/config/env.js';
-import { configureHttp } from '../../src/http/configure-http.js';
+import { configFileSchema } from '../../src/platform/config/config-file.js';
+import { Env, readEnv } from '../../src/platform/config/env.js';
+import { configureHttp } from '../../src/platform/http/configure-http.js';
 import { createDatabase, type TestDatabase } from './database.js';
 import { sharedRedis } from './shared-redis.js';
 

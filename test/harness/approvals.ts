@@ -1,7 +1,7 @@
 // Tasks that ask before each command or file change, and the people who answer.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataDir } from '../../src/config/data-dir.js';
+import { DataDir } from '../../src/platform/config/data-dir.js';
 import { bootApp, type TestApp } from './app.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from './client.js';
 import { ModelServer } from './model-server.js';

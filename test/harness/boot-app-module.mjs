@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { Test } from '@nestjs/testing';
 
 const { AppModule } = await import('../../dist/app.module.js');
-const { DataDir } = await import('../../dist/config/data-dir.js');
+const { DataDir } = await import('../../dist/platform/config/data-dir.js');
 
 const statuses = [];
 const folders = [];

@@ -1,12 +1,12 @@
 import type { TestApp } from './app.js';
 import { checkAnswer } from './contract.js';
-import { KeysService } from '../../src/auth/keys.service.js';
-import type { Role } from '../../src/auth/auth-context.js';
-import type { Plan } from '../../src/config/rate-limits.js';
-import { type Scope, SCOPES } from '../../src/http/endpoint.js';
-import { MembershipsService } from '../../src/workspaces/memberships.service.js';
-import { UsersService } from '../../src/workspaces/users.service.js';
-import { WorkspacesService } from '../../src/workspaces/workspaces.service.js';
+import { KeysService } from '../../src/access/auth/keys.service.js';
+import type { Role } from '../../src/access/auth/auth-context.js';
+import type { Plan } from '../../src/platform/config/rate-limits.js';
+import { type Scope, SCOPES } from '../../src/platform/http/endpoint.js';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { UsersService } from '../../src/access/workspaces/users.service.js';
+import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 
 export interface Answer<T = Record<string, unknown>> {
   status: number;

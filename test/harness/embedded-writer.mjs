@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import pg from 'pg';
 
-const module = new URL('../../dist/database/embedded-postgres.js', import.meta.url);
+const module = new URL('../../dist/platform/database/embedded/embedded-postgres.js', import.meta.url);
 if (!existsSync(module)) throw new Error('dist/ is missing: run "npm run build" first ("npm test" does it).');
 const { EmbeddedPostgres } = await import(module);
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { removeReachable } from '../../src/config/reachable.js';
+import { removeReachable } from '../../src/platform/config/reachable.js';
 
 export const IS_ROOT = process.getuid?.() === 0;
 

@@ -1,11 +1,11 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { DataSource } from 'typeorm';
 import { v7 as uuid } from 'uuid';
-import type { AuthContext } from '../../src/auth/auth-context.js';
-import { DataDir } from '../../src/config/data-dir.js';
-import type { FileRow } from '../../src/files/file.row.js';
-import { FilesService } from '../../src/files/files.service.js';
-import { UnitOfWork } from '../../src/http/unit-of-work.js';
+import type { AuthContext } from '../../src/access/auth/auth-context.js';
+import { DataDir } from '../../src/platform/config/data-dir.js';
+import type { FileRow } from '../../src/resources/files/file.row.js';
+import { FilesService } from '../../src/resources/files/files.service.js';
+import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
 import type { TestApp } from './app.js';
 import type { Member } from './client.js';
 import { checkAnswer } from './contract.js';

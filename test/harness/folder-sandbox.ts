@@ -15,7 +15,7 @@ import {
   type SandboxOpenOptions,
   type SandboxReport,
   SandboxSession,
-} from '../../src/sandbox/sandbox.js';
+} from '../../src/engine/sandbox/sandbox.js';
 
 export class FolderSandbox extends Sandbox {
   /** The workdir of the one task of a test. */

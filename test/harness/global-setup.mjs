@@ -14,7 +14,7 @@ export default async function () {
   await client.query(`CREATE DATABASE ${template}`);
   await client.end();
   const { DataSource } = await import('typeorm');
-  const { MIGRATIONS } = await import('../../dist/database/migrations/index.js');
+  const { MIGRATIONS } = await import('../../dist/platform/database/migrations/index.js');
   const url = new URL(admin);
   url.pathname = `/${template}`;
   const source = await new DataSource({ type: 'postgres', url: url.href, migrations: MIGRATIONS }).initialize();
@@ -24,7 +24,7 @@ export default async function () {
 }
 
 async function startEmbedded() {
-  const { EmbeddedPostgres } = await import('../../dist/database/embedded-postgres.js');
+  const { EmbeddedPostgres } = await import('../../dist/platform/database/embedded/embedded-postgres.js');
   const dataDir = mkdtempSync(join(tmpdir(), 'millwright-tests-'));
   const server = await EmbeddedPostgres.start({
     dataDir,
@@ -34,7 +34,7 @@ async function startEmbedded() {
   globalThis.millwrightTestServer = {
     stop: async () => {
       await server.stop();
-      const { removeReachable } = await import('../../dist/config/reachable.js');
+      const { removeReachable } = await import('../../dist/platform/config/reachable.js');
       removeReachable(dataDir);
       rmSync(dataDir, { recursive: true, force: true });
     },

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { program } from '../../src/cli-program.js';
+import { program } from '../../src/operator/verbs/program.js';
 import type { TestApp } from './app.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));

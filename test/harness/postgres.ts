@@ -3,10 +3,15 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawnAs } from '../../src/database/embedded-account.js';
-import { nativeFolder, platformPackage } from '../../src/database/embedded-binaries.js';
-import { type Cluster, DATABASE, locateCluster, prepareCluster } from '../../src/database/embedded-cluster.js';
-import { tryLock } from '../../src/database/embedded-lock.js';
+import { spawnAs } from '../../src/platform/database/embedded/embedded-account.js';
+import { nativeFolder, platformPackage } from '../../src/platform/database/embedded/embedded-binaries.js';
+import {
+  type Cluster,
+  DATABASE,
+  locateCluster,
+  prepareCluster,
+} from '../../src/platform/database/embedded/embedded-cluster.js';
+import { tryLock } from '../../src/platform/database/embedded/embedded-lock.js';
 import { query, temporaryDataDir } from './embedded.js';
 import { freePort } from './ports.js';
 import { until } from './until.js';

@@ -1,16 +1,16 @@
 // Sandbox drivers as the service has them, each with a data folder of its own that goes with it.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { ConfigFile } from '../../src/config/config-file.js';
-import { DataDir } from '../../src/config/data-dir.js';
-import { Env, readEnv } from '../../src/config/env.js';
-import { BubblewrapSandbox } from '../../src/sandbox/bubblewrap.sandbox.js';
-import { Heartbeat } from '../../src/sandbox/heartbeat.js';
-import { findProgram } from '../../src/sandbox/host.js';
-import type { LocalSandbox } from '../../src/sandbox/local-sandbox.js';
-import { NamespacesSandbox } from '../../src/sandbox/namespaces.sandbox.js';
-import { NoSandbox } from '../../src/sandbox/none.sandbox.js';
-import type { SandboxSession } from '../../src/sandbox/sandbox.js';
+import type { ConfigFile } from '../../src/platform/config/config-file.js';
+import { DataDir } from '../../src/platform/config/data-dir.js';
+import { Env, readEnv } from '../../src/platform/config/env.js';
+import { BubblewrapSandbox } from '../../src/engine/sandbox/bubblewrap.sandbox.js';
+import { Heartbeat } from '../../src/engine/sandbox/heartbeat.js';
+import { findProgram } from '../../src/engine/sandbox/host.js';
+import type { LocalSandbox } from '../../src/engine/sandbox/local-sandbox.js';
+import { NamespacesSandbox } from '../../src/engine/sandbox/namespaces.sandbox.js';
+import { NoSandbox } from '../../src/engine/sandbox/none.sandbox.js';
+import type { SandboxSession } from '../../src/engine/sandbox/sandbox.js';
 
 export const DRIVERS = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox };
 export type DriverName = keyof typeof DRIVERS;

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { removeReachable } from '../../src/config/reachable.js';
+import { removeReachable } from '../../src/platform/config/reachable.js';
 import { freePort } from './ports.js';
 import { sharedRedis } from './shared-redis.js';
 import { until } from './until.js';

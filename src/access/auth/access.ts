@@ -1,0 +1,22 @@
+import { ApiError } from '../../platform/http/api-error.js';
+import { type EndpointContract, writes } from '../../platform/http/endpoint.js';
+import type { AuthContext } from './auth-context.js';
+
+/** Why a caller may not use a route, or undefined: scopes first, then the role (reference §1, §3). */
+export function refusal(
+  contract: Pick<EndpointContract, 'scopes' | 'policy'>,
+  caller: Pick<AuthContext, 'role' | 'scopes' | 'credentialType'>,
+): ApiError | undefined {
+  const { scopes } = contract;
+  if (scopes === 'public') return undefined;
+  if (scopes === 'any') {
+    if (caller.credentialType === 'personal_api_key' || caller.scopes.length > 0) return undefined;
+    return new ApiError('missing_scope', 'This credential has no scope at all; any one is needed.');
+  }
+  const missing = scopes.find((scope) => !caller.scopes.includes(scope));
+  if (missing !== undefined) return new ApiError('missing_scope', `This credential lacks the scope ${missing}.`);
+  if (caller.role === 'viewer' && writes(contract)) {
+    return new ApiError('role_not_allowed', 'A viewer of this workspace only reads.');
+  }
+  return undefined;
+}

@@ -1,0 +1,50 @@
+import type { Plan } from '../../platform/config/rate-limits.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+
+export type Role = 'owner' | 'admin' | 'member' | 'viewer';
+
+/** Who asks, in which workspace, with what: the first argument of every handler and service (reference §3). */
+export class AuthContext {
+  readonly user: { id: string; name: string; email: string | null };
+  /** `exposed`: the kinds of message parts of the workspace's own policy, null for the deployment's. */
+  readonly workspace: { id: string; name: string; slug: string; plan: Plan; exposed: readonly string[] | null };
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+  readonly credentialType: 'personal_api_key' | 'service';
+  readonly credential: { id: string; name: string; prefix: string; createdAt: Date; expiresAt: Date | null };
+
+  constructor(fields: Omit<AuthContext, 'userId' | 'workspaceId' | 'seesEverything' | 'require' | 'requireOwnership'>) {
+    Object.assign(this, fields);
+  }
+
+  get userId(): string {
+    return this.user.id;
+  }
+  get workspaceId(): string {
+    return this.workspace.id;
+  }
+  /** Owners and admins see everything in the workspace. */
+  get seesEverything(): boolean {
+    return this.role === 'owner' || this.role === 'admin';
+  }
+
+  /** For a scope that depends on the body. Throws 403 `missing_scope`. */
+  require(scope: Scope): void {
+    if (!this.scopes.includes(scope)) {
+      throw new ApiError('missing_scope', `This credential lacks the scope ${scope}.`);
+    }
+  }
+
+  /**
+   * Only its owner, and the owners and admins of the workspace, may change or delete a thing that others see too.
+   * Throws 403 `not_owner`.
+   */
+  requireOwnership(ownerId: string, what: string): void {
+    if (ownerId === this.userId || this.seesEverything) return;
+    throw new ApiError(
+      'not_owner',
+      `Only the owner of this ${what}, or an owner or admin of the workspace, may do this.`,
+    );
+  }
+}

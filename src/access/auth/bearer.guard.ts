@@ -1,0 +1,18 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { endpointOf } from '../../platform/http/endpoint.js';
+import { setAuth } from './auth.decorator.js';
+import { BearerStrategy } from './bearer.strategy.js';
+
+/** 401 for whoever is not known; routes of scope `public` pass. */
+@Injectable()
+export class BearerGuard implements CanActivate {
+  constructor(private readonly strategy: BearerStrategy) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (endpointOf(context.getHandler())?.scopes === 'public') return true;
+    const req = context.switchToHttp().getRequest<Request>();
+    setAuth(req, await this.strategy.identify(req));
+    return true;
+  }
+}

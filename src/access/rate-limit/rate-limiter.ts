@@ -1,0 +1,71 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { rateLimitsOf } from '../../platform/config/config-file.js';
+import { Env } from '../../platform/config/env.js';
+import type { Plan } from '../../platform/config/rate-limits.js';
+import type { RateLimitPolicy } from '../../platform/http/endpoint.js';
+import { type Bucket, bucketOf } from './gcra.js';
+import { MemoryBuckets } from './memory-buckets.js';
+import type { Charge } from './rate-limit-headers.js';
+import { type PlanBuckets, planBuckets } from './plan-buckets.js';
+import { RedisBuckets } from './redis-buckets.js';
+
+/**
+ * Takes requests from buckets (reference §9): in Redis for all processes together, in memory without Redis and while it does
+ * not answer. Never throws and never lets everything through.
+ */
+@Injectable()
+export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
+  /** What is decided by, and served as the configuration. */
+  readonly plans: Record<Plan, PlanBuckets>;
+  private readonly address: readonly [Bucket];
+  private readonly memory = new MemoryBuckets();
+  private readonly redis: RedisBuckets | null;
+  private inMemory = 0;
+
+  constructor(private readonly env: Env) {
+    const { REDIS_URL, AUTH_FAILURES_PER_MINUTE } = env.variables;
+    const { free, paid } = rateLimitsOf(env.file);
+    this.plans = { free: planBuckets(free), paid: planBuckets(paid) };
+    this.address = [bucketOf('address', { capacity: AUTH_FAILURES_PER_MINUTE, windowSeconds: 60 })];
+    this.redis = REDIS_URL === undefined || !env.servesApi ? null : new RedisBuckets(REDIS_URL);
+  }
+
+  async onModuleInit(): Promise<void> {
+    if (this.env.variables.ROLE === 'api' && this.redis === null) {
+      new Logger('RateLimits').warn(
+        'Without REDIS_URL rate limits count per process: each api process grants them anew.',
+      );
+    }
+    await this.redis?.open();
+  }
+
+  onApplicationShutdown(): void {
+    this.redis?.close();
+  }
+
+  /** Decisions that were made in memory because Redis, although configured, did not decide. */
+  get fallbacks(): number {
+    return this.inMemory;
+  }
+
+  /** One request of a key. */
+  charge(keyId: string, plan: Plan, policy: RateLimitPolicy): Promise<Charge> {
+    const { policies, global } = this.plans[plan];
+    return this.take(keyId, [policies[policy], global]);
+  }
+
+  /** One request without a valid credential. */
+  chargeAddress(address: string): Promise<Charge> {
+    return this.take(`address:${address}`, this.address);
+  }
+
+  private async take(owner: string, buckets: readonly Bucket[]): Promise<Charge> {
+    const decided = await this.redis?.take(owner, buckets);
+    if (decided) {
+      this.memory.adopt(owner, buckets, decided);
+      return { ...decided, buckets };
+    }
+    if (this.redis !== null) this.inMemory++;
+    return { ...this.memory.take(owner, buckets), now: Date.now() * 1000, buckets };
+  }
+}

@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { ModelsModule } from '../models/models.module.js';
+import { SandboxModule } from '../sandbox/sandbox.module.js';
+import { EngineSettings } from './engine-settings.js';
+import { LoopEngine } from './loop-engine.js';
+import { ModelCaller } from './model-caller.js';
+import { ToolRegistry } from './tool-registry.js';
+import { AskTool } from './tools/ask.js';
+import { BashTool } from './tools/bash.js';
+import { EditTool } from './tools/edit.js';
+import { GlobTool } from './tools/glob.js';
+import { GrepTool } from './tools/grep.js';
+import { PublishTool } from './tools/publish.js';
+import { ReadTool } from './tools/read.js';
+import { TodoTool } from './tools/todo.js';
+import { WriteTool } from './tools/write.js';
+
+const TOOLS = [AskTool, BashTool, EditTool, GlobTool, GrepTool, PublishTool, ReadTool, TodoTool, WriteTool];
+
+@Module({
+  imports: [ModelsModule, SandboxModule],
+  providers: [EngineSettings, ModelCaller, ToolRegistry, LoopEngine, ...TOOLS],
+  exports: [LoopEngine],
+})
+export class AgentModule {}

@@ -1,0 +1,254 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { Logger } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentBench, user } from '../../../test/harness/agent.js';
+import { type Script, steps, userText } from '../../../test/harness/model-server.js';
+import { until } from '../../../test/harness/until.js';
+import { Plugin } from '../../platform/plugins/plugin.js';
+import type { AgentEvent } from './agent-engine.js';
+import { AgentTool, type ToolOutcome } from './agent-tool.js';
+
+let bench: AgentBench;
+async function start(script?: Script): Promise<AgentBench> {
+  bench = await AgentBench.start(script);
+  return bench;
+}
+beforeAll(() => {
+  Logger.overrideLogger(false);
+});
+afterAll(() => {
+  Logger.overrideLogger(['log', 'warn', 'error', 'fatal']);
+});
+afterEach(() => bench.close());
+
+const bash = (command: string, id?: string) => ({
+  name: 'bash',
+  arguments: { command },
+  ...(id === undefined ? {} : { id }),
+});
+const kinds = (events: AgentEvent[]) => events.map((event) => event.type);
+const results = (events: AgentEvent[]) => events.flatMap((event) => (event.type === 'tool' ? [event.result] : []));
+
+@Plugin(AgentTool, 'deaf')
+class DeafTool extends AgentTool {
+  readonly name = 'deaf';
+  readonly description = 'Answers when it is told to.';
+  readonly parameters = z.strictObject({});
+  readonly repeatable = true;
+  called = false;
+  answer: (outcome: ToolOutcome) => void;
+  execute(): Promise<ToolOutcome> {
+    this.called = true;
+    return new Promise((answer) => (this.answer = answer));
+  }
+}
+
+describe('the loop', () => {
+  it('calls the model, carries out its tools and ends with its last text', async () => {
+    await start(
+      steps(
+        { reasoning: 'Let me look.', text: 'I look.', calls: [bash('echo one > a.txt; cat a.txt')] },
+        { text: 'It says one.', usage: { input: 50, output: 5, cached: 40, reasoning: 2 } },
+      ),
+    );
+    const { outcome, events } = await bench.run(bench.input('What does a.txt say?'));
+    expect(outcome).toEqual({ type: 'completed', text: 'It says one.' });
+    expect(kinds(events)).toEqual(['step', 'tool', 'step']);
+    expect(events[0]).toMatchObject({
+      parts: [
+        { type: 'step_start' },
+        { type: 'reasoning', text: 'Let me look.' },
+        { type: 'text', text: 'I look.' },
+        { type: 'tool' },
+      ],
+      calls: [{ name: 'bash', input: { command: 'echo one > a.txt; cat a.txt' } }],
+      usage: { inputTokens: 100, outputTokens: 10 },
+    });
+    expect(results(events)).toEqual([
+      { status: 'success', output: { exitCode: 0, stdout: 'one\n', stderr: '', truncated: false } },
+    ]);
+    expect(events[2]).toMatchObject({
+      calls: [],
+      usage: { inputTokens: 50, outputTokens: 5, cachedInputTokens: 40, reasoningTokens: 2 },
+    });
+    const second = bench.server?.requests[1]?.body;
+    expect(second?.messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool']);
+    expect(second?.messages[3]?.content).toContain('one\\n');
+    expect(second?.tools?.map((tool) => tool.function.name)).toEqual(
+      'ask bash edit glob grep publish read todo write'.split(' '),
+    );
+    expect(bench.server?.requests[0]?.authorization).toBe('Bearer key');
+    expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it('opens no sandbox for a turn without tools', async () => {
+    await start(steps({ text: 'Hello.' }));
+    expect((await bench.run(bench.input('Hi'))).outcome).toEqual({ type: 'completed', text: 'Hello.' });
+    expect(bench.sandbox.opened).toBe(0);
+  });
+
+  it('carries out parallel calls in order, records each before the next, and makes their ids unique', async () => {
+    await start(
+      steps(
+        { calls: [bash('echo 1 >> log', 'same'), bash('echo 2 >> log', 'same'), bash('cat log', 'same')] },
+        { calls: [bash('echo again', 'same')] },
+        { text: 'Done.' },
+      ),
+    );
+    const seen: string[] = [];
+    const { events } = await bench.run(bench.input('Go'), (event) => {
+      const log = join(bench.sandbox.folder, 'log');
+      if (event.type === 'tool') seen.push(readFileSync(log, 'utf8').trim().replaceAll('\n', ''));
+      return [];
+    });
+    expect(seen.slice(0, 3)).toEqual(['1', '12', '12']);
+    const ids = events.flatMap((event) => (event.type === 'step' ? event.calls.map((one) => one.toolCallId) : []));
+    expect(new Set(ids).size).toBe(4);
+    expect(ids[0]).toBe('same');
+    expect(events.map((event) => event.type === 'tool' && event.last)).toEqual([
+      ...[false, false, false, true],
+      ...[false, true, false],
+    ]);
+  });
+
+  it('puts a question last, ends the run, and goes on with the answer', async () => {
+    const ask = (question: string) => ({ name: 'ask', arguments: { question } });
+    await start(steps({ calls: [ask('First?'), bash('echo ran'), ask('Second?')] }, { text: 'Thanks.' }));
+    const input = bench.input('Ask me');
+    const first = await bench.run(input);
+    expect(kinds(first.events)).toEqual(['step', 'tool']);
+    expect(first.events[1]).toMatchObject({ type: 'tool', last: false });
+    const [asked, ran, other] = input.messages[1]?.invocations ?? [];
+    expect(first.outcome).toMatchObject({
+      type: 'question',
+      toolCallId: asked?.toolCallId,
+      question: { question: 'First?', options: null, multiple: false, allowText: true },
+    });
+    expect(ran?.result?.status).toBe('success');
+
+    Object.assign(asked ?? {}, {
+      result: { status: 'success', output: { content: 'one', options: [], files: [] } },
+    });
+    const second = await bench.run(input);
+    expect(second.events).toEqual([]);
+    expect(second.outcome).toMatchObject({ type: 'question', toolCallId: other?.toolCallId });
+
+    Object.assign(other ?? {}, {
+      result: { status: 'success', output: { content: 'two', options: [], files: [] } },
+    });
+    expect((await bench.run(input)).outcome).toEqual({ type: 'completed', text: 'Thanks.' });
+    expect(bench.sandbox.commands).toEqual(['echo ran']);
+  });
+
+  it('reads messages that arrive on the way before the next model call, and after the last', async () => {
+    await start((request) => {
+      if (userText(request) === 'Stop after this.') return { text: 'Stopped.' };
+      if (userText(request) === 'One more thing.') return { text: 'That too.' };
+      return { calls: [bash('true')] };
+    });
+    const steered = ['Stop after this.', 'One more thing.'];
+    const { outcome, events } = await bench.run(bench.input('Go'), (event) => {
+      const text = event.type === 'tool' || steered.length === 1 ? steered.shift() : undefined;
+      return text === undefined ? [] : [user(text)];
+    });
+    expect(kinds(events)).toEqual(['step', 'tool', 'step', 'step']);
+    expect(outcome).toEqual({ type: 'completed', text: 'That too.' });
+  });
+
+  it('lays input files into the workdir once, and never over what is there', async () => {
+    await start(steps({ calls: [bash('cat attachments/a.txt; echo mine > attachments/a.txt')] }, { text: 'Ok.' }));
+    const files = [{ path: 'attachments/a.txt', open: () => Promise.resolve(Readable.from([Buffer.from('given')])) }];
+    const { events } = await bench.run(bench.input('Read it', { files }));
+    expect(results(events)[0]).toMatchObject({ output: { stdout: 'given' } });
+    await bench.run(bench.input('Read it again', { files }));
+    expect(readFileSync(join(bench.sandbox.folder, 'attachments/a.txt'), 'utf8')).toBe('mine\n');
+  });
+
+  it.each([
+    ['attachments', 'success'],
+    ['../outside', 'error'],
+  ])('with an input file at %s the tool ends as %s', async (path, status) => {
+    await start(steps({ calls: [bash('true')] }, { text: 'Ok.' }));
+    mkdirSync(join(bench.sandbox.folder, 'attachments'));
+    const files = [{ path, open: () => Promise.resolve(Readable.from([])) }];
+    const { events } = await bench.run(bench.input('Go', { files }));
+    expect(results(events)[0]?.status).toBe(status);
+  });
+
+  it('hands over a published file with its result', async () => {
+    await start(
+      steps({ calls: [{ name: 'publish', arguments: { path: 'r.txt', name: 'Report.txt' } }] }, { text: 'Ok.' }),
+    );
+    writeFileSync(join(bench.sandbox.folder, 'r.txt'), 'content');
+    let content = '';
+    const running = bench.run(bench.input('Publish'), async (event) => {
+      const file = event.type === 'tool' ? event.files[0] : undefined;
+      if (file !== undefined) content = (await buffer(file.content)).toString();
+      return [];
+    });
+    const { events } = await running;
+    expect(content).toBe('content');
+    const [tool] = events.filter((event) => event.type === 'tool');
+    expect(tool).toMatchObject({
+      files: [{ name: 'Report.txt' }],
+      result: { output: { name: 'Report.txt', size: 7 } },
+    });
+  });
+});
+
+describe('stopping', () => {
+  it('stops at once while the model is silent', async () => {
+    await start(() => ({ hang: true }));
+    const controller = new AbortController();
+    const running = bench.run(bench.input('Go', { signal: controller.signal }));
+    await until('a request', () => bench.server?.requests.length === 1);
+    const reason = new Error('cancelled');
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+  });
+
+  it('stops at once while a command hangs, and closes the sandbox', async () => {
+    await start(steps({ calls: [bash('sleep 1000')] }));
+    const controller = new AbortController();
+    const running = bench.run(bench.input('Go', { signal: controller.signal }));
+    await until('a command', () => bench.sandbox.commands.length === 1);
+    const reason = new Error('fenced off');
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it('stops at once while a tool hangs that does not listen', async () => {
+    const tool = new DeafTool();
+    bench = await AgentBench.start(steps({ calls: [{ name: 'deaf', arguments: {} }] }), [tool]);
+    const controller = new AbortController();
+    const running = bench.run(bench.input('Go', { signal: controller.signal }));
+    await until('the tool', () => tool.called);
+    const reason = new Error('cancelled');
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+  });
+
+  it('closes the file that a tool hands over after the stop', async () => {
+    const tool = new DeafTool();
+    bench = await AgentBench.start(steps({ calls: [{ name: 'deaf', arguments: {} }] }), [tool]);
+    const controller = new AbortController();
+    const running = bench.run(bench.input('Go', { signal: controller.signal }));
+    await until('the tool', () => tool.called);
+    controller.abort(new Error('cancelled'));
+    await expect(running).rejects.toThrow('cancelled');
+    const content = Readable.from(['bytes']);
+    tool.answer({ status: 'success', output: null, files: [{ id: 'f', name: 'a.txt', content }] });
+    await until('the file to be closed', () => content.destroyed);
+  });
+
+  it('does not begin when it is stopped already', async () => {
+    await start(steps({ text: 'never' }));
+    const reason = new Error('cancelled');
+    await expect(bench.run(bench.input('Go', { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+    expect(bench.server?.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { Logger } from '@nestjs/common';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { Plugin } from '../../platform/plugins/plugin.js';
+import { SandboxSelector } from '../sandbox/sandbox-selector.js';
+import {
+  AgentEngine,
+  type AgentEvent,
+  type AgentFeedback,
+  type AgentInput,
+  type AgentOutcome,
+} from './agent-engine.js';
+import { EngineSettings } from './engine-settings.js';
+import { LazySandbox } from './lazy-sandbox.js';
+import { ModelCaller } from './model-caller.js';
+import { ToolRegistry } from './tool-registry.js';
+import { TurnRun } from './turn-run.js';
+import { TurnLimits } from './turn-limits.js';
+
+/** The built-in engine: calls the model, carries out its tools one after another, and again, until there is an outcome. */
+@Plugin(AgentEngine, 'loop')
+export class LoopEngine extends AgentEngine {
+  private readonly logger = new Logger(LoopEngine.name);
+
+  constructor(
+    private readonly models: ModelCatalog,
+    private readonly caller: ModelCaller,
+    private readonly toolbox: ToolRegistry,
+    private readonly sandboxes: SandboxSelector,
+    private readonly settings: EngineSettings,
+  ) {
+    super();
+  }
+
+  async *run(input: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
+    input.signal.throwIfAborted();
+    if (this.models.find(input.model.id) === undefined) return modelGone(input.model.id);
+    const sandbox = new LazySandbox(this.sandboxes, input);
+    const limits = new TurnLimits(input, this.settings.stepsPerTurn);
+    const { caller, toolbox, settings } = this;
+    const report = (error: Error) => this.logger.error(`Task ${input.taskId}: ${error.message}`);
+    try {
+      return yield* new TurnRun(input, { caller, toolbox, settings, sandbox, limits, report }).run();
+    } finally {
+      await sandbox.close();
+    }
+  }
+}
+
+function modelGone(id: string): AgentOutcome {
+  const message = `The model '${id}' is not offered here any more.`;
+  return { type: 'failed', code: 'model_not_available', message, retryable: false };
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
+import { globToRegex } from './glob-regex.js';
+import { ripgrep } from './ripgrep.js';
+import { noNul, shellPath, shellQuote, toolText } from './tool-text.js';
+
+const FILES = 300;
+
+const parameters = z.strictObject({
+  pattern: z.string().min(1).max(1_000).refine(noNul).describe('For example `**/*.ts` or `src/**/test_*.py`.'),
+  path: z.string().min(1).max(4_000).refine(noNul).default('.').describe('Folder to look in; default /workdir.'),
+});
+
+@Plugin(AgentTool, 'glob')
+export class GlobTool extends AgentTool<typeof parameters> {
+  readonly name = 'glob';
+  readonly description = toolText('glob');
+  readonly parameters = parameters;
+  readonly repeatable = true;
+  override readonly changes = false;
+
+  async execute({ pattern, path }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
+    // Not `rg --glob`: a pattern that matches a folder brings back what .gitignore excludes, node_modules and all.
+    const list = 'rg --files --hidden --no-require-git --sort path --glob "!.git/"';
+    const filter = `rg --no-line-number --color never -e ${shellQuote(globToRegex(pattern))} -`;
+    const script = `if cd -- ${shellPath(path)}; then ${list} | ${filter}; else (exit 2); fi`;
+    const { lines } = await ripgrep(await context.sandbox(), script, FILES + 1);
+    if (lines.length === 0) return success(`No file matches ${pattern} below ${path}.`);
+    const more = lines.length > FILES ? [`[Only the first ${FILES} are shown: use a narrower pattern.]`] : [];
+    const prefix = path === '.' ? '' : `${path.replace(/\/+$/, '')}/`;
+    return success([...lines.slice(0, FILES).map((line) => prefix + line), ...more].join('\n'));
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
+import { ripgrep } from './ripgrep.js';
+import { noNul, shellPath, shellQuote, toolText } from './tool-text.js';
+
+const LINES = 300;
+
+const parameters = z.strictObject({
+  pattern: z.string().min(1).max(4_000).refine(noNul).describe('Regular expression (Rust syntax).'),
+  path: z.string().min(1).max(4_000).refine(noNul).default('.').describe('File or folder; default /workdir.'),
+  glob: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .refine(noNul)
+    .optional()
+    .describe('Only files like this, for example `*.{ts,tsx}`.'),
+  ignoreCase: z.boolean().default(false),
+  literal: z.boolean().default(false).describe('The pattern is plain text.'),
+  filesOnly: z.boolean().default(false).describe('Only the names of the files that match.'),
+  context: z.int().min(0).max(20).default(0).describe('Lines to show before and after each match.'),
+});
+
+type Input = z.output<typeof parameters>;
+
+@Plugin(AgentTool, 'grep')
+export class GrepTool extends AgentTool<typeof parameters> {
+  readonly name = 'grep';
+  readonly description = toolText('grep');
+  readonly parameters = parameters;
+  readonly repeatable = true;
+  override readonly changes = false;
+
+  async execute(input: Input, context: ToolContext): Promise<ToolOutcome> {
+    const { lines, cut } = await ripgrep(await context.sandbox(), commandFor(input), LINES + 1);
+    if (lines.length === 0) return success(`Nothing matches ${input.pattern} in ${input.path}.`);
+    const shown = lines.slice(0, LINES).map((line) => line.replace(/^\.\//, ''));
+    if (cut || lines.length > LINES)
+      shown.push(`[Only the first ${shown.length} lines are shown: search more narrowly.]`);
+    return success(shown.join('\n'));
+  }
+}
+
+function commandFor({ pattern, path, glob, ignoreCase, literal, filesOnly, context }: Input): string {
+  return [
+    "rg --hidden --no-require-git --sort path --color never --no-heading --with-filename --line-number --glob '!.git/'",
+    '--max-columns 500 --max-columns-preview',
+    ...(glob === undefined ? [] : [onlyFiles(glob)]),
+    ...(ignoreCase ? ['--ignore-case'] : []),
+    ...(literal ? ['--fixed-strings'] : []),
+    ...(filesOnly ? ['--files-with-matches'] : []),
+    ...(context > 0 ? [`--context ${context}`] : []),
+    `-e ${shellQuote(pattern)} -- ${shellPath(path)}`,
+  ].join(' ');
+}
+
+/** A file type of our own heeds .gitignore, `--glob` overrides it; but a type knows names only, not folders. */
+function onlyFiles(glob: string): string {
+  if (glob.includes('/')) return `--glob ${shellQuote(glob)}`;
+  return `--type-add ${shellQuote(`wanted:${glob}`)} --type wanted`;
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { SandboxFileError, type SandboxSession } from '../../sandbox/sandbox.js';
+import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
+import { LineWindow } from './line-window.js';
+import { noNul, shellPath, toolText } from './tool-text.js';
+
+const LINES = 2_000;
+const ENTRIES = 500;
+
+const parameters = z.strictObject({
+  path: z.string().min(1).refine(noNul).describe('File, relative to /workdir or absolute below it.'),
+  offset: z.int().positive().default(1).describe('First line, from 1.'),
+  limit: z.int().positive().max(LINES).default(LINES).describe(`Number of lines, at most ${LINES}.`),
+});
+
+@Plugin(AgentTool, 'read')
+export class ReadTool extends AgentTool<typeof parameters> {
+  readonly name = 'read';
+  readonly description = toolText('read');
+  readonly parameters = parameters;
+  readonly repeatable = true;
+  override readonly changes = false;
+
+  async execute({ path, offset, limit }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
+    const session = await context.sandbox();
+    try {
+      const { size, content } = await session.readFile(path);
+      const window = new LineWindow(offset, limit);
+      try {
+        for await (const chunk of content) if (window.add(chunk as Buffer)) break;
+      } finally {
+        content.destroy();
+      }
+      if (window.binary)
+        throw new Error(`${path} is a binary file of ${size} bytes. Look at it with bash (file, xxd, strings).`);
+      return success(describe(window, path, offset));
+    } catch (error) {
+      if (error instanceof SandboxFileError && error.code === 'not_a_file') return await list(session, path, error);
+      throw error;
+    }
+  }
+}
+
+function describe(window: LineWindow, path: string, offset: number): string {
+  const lines = window.finish();
+  if (lines.length === 0) {
+    if (window.total === 0) return `[${path} is empty.]`;
+    throw new Error(`${path} has ${window.total} lines; offset ${offset} is after its end.`);
+  }
+  const numbered = lines.map((line, index) => `${String(offset + index).padStart(6)}\t${line}`).join('\n');
+  const next = offset + lines.length;
+  return window.more ? `${numbered}\n[There is more: use offset=${next} to continue.]` : numbered;
+}
+
+async function list(session: SandboxSession, path: string, error: Error): Promise<ToolOutcome> {
+  const command = `[ -d ${shellPath(path)} ] && LC_ALL=C ls -1Ap ${shellPath(path)} | head -n ${ENTRIES + 1}`;
+  const { exitCode, stdout } = await session.run(command);
+  if (exitCode !== 0) throw error;
+  const entries = stdout.split('\n').filter((line) => line !== '');
+  const more = entries.length > ENTRIES ? `\n[Only the first ${ENTRIES} are shown: use glob.]` : '';
+  return success(`${path} is a folder:\n${entries.slice(0, ENTRIES).join('\n') || '(empty)'}${more}`);
+}

@@ -1,0 +1,172 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { AgentBench, assistant, call, user } from '../../../test/harness/agent.js';
+import { type Script, steps } from '../../../test/harness/model-server.js';
+import type { JsonValue } from '../models/conversation.js';
+import { SandboxError } from '../sandbox/sandbox.js';
+import type { AgentEvent } from './agent-engine.js';
+
+let bench: AgentBench;
+async function start(script?: Script): Promise<AgentBench> {
+  bench = await AgentBench.start(script);
+  return bench;
+}
+// What an operator is told goes to the log, not into the test's output.
+beforeAll(() => {
+  Logger.overrideLogger(false);
+});
+afterAll(() => {
+  Logger.overrideLogger(['log', 'warn', 'error', 'fatal']);
+});
+afterEach(() => bench.close());
+
+const bash = (command: string) => ({ name: 'bash', arguments: { command } });
+const kinds = (events: AgentEvent[]) => events.map((event) => event.type);
+const results = (events: AgentEvent[]) => events.flatMap((event) => (event.type === 'tool' ? [event.result] : []));
+
+/** Each built-in tool with arguments that work on a file `a.txt`, and what becomes of a call that a crash has left open. */
+const TOOLS: [string, JsonValue, string][] = [
+  ['ask', { question: 'Well?' }, 'is asked again'],
+  ['bash', { command: 'echo new > a.txt' }, 'is not carried out again'],
+  ['edit', { path: 'a.txt', oldText: 'old', newText: 'new' }, 'is not carried out again'],
+  ['glob', { pattern: '*' }, 'is carried out again'],
+  ['grep', { pattern: 'old' }, 'is carried out again'],
+  ['publish', { path: 'a.txt' }, 'is carried out again'],
+  ['read', { path: 'a.txt' }, 'is carried out again'],
+  ['todo', { items: [] }, 'is carried out again'],
+  ['write', { path: 'b.txt', content: 'new' }, 'is carried out again'],
+];
+
+describe('after a crash', () => {
+  const request = () => user('Go');
+
+  it('does not run a command again that may have run, and starts those after it', async () => {
+    await start(steps({ text: 'never' }, { text: 'Fine.' }));
+    const open = assistant(
+      '',
+      call('a', 'bash', { command: 'echo a >> log' }),
+      call('b', 'bash', { command: 'echo b >> log' }),
+    );
+    const { outcome, events } = await bench.run(bench.input([request(), open]));
+    expect(results(events)[0]).toMatchObject({
+      status: 'error',
+      error: expect.stringMatching(/was interrupted; it may have run partly/) as unknown,
+    });
+    expect(bench.sandbox.commands).toEqual(['echo b >> log']);
+    expect(events.slice(0, 2)).toMatchObject([{ last: false }, { last: true }]);
+    expect(outcome).toEqual({ type: 'completed', text: 'Fine.' });
+  });
+
+  it.each(TOOLS)('a call of %s with %j that it has left open %s', async (name, input, what) => {
+    await start(steps({ text: 'never' }, { text: 'Fine.' }));
+    const file = join(bench.sandbox.folder, 'a.txt');
+    writeFileSync(file, 'old\n');
+    const { outcome, events } = await bench.run(bench.input([request(), assistant('', call('a', name, input))]));
+    if (what === 'is asked again') {
+      expect([events, outcome]).toMatchObject([[], { type: 'question', toolCallId: 'a' }]);
+      return;
+    }
+    const interrupted = { status: 'error', error: expect.stringMatching(/may have run partly/) as unknown };
+    expect(results(events)).toMatchObject([what === 'is carried out again' ? { status: 'success' } : interrupted]);
+    expect(readFileSync(file, 'utf8')).toBe('old\n');
+    expect(outcome).toEqual({ type: 'completed', text: 'Fine.' });
+  });
+
+  it('says so of every built-in tool', async () => {
+    await start(steps({ text: 'never' }));
+    const names = bench.toolbox.definitions().map((tool) => tool.name);
+    expect(names.sort()).toEqual(TOOLS.map(([name]) => name));
+  });
+
+  it('between two tools keeps the first result', async () => {
+    await start(steps({ text: 'never' }, { text: 'Fine.' }));
+    const done = call('a', 'bash', { command: 'echo a' }, { status: 'success', output: 'a' });
+    const open = assistant('', done, call('b', 'write', { path: 'b.txt', content: 'b' }));
+    const { events } = await bench.run(bench.input([request(), open]));
+    expect(kinds(events)).toEqual(['tool', 'step']);
+    expect(events[0]).toMatchObject({ toolCallId: 'b', result: { status: 'success' }, last: true });
+    expect(existsSync(join(bench.sandbox.folder, 'b.txt'))).toBe(true);
+  });
+
+  it('after the last tool goes on with the model', async () => {
+    await start(steps({ text: 'never' }, { text: 'Fine.' }));
+    const done = assistant('', call('a', 'bash', { command: 'echo a' }, { status: 'success', output: 'a' }));
+    const { outcome, events } = await bench.run(bench.input([request(), done]));
+    expect(kinds(events)).toEqual(['step']);
+    expect(outcome).toEqual({ type: 'completed', text: 'Fine.' });
+  });
+
+  it('asks again, and still knows which command may have run beside the question', async () => {
+    await start(steps({ text: 'never' }));
+    const open = assistant('', call('q', 'ask', { question: 'Well?' }), call('a', 'bash', { command: 'echo a' }));
+    const { outcome, events } = await bench.run(bench.input([request(), open]));
+    expect(events).toMatchObject([{ toolCallId: 'a', result: { status: 'error' }, last: false }]);
+    expect(outcome).toMatchObject({ type: 'question', toolCallId: 'q' });
+  });
+
+  it('ends a turn whose last answer is on record without calling the model', async () => {
+    await start(steps({ text: 'never' }));
+    const { outcome } = await bench.run(bench.input([request(), assistant('All done.')]));
+    expect(outcome).toEqual({ type: 'completed', text: 'All done.' });
+    expect(bench.server?.requests).toEqual([]);
+  });
+
+  it('ends it as failed when that is how it ended', async () => {
+    await start(steps({ text: 'Half an', finish: 'length' }));
+    const input = bench.input('Go');
+    const failed = { type: 'failed', code: 'output_limit' };
+    expect((await bench.run(input)).outcome).toMatchObject(failed);
+    expect((await bench.run(input)).outcome).toMatchObject(failed);
+    expect(bench.server?.requests.length).toBe(1);
+  });
+});
+
+describe('limits', () => {
+  const forever: Script = (request) => ({ calls: [bash(`echo ${request.messages.length}`)] });
+
+  it.each([
+    ['steps', { maxSteps: 3 }, { steps: 1, tokens: 0, durationMs: 0 }, 2],
+    ['tokens', { maxTokens: 500 }, { steps: 0, tokens: 200, durationMs: 0 }, 3],
+    ['duration', { maxDurationSeconds: 60 }, { steps: 0, tokens: 0, durationMs: 60_000 }, 0],
+  ])('ends a turn that used up its budget of %s, what earlier runs spent included', async (_, budget, spent, calls) => {
+    await start(forever);
+    const { outcome } = await bench.run(bench.input('Go', { budget, spent }));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'budget_exceeded', retryable: false });
+    expect(bench.server?.requests.length).toBe(calls);
+  });
+
+  it('ends a turn that never stops', async () => {
+    await start(forever);
+    bench.settings.stepsPerTurn = 4;
+    const { outcome } = await bench.run(bench.input('Go'));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'step_limit' });
+    expect(bench.server?.requests.length).toBe(4);
+  });
+
+  it('refuses the third same call in a row and fails at the sixth', async () => {
+    await start(() => ({ calls: [bash('echo same')] }));
+    const { outcome, events } = await bench.run(bench.input('Go'));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'no_progress' });
+    expect(results(events).map((result) => result.status)).toEqual([
+      ...['success', 'success', 'error'],
+      ...['error', 'error', 'error'],
+    ]);
+    expect(bench.sandbox.commands.length).toBe(2);
+  });
+
+  it('fails when the sandbox does not work, and leaves no call open', async () => {
+    await start(steps({ calls: [bash('one'), bash('two')] }));
+    bench.sandbox.broken = new SandboxError('bwrap: /secret/path');
+    const { outcome, events } = await bench.run(bench.input('Go'));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'sandbox_unavailable', retryable: true });
+    expect(JSON.stringify([outcome, events])).not.toContain('/secret');
+    expect(events.slice(1)).toMatchObject([{ last: false }, { last: true }]);
+  });
+
+  it('fails at once for a model that is gone', async () => {
+    await start(forever);
+    const { outcome } = await bench.run(bench.input('Go', { model: { id: 'gone', effort: null } }));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'model_not_available' });
+  });
+});

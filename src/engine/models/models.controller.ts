@@ -1,0 +1,21 @@
+import { Controller, Get } from '@nestjs/common';
+import { z } from 'zod';
+import { Endpoint } from '../../platform/http/endpoint.js';
+import { ModelCatalog } from './model-catalog.js';
+import { modelSchema, modelView } from './model.view.js';
+
+@Controller('v1/models')
+export class ModelsController {
+  constructor(private readonly models: ModelCatalog) {}
+
+  @Get()
+  @Endpoint({
+    summary: 'List the models',
+    policy: 'metadata_read',
+    scopes: 'any',
+    answer: z.strictObject({ models: z.array(modelSchema) }),
+  })
+  list() {
+    return { models: this.models.list().map((model) => modelView(model, this.models.default().id)) };
+  }
+}

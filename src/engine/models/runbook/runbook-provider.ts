@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import type { JsonValue } from '../conversation.js';
+import { RUNBOOK } from '../model-catalog.js';
+import {
+  type ModelInfo,
+  type ModelPart,
+  ModelProvider,
+  type ModelRequest,
+  type ModelUsage,
+} from '../model-provider.js';
+import type { Block, BlockAction } from './runbook-blocks.js';
+import { replay, type RunbookState } from './runbook-state.js';
+
+const HELP = readFileSync(new URL('./runbook-help.txt', import.meta.url), 'utf8').trim();
+const NO_TOKENS: ModelUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+const NOT_AN_AI = 'The runbook model is not an AI: it carries out the fenced blocks of a message in order.';
+
+/** The model of a deployment without a provider (reference §15): no AI, and saying so. */
+@Plugin(ModelProvider, RUNBOOK)
+export class RunbookProvider extends ModelProvider {
+  list(): ModelInfo[] {
+    return [
+      {
+        id: RUNBOOK,
+        name: 'Runbook',
+        description:
+          'Not an AI. It carries out the fenced blocks of the task’s Markdown in order and shows each result.',
+        efforts: ['low', 'medium', 'high'],
+        defaultEffort: 'medium',
+        input: ['text'],
+        contextWindow: null,
+        status: 'available',
+      },
+    ];
+  }
+
+  async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
+    yield* answer(await replay(request.messages));
+  }
+}
+
+function* answer(state: RunbookState): Generator<ModelPart> {
+  const malformed = state.blocks.find((block) => block.action.kind === 'malformed');
+  const next = state.blocks[state.done.length];
+  if (state.blocks.length === 0) yield* end(help(state));
+  else if (state.failure !== null) yield* failed(state, state.failure);
+  else if (malformed?.action.kind === 'malformed') {
+    yield* failed(state, { block: malformed, why: `${malformed.action.problem}; nothing was run` });
+  } else if (next === undefined) yield* end(summary(state));
+  else yield* step(state, next);
+}
+
+function* step(state: RunbookState, block: Block): Generator<ModelPart> {
+  const intro = state.last === null ? `${NOT_AN_AI} This one has ${count(state.blocks)}.` : lastResult(state);
+  yield { type: 'text', text: `${intro}\n\nNext, ${nameOf(block)}.`, end: true };
+  const { name, input } = callFor(block.action, state.answer);
+  yield { type: 'tool_call', toolCallId: '', name, input: JSON.stringify(input), deliberate: true };
+  yield { type: 'finish', reason: 'tool_calls', usage: NO_TOKENS };
+}
+
+function* end(text: string): Generator<ModelPart> {
+  yield { type: 'text', text, end: true };
+  yield { type: 'finish', reason: 'stop', usage: NO_TOKENS };
+}
+
+function* failed(state: RunbookState, { block, why }: { block: Block; why: string }): Generator<ModelPart> {
+  const message = `${capital(nameOf(block))} failed: ${why}.`.replace(/\.\.$/, '.');
+  const left = state.blocks.length - state.done.length - 1;
+  const rest = left > 0 ? ` The ${left === 1 ? 'block' : `${left} blocks`} after it did not run.` : '';
+  const shown = state.last === null ? '' : `${lastResult(state)}\n\n`;
+  yield { type: 'text', text: `${shown}${message}${rest}\n\n${NOT_AN_AI}`, end: true };
+  yield { type: 'finish', reason: 'stop', usage: NO_TOKENS, failure: { code: 'runbook_block_failed', message } };
+}
+
+function callFor(action: BlockAction, answer: string | null): { name: string; input: JsonValue } {
+  switch (action.kind) {
+    case 'command': {
+      const env = answer === null ? {} : { env: { ANSWER: answer } };
+      return { name: 'bash', input: { command: action.command, ...env } };
+    }
+    case 'file':
+      return { name: 'write', input: { path: action.path, content: action.content } };
+    case 'publish':
+      return { name: 'publish', input: { path: action.path } };
+    case 'ask': {
+      const options = action.options.map(({ id, label }) => ({ id, label }));
+      return { name: 'ask', input: { question: action.question, ...(options.length > 0 ? { options } : {}) } };
+    }
+    case 'malformed':
+      throw new Error('A malformed block is never carried out.');
+  }
+}
+
+function lastResult({ last }: RunbookState): string {
+  return last === null ? '' : `${capital(nameOf(last.block))}: ${last.shown}`;
+}
+
+function summary(state: RunbookState): string {
+  const lines = state.blocks.map((block, index) => `- ${capital(nameOf(block))}: ${state.done[index] ?? ''}`);
+  return `${lastResult(state)}\n\nThe runbook is finished, ${count(state.blocks)}:\n\n${lines.join('\n')}\n\n${NOT_AN_AI}`;
+}
+
+function help({ attachment }: RunbookState): string {
+  if (!attachment) return HELP;
+  return `${HELP}\n\nAttached files lie in the workdir, but their blocks are not carried out: put the text of a runbook into the message itself.`;
+}
+
+function nameOf({ number, word, line, action }: Block): string {
+  const detail = action.kind === 'file' || action.kind === 'publish' ? ` ${action.path}` : '';
+  return `block ${number} (${word}${detail}, line ${line})`;
+}
+
+function count(blocks: Block[]): string {
+  return blocks.length === 1 ? '1 block' : `${blocks.length} blocks`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,141 @@
+// Where a runbook stands, read from the conversation alone: nothing else survives a restart, so nothing else is asked.
+import { setImmediate } from 'node:timers/promises';
+import type { ConversationMessage, JsonValue, ToolInvocation } from '../conversation.js';
+import { type Block, parseRunbook } from './runbook-blocks.js';
+
+export interface RunbookState {
+  blocks: Block[];
+  /** One line for each block that was carried out, in order. */
+  done: string[];
+  /** Answer to the last `ask`, for `$ANSWER`. */
+  answer: string | null;
+  /** The result that the client has not been told of in words yet. */
+  last: { block: Block; shown: string } | null;
+  /** The block that ended the turn, and why. */
+  failure: { block: Block; why: string } | null;
+  /** A file was attached to the message; it is not read. */
+  attachment: boolean;
+}
+
+/** The blocks of the user messages that end with this one, for the steps to come: a conversation only grows at its end. */
+const READ = new WeakMap<ConversationMessage, Block[]>();
+
+const START: RunbookState = { blocks: [], done: [], answer: null, last: null, failure: null, attachment: false };
+
+/**
+ * Replays a conversation. User messages that stand together are one runbook. One that comes while a runbook is under way
+ * replaces what is left of it when it has blocks; without blocks it is a remark, and the runbook goes on, or ends by the
+ * block that failed or was denied.
+ */
+export async function replay(messages: ConversationMessage[]): Promise<RunbookState> {
+  let state = START;
+  let over = true;
+  let unread: ConversationMessage[] = [];
+  const read = async () => {
+    if (unread.length > 0) {
+      const blocks = await blocksOf(unread);
+      if (blocks.length > 0 || over) {
+        const attachment = unread.some((message) => message.parts.some((part) => part.type === 'file'));
+        state = { ...START, blocks, attachment, answer: state.answer };
+        over = false;
+      }
+    }
+    unread = [];
+  };
+  for (const message of messages) {
+    if (message.role === 'user') {
+      unread.push(message);
+      continue;
+    }
+    await read();
+    for (const invocation of message.invocations) state = advance(state, invocation);
+    over = message.invocations.length === 0;
+  }
+  await read();
+  return state;
+}
+
+async function blocksOf(unread: ConversationMessage[]): Promise<Block[]> {
+  const last = unread.at(-1);
+  const known = last === undefined ? [] : READ.get(last);
+  if (known !== undefined) return known;
+  // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
+  await setImmediate();
+  const blocks = parseRunbook(unread.map(textOf).join('\n\n'));
+  if (last !== undefined) READ.set(last, blocks);
+  return blocks;
+}
+
+function advance(state: RunbookState, invocation: ToolInvocation): RunbookState {
+  const block = state.blocks[state.done.length];
+  if (block === undefined) return state;
+  const { failed, shown, summary } = judge(block, invocation);
+  const last = { block, shown };
+  if (failed !== null) return { ...state, last, failure: { block, why: failed } };
+  const answer = block.action.kind === 'ask' ? answerOf(invocation) : state.answer;
+  return { ...state, last, answer, done: [...state.done, summary] };
+}
+
+interface Judgement {
+  /** Why the block failed; null when the runbook goes on. */
+  failed: string | null;
+  /** The result in Markdown. */
+  shown: string;
+  /** A few words. */
+  summary: string;
+}
+
+function judge({ action }: Block, { result }: ToolInvocation): Judgement {
+  if (result === null) return bad('it has no result');
+  const mayFail = action.kind === 'command' && action.mayFail;
+  if (result.status === 'denied') {
+    const why = result.reason === null ? 'it was denied' : `it was denied: ${result.reason}`;
+    return mayFail ? good(`Not run: ${why}`, 'denied, as it may fail') : bad(why);
+  }
+  if (result.status === 'error') return mayFail ? good(result.error, 'failed, as it may') : bad(result.error);
+  if (action.kind === 'ask') return good(`The answer: ${answerOf({ result }) ?? ''}`, 'answered');
+  if (action.kind !== 'command') return good('Done.', 'done');
+  const code = field(result.output, 'exitCode');
+  const exitCode = typeof code === 'number' ? code : Number.NaN;
+  const shown = `Exit code ${exitCode}.${fenced(field(result.output, 'stdout'))}${fenced(field(result.output, 'stderr'))}`;
+  if (exitCode === 0) return good(shown, 'exit code 0');
+  if (mayFail) return good(shown, `exit code ${exitCode}, as it may`);
+  return { failed: `exit code ${exitCode}`, shown, summary: '' };
+}
+
+function bad(why: string): Judgement {
+  return { failed: why, shown: `Failed: ${why}`, summary: '' };
+}
+
+function good(shown: string, summary: string): Judgement {
+  return { failed: null, shown, summary };
+}
+
+/** The answer of a person: the chosen options' ids, else the text. */
+function answerOf({ result }: Pick<ToolInvocation, 'result'>): string | null {
+  if (result?.status !== 'success') return null;
+  const options = field(result.output, 'options');
+  const ids = Array.isArray(options) ? options.map((option) => field(option, 'id')) : [];
+  if (ids.length > 0) return ids.map(String).join(' ');
+  const content = field(result.output, 'content');
+  return typeof content === 'string' ? content : '';
+}
+
+function field(value: JsonValue, name: string): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return value[name] ?? null;
+}
+
+/** The end of an output as a code block; its middle is in the tool's result for whoever needs it. */
+function fenced(output: JsonValue): string {
+  const text = typeof output === 'string' ? output.trimEnd() : '';
+  if (text === '') return '';
+  const end = text.length > 2000 ? `…${text.slice(-2000)}` : text;
+  const longest = Math.max(2, ...[...end.matchAll(/`+/g)].map((match) => match[0].length));
+  const fence = '`'.repeat(longest + 1);
+  return `\n\n${fence}text\n${end}\n${fence}`;
+}
+
+function textOf(message: ConversationMessage): string {
+  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}

@@ -1,0 +1,110 @@
+import { Logger } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { ConfigModule } from '../../platform/config/config.module.js';
+import { DataDir } from '../../platform/config/data-dir.js';
+import { readEnv } from '../../platform/config/env.js';
+import { MetricsModule } from '../../platform/metrics/metrics.module.js';
+import { PluginsModule } from '../../platform/plugins/plugins.module.js';
+import { BubblewrapSandbox } from './bubblewrap.sandbox.js';
+import { findProgram } from './host.js';
+import type { LocalSession } from './local-session.js';
+import { NamespacesSandbox } from './namespaces.sandbox.js';
+import { NoSandbox } from './none.sandbox.js';
+import { SandboxSelector } from './sandbox-selector.js';
+import { SandboxModule } from './sandbox.module.js';
+import { SandboxError } from './sandbox.js';
+
+describe('The choice of the sandbox', () => {
+  let module: TestingModule | undefined;
+  const said: string[] = [];
+  const logger = { log: note, warn: note, error: note, debug: () => undefined, verbose: () => undefined };
+  function note(message: unknown) {
+    said.push(String(message));
+  }
+
+  async function boot(variables: Record<string, string>, prepare?: (module: TestingModule) => void) {
+    said.length = 0;
+    const env = readEnv({ NODE_ENV: 'test', ...variables });
+    module = await Test.createTestingModule({
+      imports: [ConfigModule.with(env), MetricsModule, PluginsModule, SandboxModule],
+    }).compile();
+    Logger.overrideLogger(logger);
+    prepare?.(module);
+    await module.init();
+    return module.get(SandboxSelector);
+  }
+  afterEach(async () => {
+    const folder = module?.get(DataDir);
+    await module?.close().catch(() => undefined);
+    folder?.remove();
+    Logger.overrideLogger(false);
+  });
+  const broken = (sandbox: { check(): Promise<unknown> }, why: string) => {
+    sandbox.check = () => Promise.reject(new SandboxError(why));
+  };
+
+  it('takes bubblewrap where it is installed, else name spaces, and says what is in force and what is not', async () => {
+    const selector = await boot({});
+    const installed = findProgram('bwrap') !== null;
+    expect(selector.current).toBeInstanceOf(installed ? BubblewrapSandbox : NamespacesSandbox);
+    expect(said.join('\n')).toContain(`Sandbox ${installed ? 'bubblewrap' : 'namespaces'}: `);
+    expect(said.join('\n')).toMatch(/memory limit holds for each process/);
+  });
+
+  it('goes on to the next one that works', async () => {
+    const selector = await boot({}, (app) => broken(app.get(BubblewrapSandbox), 'not here'));
+    expect(selector.report.driver).toBe('namespaces');
+    expect(said.join('\n')).toContain('No seccomp here');
+  });
+
+  it('goes on also when the trial of one is cut off', async () => {
+    const cut = { run: () => Promise.reject(new Error('cut off')), close: () => Promise.resolve() };
+    const selector = await boot({}, (app) => {
+      app.get(BubblewrapSandbox).open = () => Promise.resolve(cut as unknown as LocalSession);
+    });
+    expect(selector.report.driver).toBe('namespaces');
+  });
+
+  it('ends the boot with the reasons and what to do when none works', async () => {
+    const boots = boot({}, (app) => {
+      broken(app.get(BubblewrapSandbox), 'bwrap is missing');
+      broken(app.get(NamespacesSandbox), 'user namespaces are off');
+    });
+    await expect(boots).rejects.toThrow(
+      /^SANDBOX: no sandbox works here\.\nbubblewrap: bwrap is missing\nnamespaces: user namespaces are off\nWhat to do: install bubblewrap/,
+    );
+  });
+
+  it('never falls back to none, nor to another than the one that is asked for', async () => {
+    const boots = boot({ SANDBOX: 'bubblewrap' }, (app) => broken(app.get(BubblewrapSandbox), 'broken'));
+    await expect(boots).rejects.toThrow('bubblewrap: broken');
+  });
+
+  it('takes none when told to, and warns; its commands still have limits, no environment and an end', async () => {
+    const selector = await boot({ SANDBOX: 'none' });
+    expect(selector.current).toBeInstanceOf(NoSandbox);
+    expect(said.join('\n')).toContain('NOTHING keeps a command apart');
+    const taskId = '0b7c4f06-9d0a-4c2e-9f58-0d7e6a3c1b2d';
+    const session = await selector.current.open({ taskId, signal: new AbortController().signal });
+    const mark = `7${process.pid}.${Date.now()}`;
+    const { stdout, exitCode } = await session.run(
+      `setsid sleep ${mark} >/dev/null 2>&1 & ulimit -c; env | cut -d= -f1 | sort; exit 4`,
+    );
+    expect(exitCode).toBe(4);
+    expect(stdout.split('\n').filter(Boolean)).toEqual(
+      ['0', 'HOME', 'LANG', 'MILLWRIGHT_SANDBOX', 'PATH', 'PWD', 'SHLVL', 'TERM', '_'].sort(),
+    );
+    expect((await session.run(`ps ax | grep -c "[s]leep ${mark}"; rg --version | head -c 7`)).stdout).toBe(
+      '0\nripgrep',
+    );
+    expect(await session.run('sleep 60 & sleep 60', { timeoutSeconds: 0.3 })).toMatchObject({ killed: 'timeout' });
+    await session.close();
+    await selector.current.remove(taskId);
+  });
+
+  it('is not made where no work is done', async () => {
+    const selector = await boot({ ROLE: 'api' });
+    expect(said).toEqual([]);
+    expect(() => selector.current).toThrow('No sandbox has been selected');
+  });
+});

@@ -1,0 +1,70 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Env } from '../../platform/config/env.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { PluginRegistry } from '../../platform/plugins/plugin.js';
+import { MeteredSession } from './metered-session.js';
+import { Sandbox, SandboxError, type SandboxOpenOptions, type SandboxReport, type SandboxSession } from './sandbox.js';
+
+// In this order: bubblewrap has a seccomp filter too.
+const AUTOMATIC = ['bubblewrap', 'namespaces'];
+
+/** Chooses the sandbox at boot, by `SANDBOX`, where runs are carried out. With no working one the boot ends there. */
+@Injectable()
+export class SandboxSelector implements OnModuleInit {
+  private readonly logger = new Logger(SandboxSelector.name);
+  private chosen: { sandbox: Sandbox; report: SandboxReport } | undefined;
+
+  constructor(
+    private readonly env: Env,
+    private readonly plugins: PluginRegistry,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** The sandbox of this process; from the end of the boot on, and only where work is done. */
+  get current(): Sandbox {
+    return this.selected.sandbox;
+  }
+
+  /** As {@link Sandbox.open} of the current one, with its commands counted. */
+  async open(options: SandboxOpenOptions): Promise<SandboxSession> {
+    return new MeteredSession(await this.current.open(options), this.metrics);
+  }
+
+  get report(): SandboxReport {
+    return this.selected.report;
+  }
+
+  async onModuleInit(): Promise<void> {
+    if (!this.env.runsWork) return;
+    const wanted: string = this.env.variables.SANDBOX;
+    this.chosen = await this.firstWorking(wanted === 'auto' ? AUTOMATIC : [wanted]);
+    const { driver, active, missing } = this.chosen.report;
+    this.logger.log(`Sandbox ${driver}: ${active.join(' ')}`);
+    if (missing.length > 0) this.logger.warn(`Sandbox ${driver}: ${missing.join(' ')}`);
+  }
+
+  private get selected() {
+    if (this.chosen === undefined) throw new SandboxError('No sandbox has been selected in this process.');
+    return this.chosen;
+  }
+
+  private async firstWorking(names: string[]) {
+    const reasons: string[] = [];
+    for (const name of names) {
+      const sandbox = this.plugins.get(Sandbox, name);
+      try {
+        return { sandbox, report: await sandbox.check() };
+      } catch (error) {
+        if (!(error instanceof SandboxError)) throw error;
+        reasons.push(`${name}: ${error.message}`);
+      }
+    }
+    throw new SandboxError(`SANDBOX: no sandbox works here.\n${reasons.join('\n')}\n${ADVICE}`);
+  }
+}
+
+const ADVICE = `What to do: install bubblewrap (apt-get install bubblewrap), and allow user namespaces, by
+  sysctl user.max_user_namespaces=15000, and where they exist kernel.unprivileged_userns_clone=1 and
+  kernel.apparmor_restrict_unprivileged_userns=0; in a container by --security-opt seccomp=unconfined
+  --security-opt apparmor=unconfined --security-opt systempaths=unconfined.
+SANDBOX=none runs commands with no protection at all: only where every task is trusted.`;

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { HealthController } from './health.controller.js';
+import { MetricsController } from './metrics.controller.js';
+import { MetricsServer } from './metrics-server.js';
+import { Readiness } from './readiness.js';
+import { RateLimitModule } from '../../access/rate-limit/rate-limit.module.js';
+import { ServiceFigures } from './service-figures.js';
+
+@Module({
+  imports: [RateLimitModule],
+  controllers: [HealthController, MetricsController],
+  providers: [Readiness, ServiceFigures, MetricsServer],
+})
+export class HealthModule {}

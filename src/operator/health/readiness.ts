@@ -1,0 +1,74 @@
+import { access, constants } from 'node:fs/promises';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { z } from 'zod';
+import { DataDir } from '../../platform/config/data-dir.js';
+import { Database } from '../../platform/database/database.js';
+import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
+import { named } from '../../platform/http/schema.js';
+import { WorkSignal } from '../../platform/signals/work-signal.js';
+
+export const readinessSchema = named(
+  'Readiness',
+  z.strictObject({
+    status: z.enum(['ok', 'unavailable']),
+    checks: z.strictObject({
+      process: z.enum(['ok', 'draining']).describe('`draining` from the moment at which it was told to stop.'),
+      database: z.enum(['ok', 'unavailable']),
+      signals: z
+        .enum(['ok', 'degraded'])
+        .describe('`degraded`: work is found by looking each second. No reason for a 503.'),
+      storage: z.enum(['ok', 'unavailable']),
+    }),
+  }),
+);
+
+export const READINESS: Record<number, DocumentedAnswer> = {
+  200: { description: 'It can.', content: { 'application/json': readinessSchema } },
+  503: { description: 'It stops, or is cut off.', content: { 'application/json': readinessSchema } },
+};
+
+/** A check that has no answer by then counts as failed: a balancer waits no longer either. Milliseconds. */
+const PATIENCE = 2_000;
+
+/** Whether this process can serve. */
+@Injectable()
+export class Readiness implements OnModuleDestroy {
+  private stopping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly dataDir: DataDir,
+    private readonly signal: WorkSignal,
+  ) {}
+
+  onModuleDestroy(): void {
+    this.stopping = true;
+  }
+
+  async check(): Promise<z.output<typeof readinessSchema>> {
+    const [database, storage] = await Promise.all([
+      stateOf(this.database.read.query('SELECT 1')),
+      stateOf(access(this.dataDir.path, constants.W_OK)),
+    ]);
+    const ready = !this.stopping && database === 'ok' && storage === 'ok';
+    return {
+      status: ready ? 'ok' : 'unavailable',
+      checks: {
+        process: this.stopping ? 'draining' : 'ok',
+        database,
+        signals: this.signal.connected ? 'ok' : 'degraded',
+        storage,
+      },
+    };
+  }
+}
+
+async function stateOf(check: Promise<unknown>): Promise<'ok' | 'unavailable'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'unavailable'>((resolve) => (timer = setTimeout(() => resolve('unavailable'), PATIENCE)));
+  const answer = check.then(
+    () => 'ok' as const,
+    () => 'unavailable' as const,
+  );
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}

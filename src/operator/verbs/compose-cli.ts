@@ -1,0 +1,15 @@
+// Apart from compose.ts: what the service imports besides (HTTP, models, sandbox, Bull) takes seconds to load.
+import type { ModuleMetadata } from '@nestjs/common';
+import { KeysModule } from '../../access/auth/keys.module.js';
+import { ConfigModule } from '../../platform/config/config.module.js';
+import type { Env } from '../../platform/config/env.js';
+import { DatabaseModule } from '../../platform/database/database.module.js';
+import { ChannelModule } from '../../platform/signals/channel.module.js';
+import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
+import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
+
+/** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
+export function composeCli(env: Env): { imports: NonNullable<ModuleMetadata['imports']> } {
+  const ground = [ConfigModule.with(env), DatabaseModule.with({ join: true }), ChannelModule];
+  return { imports: [...ground, WorkspacesModule, KeysModule, OffboardingModule] };
+}

@@ -1,0 +1,103 @@
+// What must be set on the application before it listens: settings, the first middleware, limits of the server.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { INestApplication } from '@nestjs/common';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { ConfigurationError, type Env } from '../config/env.js';
+import { Metrics } from '../metrics/metrics.js';
+import { EndpointExplorer } from './endpoint-explorer.js';
+import { PinoLogger } from '../logging/pino-logger.js';
+import { refuseBrokenRequest, wrongHost } from './broken-request.js';
+import { noSuchPath, nothingHere } from './not-found.js';
+import { requestIdOf } from './request.js';
+import { newId } from '../database/ids.js';
+
+/** The program and the test harness both call it, before `listen` or `init`. The app is created with `bodyParser: false`. */
+export function configureHttp(app: INestApplication, env: Env): void {
+  const logger = new PinoLogger(env.variables.LOG_LEVEL);
+  app.useLogger(logger);
+  const express = app.getHttpAdapter().getInstance() as Express;
+  express.disable('x-powered-by');
+  express.disable('etag');
+  // Express answers any GET with `If-None-Match: *` by a bare 304. Only file content has a validator, and sees to it itself.
+  Object.defineProperty(express.request, 'fresh', { get: () => false });
+  express.set('query parser', 'simple');
+  trustProxy(express, env.variables.TRUST_PROXY);
+  // One spelling per path, or a repeated request under another spelling would be another one to its Idempotency-Key.
+  // On the router itself, because Nest's adapter has made it by now and it no longer looks at the settings.
+  Object.assign(express.router, { strict: true, caseSensitive: true });
+  app.use(app.get(Metrics, { strict: false }).middleware);
+  app.use(stampResponse);
+  if (logger.pino.isLevelEnabled('debug')) app.use(accessLog(logger));
+  if (!env.servesApi) app.use(onlyHealth);
+  const explorer = app.get(EndpointExplorer, { strict: false });
+  app.use((req: Request, _res: Response, next: NextFunction) => {
+    // Express would answer OPTIONS itself.
+    next(wrongHost(req) ?? (req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined));
+  });
+  limit(app.getHttpServer() as Server);
+}
+
+/** A worker has all routes, because its modules bring them, and serves none but these. */
+function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
+  next(/^\/(health\/|metrics$)/.test(req.path) ? undefined : noSuchPath());
+}
+
+function stampResponse(req: Request, res: Response, next: NextFunction): void {
+  res.setHeader('X-Request-Id', newId());
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  if (req.url.startsWith('/v1/') || req.path === '/v1') res.setHeader('Cache-Control', 'no-store');
+  next();
+}
+
+/** One line per request. The client's own request id is logged, never used; credentials and queries are not logged. */
+function accessLog(logger: PinoLogger) {
+  return (req: Request, res: Response, next: NextFunction) => {
+    const began = performance.now();
+    res.once('close', () => {
+      logger.pino.debug({
+        context: 'http',
+        requestId: requestIdOf(res),
+        clientRequestId: req.headers['x-request-id'],
+        method: req.method,
+        path: req.path,
+        status: res.writableFinished ? res.statusCode : 'aborted',
+        ms: Math.round((performance.now() - began) * 10) / 10,
+      });
+    });
+    next();
+  };
+}
+
+function trustProxy(express: Express, value: string | undefined): void {
+  if (value === undefined) return;
+  const wrong = new ConfigurationError(
+    'TRUST_PROXY: the number of proxies in front, or their addresses and subnets separated by commas, is expected.',
+  );
+  if (/^\d{1,2}$/.test(value)) {
+    express.set('trust proxy', Number(value));
+    return;
+  }
+  try {
+    express.set(
+      'trust proxy',
+      value.split(',').map((part) => part.trim()),
+    );
+  } catch {
+    throw wrong;
+  }
+}
+
+/** Milliseconds. A client that sends nothing for long is let go; an upload may take ten minutes. */
+function limit(server: Server): void {
+  server.headersTimeout = 20_000;
+  server.requestTimeout = 600_000;
+  // Longer than the minute for which the usual balancers keep idle connections, or they meet ours half closed.
+  server.keepAliveTimeout = 65_000;
+  // Node would tell the client to send its body before the guards have run; the body guard does it after the others.
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
+  // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer it bare.
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
+  server.on('clientError', refuseBrokenRequest);
+  // An option of the server that Nest has made by now; see wrongHost.
+  Object.assign(server, { requireHostHeader: false });
+}

@@ -1,0 +1,86 @@
+import { types } from 'node:util';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  HttpException,
+  Logger,
+  NotFoundException,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ApiError } from './api-error.js';
+import { databaseError } from '../database/database-errors.js';
+import { EndpointExplorer } from './endpoint-explorer.js';
+import { nothingHere } from './not-found.js';
+import { drain } from './read-body.js';
+import { announcesBody, requestIdOf } from './request.js';
+
+/** Whatever is thrown becomes one shape (reference §10). Nothing of the cause leaves the service; it is logged. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger('http');
+
+  constructor(private readonly endpoints: EndpointExplorer) {}
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const req = host.switchToHttp().getRequest<Request>();
+    const res = host.switchToHttp().getResponse<Response>();
+    const error = this.classify(exception, req);
+    if (error.status >= 500) this.log(exception, req, res);
+    // Half an answer is out: the client must see that it is broken, not that it is complete.
+    if (res.headersSent) res.destroy();
+    else void answer(error, req, res);
+  }
+
+  private classify(exception: unknown, req: Request): ApiError {
+    if (exception instanceof ApiError) return exception;
+    if (exception instanceof NotFoundException) return nothingHere(this.endpoints, req);
+    if (exception instanceof HttpException) return fromFramework(exception, req);
+    return databaseError(exception) ?? new ApiError('internal_error', 'Something went wrong on our side.');
+  }
+
+  private log(exception: unknown, req: Request, res: Response): void {
+    const cause = exception instanceof ApiError ? (exception.cause ?? exception) : exception;
+    const err = types.isNativeError(cause) ? cause : new Error(String(cause));
+    this.logger.error({ requestId: requestIdOf(res), method: req.method, path: req.path, err });
+  }
+}
+
+/** What Nest throws by itself. Anything unexpected is our fault, not the client's. */
+function fromFramework(exception: HttpException, req: Request): ApiError {
+  if (exception.getStatus() === 400 && !decodable(req.path)) return nothingAtAll();
+  if (exception.getStatus() === 413) return new ApiError('too_large', 'The body is larger than what is accepted.');
+  return new ApiError('internal_error', 'Something went wrong on our side.', { cause: exception });
+}
+
+function nothingAtAll(): ApiError {
+  return new ApiError('not_found', 'There is nothing at this path.');
+}
+
+function decodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function answer(error: ApiError, req: Request, res: Response): Promise<void> {
+  if (announcesBody(req) && !req.complete) await settleBody(req, res);
+  if (res.headersSent || res.destroyed) return;
+  res.removeHeader('Location');
+  // The route's own type may be set already, and Express would keep it.
+  res.removeHeader('Content-Type');
+  if (error.status === 401) res.setHeader('WWW-Authenticate', 'Bearer');
+  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+  res.status(error.status).json(error.body(requestIdOf(res)));
+}
+
+/** The rest of a body that nobody will read: see {@link drain}. */
+async function settleBody(req: Request, res: Response): Promise<void> {
+  // It waits for our word to send its body and will not get it, so there is nothing to take in.
+  if (req.headers.expect !== undefined) res.setHeader('Connection', 'close');
+  else if (res.shouldKeepAlive) req.resume();
+  else await drain(req);
+}

@@ -1,0 +1,16 @@
+import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { ConnectionCloser } from './connection-closer.js';
+import { EndpointExplorer } from './endpoint-explorer.js';
+import { OpenApi } from './openapi/openapi.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
+import { Pages } from './pages.js';
+
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [OpenApiController],
+  providers: [ConnectionCloser, EndpointExplorer, OpenApi, Pages],
+  exports: [EndpointExplorer, OpenApi, Pages],
+})
+export class HttpModule {}

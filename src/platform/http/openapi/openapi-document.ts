@@ -1,0 +1,188 @@
+// The OpenAPI document, put together from the routes of the running application (reference §2).
+import { z } from 'zod';
+import type { JsonSchema } from '../documented.js';
+import { AnswerSchemas } from './openapi-answers.js';
+import { type DocumentedAnswer, SCOPES, type Scope } from '../endpoint.js';
+import type { Route } from '../endpoint-explorer.js';
+import { errorResponse, errorSchema, header, headerComponents, rateLimitHeaders } from './openapi-errors.js';
+import { RequestSchemas } from './openapi-requests.js';
+import { INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './openapi-texts.js';
+
+/** @param origin of absolute links, or empty for the one that the document is read from. */
+export function openApiDocument(routes: readonly Route[], origin: string): JsonSchema {
+  const parts: Parts = { requests: new RequestSchemas(), answers: new AnswerSchemas(), responses: {} };
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const route of routes) {
+    const operations = (paths[templateOf(route.path)] ??= {});
+    operations[route.method.toLowerCase()] = operation(route, parts);
+  }
+  const { requests, answers, responses } = parts;
+  const schemas = disjoint({ Error: errorSchema() }, answers.components(), requests.components);
+  const components = { schemas, responses, headers: headerComponents() };
+  return {
+    openapi: '3.1.0',
+    info: INFO,
+    servers: [{ url: origin || '/' }],
+    tags: tagsOf(routes.map(({ path }) => path)),
+    paths,
+    components: { ...reachable(components, paths), securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+/** Bodies and answers share their names: one of each would hide the other. */
+function disjoint(...groups: Record<string, JsonSchema>[]): Record<string, JsonSchema> {
+  const all = Object.assign({}, ...groups) as Record<string, JsonSchema>;
+  const twice = Object.keys(all).find((name) => groups.filter((group) => name in group).length > 1);
+  if (twice === undefined) return all;
+  throw new Error(`Two schemas are called '${twice}' in the document: one of a body, one of an answer. Rename one.`);
+}
+
+interface Parts {
+  requests: RequestSchemas;
+  answers: AnswerSchemas;
+  responses: Record<string, JsonSchema>;
+}
+
+/** `/v1/tasks/:taskId` → `/v1/tasks/{taskId}`. */
+export function templateOf(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+function operation(route: Route, { requests, answers, responses }: Parts): JsonSchema {
+  const { contract, path } = route;
+  const parameters = [...pathParameters(path), ...queryParameters(route, requests), ...headerParameters(route)];
+  const conditional = Object.entries(contract.conditionalScopes ?? {}).map(([scope, when]) => ({ scope, when }));
+  return {
+    operationId: operationId(route.name),
+    summary: contract.summary,
+    description: describe(route),
+    tags: tagsOf([path]).map(({ name }) => name),
+    security: security(contract.scopes),
+    ...(conditional.length === 0 ? {} : { 'x-conditional-scopes': conditional }),
+    ...(contract.policy === null ? {} : { 'x-rate-limit-policy': contract.policy }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...requestBody(route, requests),
+    responses: { ...successes(route, answers), ...errors(route, responses) },
+  };
+}
+
+/** `TasksController.create` → `tasksCreate`. */
+function operationId(name: string): string {
+  const [controller = '', handler = ''] = name.split('.');
+  const noun = controller.replace(/Controller$/, '');
+  return noun.charAt(0).toLowerCase() + noun.slice(1) + handler.charAt(0).toUpperCase() + handler.slice(1);
+}
+
+function describe({ contract }: Route): string {
+  const { scopes, description, conditionalScopes = {} } = contract;
+  const needs = Array.isArray(scopes)
+    ? `Needs ${(scopes as Scope[]).map((scope) => `\`${scope}\``).join(' and ')}`
+    : '';
+  const more = Object.entries(conditionalScopes).map(([scope, when]) => `, and \`${scope}\` when ${when}`);
+  const anybody = scopes === 'any' ? 'Needs any one of the ten scopes, or a personal key.' : 'Needs no credential.';
+  const sentence = needs === '' ? anybody : `${needs}${more.join('')}.`;
+  return [description, sentence].filter(Boolean).join('\n\n');
+}
+
+function security(scopes: Route['contract']['scopes']): JsonSchema[] {
+  if (scopes === 'public') return [];
+  const services = scopes === 'any' ? SCOPES.map((scope) => [scope]) : [scopes];
+  return [{ personalApiKey: [] }, ...services.map((needed) => ({ serviceId: [...needed] }))];
+}
+
+function pathParameters(path: string): JsonSchema[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/ id$/, '');
+    const own = PATH_PARAMETERS[name] ?? { description: `Which ${words}.`, schema: { type: 'string' } };
+    return { name, in: 'path', required: true, ...own };
+  });
+}
+
+function queryParameters({ queryType }: Route, requests: RequestSchemas): JsonSchema[] {
+  if (queryType === null) return [];
+  return requests.parameters(queryType).map(({ name, schema: { description, ...schema }, required }) => {
+    return { name, in: 'query', ...(required ? { required } : {}), ...(description ? { description } : {}), schema };
+  });
+}
+
+function headerParameters({ contract }: Route): JsonSchema[] {
+  if (contract.idempotency === undefined) return [];
+  const description =
+    'A new UUID for each operation, the same again for a retry: the effect happens once. Kept for 24 hours.';
+  const schema = { type: 'string', minLength: 1, maxLength: 257 };
+  return [
+    { name: 'Idempotency-Key', in: 'header', required: contract.idempotency === 'required', description, schema },
+  ];
+}
+
+const FORM: JsonSchema = {
+  type: 'object',
+  properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+  required: ['file'],
+  additionalProperties: false,
+};
+
+function requestBody({ body, bodyType, contract }: Route, requests: RequestSchemas): JsonSchema {
+  if (body === 'none') return {};
+  const { accepts = 'multipart/form-data' } = contract;
+  if (body === 'stream') {
+    return { requestBody: { required: true, content: { [accepts]: contract.accepts ? {} : { schema: FORM } } } };
+  }
+  const schema = bodyType === null ? { type: 'object' } : requests.body(bodyType);
+  return { requestBody: { required: true, content: { 'application/json': { schema } } } };
+}
+
+function successes({ contract, status, name }: Route, schemas: AnswerSchemas): JsonSchema {
+  const { answer, location, idempotency } = contract;
+  const headers = {
+    'X-Request-Id': header('X-Request-Id'),
+    ...(contract.scopes === 'public' ? {} : rateLimitHeaders(true)),
+    ...(location === undefined ? {} : { Location: header('Location') }),
+    ...(idempotency === undefined ? {} : { 'Idempotent-Replayed': header('Idempotent-Replayed', false) }),
+  };
+  const answers: Record<number, DocumentedAnswer> =
+    answer instanceof z.ZodType
+      ? { [status]: { description: 'Success.', content: { 'application/json': answer } } }
+      : answer;
+  const ref = (schema: z.ZodType) => schemas.ref(schema, operationId(name));
+  return mapped(answers, ({ description, content, headers: own = {} }) => {
+    const more = mapped(own, (said) => ({ description: said, required: true, schema: { type: 'string' } }));
+    const all = { ...headers, ...more };
+    if (content === undefined) return { description, headers: all };
+    return { description, headers: all, content: mapped(content, (one) => (one === null ? {} : { schema: ref(one) })) };
+  });
+}
+
+function mapped<T>(record: Record<string, T>, change: (value: T) => JsonSchema): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
+
+function errors({ contract, body, path }: Route, responses: Record<string, JsonSchema>): JsonSchema {
+  const known = contract.scopes !== 'public';
+  const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 500, 503] : [400, 404, 413, 500];
+  if (body !== 'none') statuses.push(415);
+  if (path.endsWith('/content')) statuses.push(416);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const [name, response] = errorResponse(status, known);
+      responses[name] = response;
+      return [String(status), { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+/** Only what is referred to: not what belongs to modules that are not in this process. */
+function reachable<T extends Record<string, Record<string, JsonSchema>>>(components: T, from: JsonSchema): T {
+  const found = new Map<string, Record<string, JsonSchema>>(Object.keys(components).map((kind) => [kind, {}]));
+  const visit = (node: JsonSchema) => {
+    for (const [, kind = '', name = ''] of JSON.stringify(node).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      const kept = found.get(kind);
+      const target = components[kind]?.[name];
+      if (kept === undefined || target === undefined || name in kept) continue;
+      kept[name] = target;
+      visit(target);
+    }
+  };
+  visit(from);
+  return Object.fromEntries(found) as T;
+}

@@ -1,0 +1,111 @@
+// Errors and headers of the document.
+import { ERRORS } from '../api-error.js';
+import type { JsonSchema } from '../documented.js';
+import { COMPONENTS } from './openapi-requests.js';
+
+const RATE_LIMIT_HEADERS = {
+  'X-RateLimit-Policy': ['string', 'The selected operation policy.'],
+  'X-RateLimit-Limit': ['integer', 'Capacity of the selected operation policy.'],
+  'X-RateLimit-Remaining': ['integer', 'Whole requests currently available under that policy.'],
+  'X-RateLimit-Reset': ['integer', 'Unix timestamp when that policy bucket will be full again.'],
+  'X-RateLimit-Global-Limit': ['integer', 'Capacity shared by all operations using the key.'],
+  'X-RateLimit-Global-Remaining': ['integer', 'Whole requests currently available globally.'],
+  'X-RateLimit-Global-Reset': ['integer', 'Unix timestamp when the global bucket will be full again.'],
+  RateLimit: ['string', 'Live state of the most constrained quota policy: `"resource_read";r=1199;t=1`.'],
+  'RateLimit-Policy': ['string', 'The quota policies applied: `"global";q=1200;w=60, "resource_read";q=1200;w=60`.'],
+} as const;
+
+const OTHER_HEADERS = {
+  'Idempotent-Replayed': ['string', 'Present, `true`, when this is the stored answer of an earlier request.'],
+  Location: ['string', 'Path of what was made.'],
+  'Retry-After': ['integer', 'Seconds until the same request may succeed.'],
+  'WWW-Authenticate': ['string', 'Always `Bearer`.'],
+  'X-Request-Id': ['string', 'The id of this request, for support; in an error equal to `error.requestId`.'],
+} as const;
+
+type Header = keyof typeof RATE_LIMIT_HEADERS | keyof typeof OTHER_HEADERS;
+
+/** `components.headers`. A required one has a second entry without that, for the answers that may lack it. */
+export function headerComponents(): Record<string, JsonSchema> {
+  const found: Record<string, JsonSchema> = {};
+  for (const [name, [type, description]] of Object.entries({ ...RATE_LIMIT_HEADERS, ...OTHER_HEADERS })) {
+    found[name] = { description, required: true, schema: { type } };
+    found[`${name}.optional`] = { description, schema: { type } };
+  }
+  return found;
+}
+
+export function header(name: Header, required = true): JsonSchema {
+  return { $ref: `#/components/headers/${name}${required ? '' : '.optional'}` };
+}
+
+/** On every answer to a request whose credential is known; `required` where it is sure that it was. */
+export function rateLimitHeaders(required: boolean): Record<string, JsonSchema> {
+  const names = Object.keys(RATE_LIMIT_HEADERS) as (keyof typeof RATE_LIMIT_HEADERS)[];
+  return Object.fromEntries(names.map((name) => [name, header(name, required)]));
+}
+
+const MEANINGS: Record<number, string> = {
+  400: 'Invalid request.',
+  401: 'Missing or invalid Bearer credential.',
+  402: 'Payment or subscription required.',
+  403: 'The credential is missing a required scope, or its owner may not do this.',
+  404: 'Resource not found: it does not exist, or the caller may not see it.',
+  409: 'Request conflict. Includes an idempotency key that was used with different input.',
+  413: 'The body or file is too large.',
+  415: 'The content type is not accepted.',
+  416: 'The range does not begin within the file.',
+  429: 'Rate limit exceeded.',
+  500: 'Internal API error.',
+  503: 'The service cannot reach its database, or is busy. Try again.',
+};
+
+/** The schema of every error (reference §10). */
+export function errorSchema(): JsonSchema {
+  const codes = Object.keys(ERRORS);
+  const types = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
+  return strict({
+    error: strict({
+      type: { type: 'string', enum: types },
+      message: { type: 'string', description: 'What is wrong and what is accepted, for people.' },
+      requestId: { type: 'string', description: 'Can be given to support.' },
+      code: { type: 'string', enum: codes, description: 'What is wrong, for programs.' },
+      param: { type: ['string', 'null'], description: 'The one field at fault: `attachments[0].uploadId`.' },
+      retryable: { type: 'boolean', description: 'Whether the same request may succeed later.' },
+    }),
+  });
+}
+
+function strict(properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+/** Name and content of the component for an error of this status; `known`: on routes that need a credential. */
+export function errorResponse(status: number, known: boolean): [string, JsonSchema] {
+  const required = known && ![401, 429, 500, 503].includes(status);
+  const limited = known && status !== 401 ? rateLimitHeaders(required) : {};
+  // A caller without a valid credential may be limited by its address: then only these three are there.
+  const tooMany =
+    status === 429 ? { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimit-Policy') } : {};
+  const headers = {
+    'X-Request-Id': header('X-Request-Id'),
+    ...(status === 401 ? { 'WWW-Authenticate': header('WWW-Authenticate') } : {}),
+    ...limited,
+    ...tooMany,
+    ...([429, 503].includes(status) ? { 'Retry-After': header('Retry-After') } : {}),
+    ...(status === 409 ? { 'Retry-After': header('Retry-After', false) } : {}),
+  };
+  const content = { 'application/json': { schema: narrowed(status) } };
+  const description = MEANINGS[status] ?? 'An error.';
+  return [`${known ? 'Error' : 'PublicError'}${status}`, { description, headers, content }];
+}
+
+/** The error schema with the types and codes that belong to the status. */
+function narrowed(status: number): JsonSchema {
+  const of = Object.entries(ERRORS).filter(([, [own]]) => own === status);
+  const $ref = `${COMPONENTS}Error`;
+  if (of.length === 0) return { $ref };
+  const type = { enum: [...new Set(of.map(([, [, type]]) => type))] };
+  const code = { enum: of.map(([code]) => code) };
+  return { allOf: [{ $ref }, { properties: { error: { properties: { type, code } } } }] };
+}

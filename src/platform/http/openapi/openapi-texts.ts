@@ -1,0 +1,57 @@
+// What the document says in words.
+import type { JsonSchema } from '../documented.js';
+
+export const INFO: JsonSchema = {
+  title: 'Millwright',
+  version: 'v1 (beta)',
+  summary: 'A self-hosted engineering task service.',
+  description: `People and programs hand work to an AI engineer and follow it.
+
+The service is in **beta**: endpoints, schemas, behaviour and availability may change without notice, including breaking changes.
+
+Every request carries \`Authorization: Bearer <key>\`. A key acts as its owner in one workspace, within the scopes that were chosen
+when it was made. Work is asynchronous: create a task, then read it until its status is \`completed\`, \`failed\` or \`cancelled\`; in
+\`awaiting_input\` its \`pendingInteraction\` holds a question. A key does not belong into browsers, mobile apps or source control.`,
+};
+
+export const SECURITY_SCHEMES: JsonSchema = {
+  personalApiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A personal API key: one user, one workspace, the scopes chosen when it was made.',
+  },
+  serviceId: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of a service account of one workspace, with its scopes.',
+  },
+};
+
+/** Path parameters that are more than a string. */
+export const PATH_PARAMETERS: Record<string, JsonSchema> = {
+  automationId: { description: 'Which automation.', schema: { type: 'string', format: 'uuid' } },
+  integrationSlug: { description: 'The slug of the integration.', schema: { type: 'string', minLength: 1 } },
+};
+
+const TAGS: Record<string, string> = {
+  auth: 'The credential in use.',
+  models: 'The models that tasks can use.',
+  tasks: 'Work for the engineer: tasks, their messages, questions and files.',
+  uploads: 'Temporary uploads, to be attached to a task or message within 24 hours.',
+  files: 'Files of tasks and projects.',
+  projects: 'Groups of tasks and durable files.',
+  automations: 'Scheduled and event-triggered tasks.',
+  integrations: 'Services outside that can trigger automations.',
+  billing: 'Plan and usage.',
+  hooks: 'Deliveries of providers.',
+  service: 'The service itself.',
+};
+
+/** The tags of paths: the resource below `/v1`, else `service`. */
+export function tagsOf(paths: readonly string[]): { name: string; description: string }[] {
+  const names = paths.map((path) => {
+    const [, first = '', second = ''] = path.split('/');
+    return first === 'v1' ? second : first in TAGS ? first : 'service';
+  });
+  return [...new Set(names)].map((name) => ({ name, description: TAGS[name] ?? `What concerns ${name}.` }));
+}

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { Env } from '../../config/env.js';
+import { EndpointExplorer } from '../endpoint-explorer.js';
+
+/** The OpenAPI document of this process. Made once, when it is first asked for: most processes never are. */
+@Injectable()
+export class OpenApi {
+  private made: Promise<string> | undefined;
+
+  constructor(
+    private readonly endpoints: EndpointExplorer,
+    private readonly env: Env,
+  ) {}
+
+  /** As JSON. */
+  text(): Promise<string> {
+    return (this.made ??= this.make());
+  }
+
+  private async make(): Promise<string> {
+    const { openApiDocument } = await import('./openapi-document.js');
+    return JSON.stringify(openApiDocument(this.endpoints.routes, this.env.variables.PUBLIC_URL ?? ''));
+  }
+}

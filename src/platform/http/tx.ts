@@ -1,0 +1,18 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { UnitOfWork } from '../database/unit-of-work.js';
+
+const UNITS = new WeakMap<Request, UnitOfWork>();
+
+/** For the interceptor that opens the transaction of a request. */
+export function setUnitOfWork(req: Request, tx: UnitOfWork): void {
+  UNITS.set(req, tx);
+}
+
+/** `@Tx() tx: UnitOfWork`: the transaction of this writing request. */
+export const Tx = createParamDecorator((_data: undefined, context: ExecutionContext): UnitOfWork => {
+  const tx = UNITS.get(context.switchToHttp().getRequest<Request>());
+  if (tx !== undefined) return tx;
+  const name = `${context.getClass().name}.${context.getHandler().name}`;
+  throw new Error(`${name} takes @Tx, but only routes with a ':write' scope and no body: 'stream' have a transaction.`);
+});

@@ -1,0 +1,34 @@
+import { QueryFailedError } from 'typeorm';
+import { PinoLogger } from './pino-logger.js';
+
+describe('PinoLogger', () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = new PinoLogger('info', { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const last = () => lines.at(-1);
+  beforeEach(() => lines.splice(0));
+
+  it("follows Nest's convention: message, stack, who logs", () => {
+    logger.log('Ready', 'Millwright');
+    expect(last()).toMatchObject({ level: 30, msg: 'Ready', context: 'Millwright' });
+    logger.error('Broken', 'Error: at …', 'Runs');
+    expect(last()).toMatchObject({ level: 50, msg: 'Broken', stack: 'Error: at …', context: 'Runs' });
+    logger.warn({ requestId: 'r' }, 'http');
+    expect(last()).toMatchObject({ level: 40, requestId: 'r', context: 'http' });
+  });
+  it('is silent below its level', () => {
+    logger.debug('x');
+    logger.verbose('x');
+    expect(lines).toEqual([]);
+  });
+  it('says of a database error what helps, and nothing of the values of the statement', () => {
+    const driver = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (text)=(private) exists' });
+    const err = new QueryFailedError('INSERT …', ['private'], driver);
+    logger.error({ requestId: 'r', err });
+    logger.error(err);
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line['err']).toMatchObject({ type: 'QueryFailedError', message: 'duplicate key', code: '23505' });
+      expect(JSON.stringify(line)).not.toContain('private');
+    }
+  });
+});

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
+import { type ProjectRow, VISIBILITIES } from './project.row.js';
+
+export const projectSchema = named(
+  'Project',
+  z.strictObject({
+    id: idSchema,
+    name: z.string(),
+    description: z.string().nullable(),
+    visibility: z.enum(VISIBILITIES),
+    owner: personSchema,
+    createdAt: timestampSchema,
+    updatedAt: timestampSchema,
+  }),
+);
+
+export const projectAnswer = named('ProjectResponse', z.strictObject({ project: projectSchema }));
+
+/** A project as clients see it (reference §4). */
+export function projectView(row: ProjectRow): z.output<typeof projectSchema> {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    visibility: row.visibility,
+    owner: { id: row.ownerId, name: row.ownerName },
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

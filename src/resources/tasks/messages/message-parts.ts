@@ -1,0 +1,59 @@
+import type { AuthContext } from '../../../access/auth/auth-context.js';
+import type { FilesService } from '../../files/files.service.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import type { StoredPart } from '../../../engine/models/conversation.js';
+import type { AttachmentDto } from '../task.dto.js';
+
+interface UserInput {
+  content?: string | undefined;
+  attachments?: AttachmentDto[] | undefined;
+}
+
+/**
+ * What the fields together must be, and the scope that they need: checked before anything is looked up (reference §1).
+ * Throws 400 when there is neither content nor attachment, 403 without `files:write` for attachments.
+ */
+export function checkInput(auth: AuthContext, { content, attachments }: UserInput): void {
+  if (content === undefined && attachments === undefined) {
+    throw new ApiError('invalid_field', 'content or attachments is needed.', { param: 'content' });
+  }
+  checkAttachments(auth, { attachments });
+}
+
+/** 403 when attachments are sent without `files:write`. */
+export function checkAttachments(auth: AuthContext, { attachments }: Pick<UserInput, 'attachments'>): void {
+  if (attachments !== undefined) auth.require('files:write');
+}
+
+/** The parts of a person's message; its uploads become files of the task in the same transaction. */
+export async function userParts(
+  auth: AuthContext,
+  tx: UnitOfWork,
+  files: FilesService,
+  taskId: string,
+  input: UserInput,
+): Promise<StoredPart[]> {
+  const text: StoredPart[] = input.content === undefined ? [] : [{ type: 'text', text: input.content }];
+  return [...text, ...(await fileParts(auth, tx, files, taskId, input))];
+}
+
+/** Attachments as file parts. */
+export async function fileParts(
+  auth: AuthContext,
+  tx: UnitOfWork,
+  files: FilesService,
+  taskId: string,
+  { attachments }: UserInput,
+): Promise<Extract<StoredPart, { type: 'file' }>[]> {
+  if (attachments === undefined) return [];
+  const ids = attachments.map(({ uploadId }) => uploadId);
+  const rows = await files.claimUploads(tx, auth, taskId, ids);
+  return rows.map(({ id, name, mediaType, path }) => ({
+    type: 'file',
+    fileId: id,
+    name,
+    mediaType,
+    path: path ?? name,
+  }));
+}

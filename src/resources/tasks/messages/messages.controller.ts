@@ -1,0 +1,63 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { z } from 'zod';
+import type { AuthContext } from '../../../access/auth/auth-context.js';
+import { Auth } from '../../../access/auth/auth.decorator.js';
+import { Endpoint } from '../../../platform/http/endpoint.js';
+import { pageSchema } from '../../../platform/http/schema.js';
+import { Tx } from '../../../platform/http/tx.js';
+import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { TransparencyPolicy } from './transparency-policy.js';
+import { MessageReader } from './message-reader.js';
+import { MessageSender } from './message-sender.js';
+import { messageSchema } from './message.view.js';
+import { ListMessagesQuery, SendMessageDto } from '../task.dto.js';
+import { taskSchema } from '../task.view.js';
+
+@Controller('v1/tasks/:taskId/messages')
+export class MessagesController {
+  constructor(
+    private readonly reader: MessageReader,
+    private readonly sender: MessageSender,
+    private readonly exposure: TransparencyPolicy,
+  ) {}
+
+  @Get()
+  @Endpoint({
+    summary: 'Read the messages of a task',
+    description:
+      'Oldest first. A page may hold fewer than `limit`: messages without a part that is shown are left out.',
+    policy: 'resource_read',
+    scopes: ['tasks:read'],
+    answer: pageSchema('messages', messageSchema),
+  })
+  async list(
+    @Auth() auth: AuthContext,
+    @Param('taskId') taskId: string,
+    @Query() query: ListMessagesQuery,
+    @Req() req: Request,
+  ) {
+    return this.exposure.page(auth, await this.reader.list(auth, taskId, query), req);
+  }
+
+  @Post()
+  @HttpCode(202)
+  @Endpoint({
+    summary: 'Send a message to a task',
+    description: 'Accepted in every status; a final task goes on with it.',
+    policy: 'task_execution',
+    scopes: ['tasks:write'],
+    conditionalScopes: { 'files:write': 'attachments are sent' },
+    idempotency: 'required',
+    answer: z.strictObject({ message: messageSchema, task: taskSchema }),
+  })
+  async send(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Body() body: SendMessageDto,
+    @Req() req: Request,
+  ) {
+    return this.exposure.sent(await this.sender.send(auth, tx, taskId, body), req);
+  }
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import type { AuthContext } from '../../../access/auth/auth-context.js';
+import { transparencyOf, transparencyWith, type Transparency } from '../../../platform/config/config-file.js';
+import { Env } from '../../../platform/config/env.js';
+import { originOf } from '../../../platform/http/origin.js';
+import type { MessageRow } from './message.row.js';
+import { messageView } from './message.view.js';
+import type { TaskRow } from '../task.row.js';
+import { taskView } from '../task.view.js';
+
+/** Applies the transparency policy, the workspace's or the deployment's, when messages are read: a change works on history. */
+@Injectable()
+export class TransparencyPolicy {
+  private readonly deployment: Transparency;
+
+  constructor(private readonly env: Env) {
+    this.deployment = transparencyOf(env.file);
+  }
+
+  /** A page without the messages that have no exposed part: it may hold fewer than `limit`. */
+  page(auth: AuthContext, { rows, nextCursor }: { rows: MessageRow[]; nextCursor: string | null }, req: Request) {
+    const context = { transparency: this.policy(auth), origin: originOf(req, this.env) };
+    const messages = rows.map((row) => messageView(row, context)).filter(({ parts }) => parts.length > 0);
+    return { messages, nextCursor };
+  }
+
+  /** The answer to a send shows the message as it was sent, whatever the policy. */
+  sent({ message, task }: { message: MessageRow; task: TaskRow }, req: Request) {
+    const transparency = { ...this.deployment, text: true, files: true };
+    return { message: messageView(message, { transparency, origin: originOf(req, this.env) }), task: taskView(task) };
+  }
+
+  private policy({ workspace }: AuthContext): Transparency {
+    return workspace.exposed === null ? this.deployment : transparencyWith(workspace.exposed);
+  }
+}

@@ -1,0 +1,32 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { MembershipsService } from '../../../access/workspaces/memberships.service.js';
+import { WorkspaceRemover } from '../../../access/workspaces/workspace-remover.js';
+import { transferOwnership } from './transfer-ownership.js';
+import { TaskCanceller } from '../task-canceller.js';
+import { TaskRemover } from '../task-remover.js';
+
+/**
+ * What becomes of tasks when a member leaves or a workspace is deleted. Apart from the other modules of tasks, because the
+ * operator command does both without serving tasks.
+ */
+@Module({ providers: [TaskCanceller, TaskRemover], exports: [TaskCanceller, TaskRemover] })
+export class OffboardingModule implements OnModuleInit {
+  constructor(
+    private readonly memberships: MembershipsService,
+    private readonly workspaces: WorkspaceRemover,
+    private readonly canceller: TaskCanceller,
+    private readonly remover: TaskRemover,
+  ) {}
+
+  onModuleInit(): void {
+    this.memberships.onRemoved(async (manager, workspaceId, userId, heirId) => {
+      if (heirId === null) return this.canceller.cancelOfUser(manager, workspaceId, userId);
+      await transferOwnership(manager, workspaceId, userId, heirId);
+      return () => undefined;
+    });
+    this.workspaces.onRemoving(
+      (tx, workspaceId) => this.remover.removeSome(tx, workspaceId, 'open'),
+      (tx, workspaceId) => this.remover.removeSome(tx, workspaceId, 'all'),
+    );
+  }
+}

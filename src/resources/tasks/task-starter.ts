@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { AuthContext } from '../../access/auth/auth-context.js';
+import { type JsonRow, jsonRows } from '../../platform/database/json-rows.js';
+import { FilesService } from '../files/files.service.js';
+import { ApiError, notFound } from '../../platform/http/api-error.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { newId } from '../../platform/database/ids.js';
+import type { Effort, ModelInfo } from '../../engine/models/model-provider.js';
+import { ModelCatalog } from '../../engine/models/model-catalog.js';
+import { ProjectsService } from '../projects/projects.service.js';
+import { WorkSignal } from '../../platform/signals/work-signal.js';
+import { checkInput, userParts } from './messages/message-parts.js';
+import type { CreateTaskDto } from './task.dto.js';
+import { TASK_COLUMNS, type TaskRow } from './task.row.js';
+
+// Task, message and run in one statement: the run is there exactly when the task is. The membership is held until the
+// commit, so that its removal cancels this task too.
+const CREATE = `
+WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $2 AND user_id = $3 FOR KEY SHARE),
+task AS (
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
+    project_id, approvals)
+  SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1, $12::uuid, $13 FROM member
+  RETURNING ${TASK_COLUMNS}),
+message AS (
+  INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
+  SELECT $9, task.id, 1, 'user', 'queued', $3, $10::jsonb FROM task),
+run AS (
+  INSERT INTO runs (id, task_id, workspace_id, kind, status) SELECT $11, task.id, $2, 'turn', 'queued' FROM task)
+${jsonRows('SELECT * FROM task')}`;
+
+/** Makes a task with its first message and the run that will read it. */
+@Injectable()
+export class TaskStarter {
+  constructor(
+    private readonly models: ModelCatalog,
+    private readonly projects: ProjectsService,
+    private readonly files: FilesService,
+    private readonly signal: WorkSignal,
+  ) {}
+
+  async create(auth: AuthContext, tx: UnitOfWork, input: CreateTaskDto): Promise<TaskRow> {
+    checkInput(auth, input);
+    const model = this.model(input.model);
+    const effort = effortOf(model, input.effort);
+    const taskId = newId();
+    const runId = newId();
+    const parts = await userParts(auth, tx, this.files, taskId, input);
+    await this.holdProject(auth, tx, input.projectId);
+    const [created] = await tx.query<JsonRow<Omit<TaskRow, 'createdByName' | 'interaction'>>>(CREATE, [
+      taskId,
+      auth.workspaceId,
+      auth.userId,
+      input.title ?? titleOf(input.content ?? nameOfFirst(parts)),
+      model.id,
+      effort,
+      input.budget == null ? null : JSON.stringify(input.budget),
+      JSON.stringify(input.metadata ?? {}),
+      newId(),
+      JSON.stringify(parts),
+      runId,
+      input.projectId,
+      input.approvals ?? 'none',
+    ]);
+    if (created === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
+    tx.afterCommit(() => this.signal.ring(runId));
+    return { ...created.row, createdByName: auth.user.name, interaction: null };
+  }
+
+  private async holdProject(auth: AuthContext, tx: UnitOfWork, id: string | null | undefined): Promise<void> {
+    if (id != null && !(await this.projects.hold(auth, tx, id))) throw notFound('project', 'projectId');
+  }
+
+  private model(id: string | undefined): ModelInfo {
+    if (id === undefined) return this.models.default();
+    const model = this.models.find(id);
+    if (model?.status === 'available') return model;
+    throw new ApiError(
+      'model_not_available',
+      `The model "${id}" is not available; GET /v1/models lists those that are.`,
+      {
+        param: 'model',
+      },
+    );
+  }
+}
+
+function effortOf(model: ModelInfo, given: Effort | undefined): Effort | null {
+  if (given === undefined) return model.defaultEffort;
+  if (model.efforts.includes(given)) return given;
+  const known = model.efforts.length === 0 ? 'takes no effort' : `takes ${model.efforts.join(', ')}`;
+  throw new ApiError('invalid_field', `effort: the model "${model.id}" ${known}.`, { param: 'effort' });
+}
+
+function nameOfFirst(parts: Awaited<ReturnType<typeof userParts>>): string {
+  const [first] = parts;
+  return first?.type === 'file' ? first.name : 'Task';
+}
+
+/** The first line that says something: without Markdown's heading marks, and not the mark of a fence. */
+function titleOf(content: string): string {
+  const line = content.split('\n').find((text) => /[^\s#]/.test(text) && !/^\s*(```|~~~)/.test(text)) ?? 'Task';
+  const plain = line.replace(/^\s*#+\s*/, '').trim();
+  return plain.length <= 200
+    ? plain
+    : `${plain
+        .slice(0, 199)
+        .toWellFormed()
+        .replace(/\ufffd$/, '')}…`;
+}

@@ -1,0 +1,231 @@
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInstance,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+  ValidateNested,
+} from 'class-validator';
+import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
+import { Documented } from '../../platform/http/documented.js';
+import { OptionalNotNull, trimmed } from '../../platform/http/fields.js';
+import { PageQuery } from '../../platform/http/pages.js';
+import type { Effort } from '../../engine/models/model-provider.js';
+import { TASK_STATUSES, type TaskStatus } from './task-status.js';
+
+const MAX_CONTENT = 200_000;
+const OF_UPLOADS = 'each of $property must be an object {uploadId}';
+
+// Registered from the last check to the first: the pipe answers the one that was registered last.
+const Content =
+  (): PropertyDecorator =>
+  (target, key): void => {
+    Matches(/\S/, { message: '$property must not be blank' })(target, key);
+    MaxLength(MAX_CONTENT)(target, key);
+    IsString()(target, key);
+    OptionalNotNull()(target, key);
+  };
+
+const Attachments =
+  (): PropertyDecorator =>
+  (target, key): void => {
+    Type(() => AttachmentDto)(target, key);
+    ValidateNested({ each: true, message: OF_UPLOADS })(target, key);
+    // class-validator goes through lists in lists, and finds nothing wrong with empty ones.
+    const isFlat = (value: unknown) => Array.isArray(value) && !value.some(Array.isArray);
+    ValidateBy({ name: 'flat', validator: { validate: isFlat, defaultMessage: () => OF_UPLOADS } })(target, key);
+    ArrayMaxSize(20)(target, key);
+    ArrayMinSize(1)(target, key);
+    IsArray()(target, key);
+    OptionalNotNull()(target, key);
+  };
+
+export class AttachmentDto {
+  @IsString()
+  @Documented({ description: 'The id of an upload of the last 24 hours.' })
+  uploadId: string;
+}
+
+export class BudgetDto {
+  @OptionalNotNull()
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  maxSteps?: number;
+
+  @OptionalNotNull()
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000_000_000)
+  maxTokens?: number;
+
+  @OptionalNotNull()
+  @IsInt()
+  @Min(1)
+  @Max(31_622_400)
+  maxDurationSeconds?: number;
+}
+
+function isMetadata(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const pairs = Object.entries(value);
+  return (
+    pairs.length <= 16 &&
+    pairs.every(([key, text]) => key !== '' && fits(key, 64) && typeof text === 'string' && fits(text, 512))
+  );
+}
+
+/** Characters, as the document and the other fields count them; a JavaScript string's length counts some of them twice. */
+function fits(text: string, characters: number): boolean {
+  return text.length <= characters || (text.length <= 2 * characters && [...text].length <= characters);
+}
+
+/** A task or message has text, files or both. */
+const Substance = () => Documented({ anyOf: [{ required: ['content'] }, { required: ['attachments'] }] });
+
+/** What a task is created with and may be changed to afterwards. */
+export class ChangeTaskDto {
+  @OptionalNotNull()
+  @Transform(trimmed)
+  @IsString()
+  @Documented({ description: 'Without it the first line of the content.' })
+  @Matches(/\S/, { message: 'title must not be blank' })
+  @MaxLength(200)
+  title?: string;
+
+  @IsOptional()
+  @IsString()
+  projectId?: string | null;
+
+  @IsOptional()
+  @IsInstance(BudgetDto, { message: 'budget must be an object' })
+  @ValidateNested({ message: 'budget must be an object' })
+  @Type(() => BudgetDto)
+  budget?: BudgetDto | null;
+
+  @OptionalNotNull()
+  // As it was given: class-transformer leaves out keys that are names of Object.prototype.
+  @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)
+  @Documented({
+    description: 'At most 16 pairs of text.',
+    type: 'object',
+    maxProperties: 16,
+    propertyNames: { minLength: 1, maxLength: 64 },
+    additionalProperties: { type: 'string', maxLength: 512 },
+  })
+  @ValidateBy({
+    name: 'metadata',
+    validator: {
+      validate: isMetadata,
+      defaultMessage: () =>
+        'metadata must be at most 16 pairs of text: keys of 1 to 64, values of at most 512 characters',
+    },
+  })
+  metadata?: Record<string, string>;
+}
+
+@Substance()
+export class CreateTaskDto extends ChangeTaskDto {
+  @Content()
+  content?: string;
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+
+  @OptionalNotNull()
+  @IsString()
+  @Documented({ description: 'An id of `GET /v1/models`; without it the default.' })
+  model?: string;
+
+  @OptionalNotNull()
+  @IsIn(['low', 'medium', 'high'])
+  effort?: Effort;
+
+  @OptionalNotNull()
+  @IsIn(APPROVALS)
+  @Documented({ description: '`writes`: a person approves each command and each change of a file first.' })
+  approvals?: Approvals;
+}
+
+@Substance()
+export class SendMessageDto {
+  @Content()
+  content?: string;
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+
+  @OptionalNotNull()
+  @IsIn(['queue', 'steer', 'interrupt'])
+  mode?: 'queue' | 'steer' | 'interrupt';
+}
+
+export class AnswerDto {
+  @IsString()
+  @Documented({ description: 'The id of the pending interaction.' })
+  interactionId: string;
+
+  @Content()
+  content?: string;
+
+  @OptionalNotNull()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
+  @Documented({ description: 'For a `choice`: ids of its options.' })
+  optionIds?: string[];
+
+  @Attachments()
+  attachments?: AttachmentDto[];
+
+  @OptionalNotNull()
+  @IsIn(['approve', 'deny'])
+  @Documented({ description: 'For an `approval`, which takes nothing else but `reason` and `remember`.' })
+  decision?: 'approve' | 'deny';
+
+  @OptionalNotNull()
+  @IsString()
+  @MaxLength(4_000)
+  @Matches(/\S/, { message: 'reason must not be blank' })
+  @Documented({ description: 'Why; the agent reads it when the call is denied.' })
+  reason?: string;
+
+  @OptionalNotNull()
+  @IsIn(['task'])
+  @Documented({ description: 'With `approve`: no more asking for that tool in this task.' })
+  remember?: 'task';
+}
+
+export class ListTasksQuery extends PageQuery {
+  @OptionalNotNull()
+  @IsString()
+  @Documented({ description: 'Only tasks of this project.' })
+  projectId?: string;
+
+  @OptionalNotNull()
+  @IsIn(TASK_STATUSES)
+  @Documented({ description: 'Only tasks in this status.' })
+  status?: TaskStatus;
+}
+
+export class ListMessagesQuery extends PageQuery {
+  @OptionalNotNull()
+  @IsIn(['asc', 'desc'])
+  @Documented({ description: 'Oldest first (`asc`, the default) or newest first.' })
+  order?: 'asc' | 'desc';
+
+  @OptionalNotNull()
+  @IsString()
+  @Documented({ description: 'The id of a message: only what came later.' })
+  after?: string;
+}

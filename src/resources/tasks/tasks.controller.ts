@@ -1,0 +1,123 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import type { AuthContext } from '../../access/auth/auth-context.js';
+import { Auth } from '../../access/auth/auth.decorator.js';
+import { Endpoint } from '../../platform/http/endpoint.js';
+import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
+import { Tx } from '../../platform/http/tx.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { InteractionsService } from './interactions/interactions.service.js';
+import { TaskCanceller } from './task-canceller.js';
+import { TaskChanger } from './task-changer.js';
+import { TaskRemover } from './task-remover.js';
+import { AnswerDto, ChangeTaskDto, CreateTaskDto, ListTasksQuery } from './task.dto.js';
+import { TaskStarter } from './task-starter.js';
+import { taskAnswer, taskPageView, taskSchema, taskView } from './task.view.js';
+import { TasksService } from './tasks.service.js';
+
+@Controller('v1/tasks')
+export class TasksController {
+  constructor(
+    private readonly tasks: TasksService,
+    private readonly starter: TaskStarter,
+    private readonly changer: TaskChanger,
+    private readonly remover: TaskRemover,
+    private readonly canceller: TaskCanceller,
+    private readonly interactions: InteractionsService,
+  ) {}
+
+  @Post()
+  @Endpoint({
+    summary: 'Create a task',
+    description: 'Starts work: read the task until its status is final, or until it waits for an answer.',
+    policy: 'task_execution',
+    scopes: ['tasks:write'],
+    conditionalScopes: { 'files:write': 'attachments are sent' },
+    idempotency: 'required',
+    location: '/v1/tasks/{task.id}',
+    answer: taskAnswer,
+  })
+  async create(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: CreateTaskDto) {
+    return { task: taskView(await this.starter.create(auth, tx, body)) };
+  }
+
+  @Get()
+  @Endpoint({
+    summary: 'List tasks',
+    description: 'Newest first.',
+    policy: 'resource_read',
+    scopes: ['tasks:read'],
+    answer: pageSchema('tasks', taskSchema),
+  })
+  async list(@Auth() auth: AuthContext, @Query() query: ListTasksQuery) {
+    return taskPageView(await this.tasks.list(auth, query));
+  }
+
+  @Get(':taskId')
+  @Endpoint({ summary: 'Read a task', policy: 'resource_read', scopes: ['tasks:read'], answer: taskAnswer })
+  async get(@Auth() auth: AuthContext, @Param('taskId') taskId: string) {
+    return { task: taskView(await this.tasks.get(auth, taskId)) };
+  }
+
+  @Patch(':taskId')
+  @Endpoint({
+    summary: 'Change a task',
+    description: 'What is given is replaced; `{}` changes nothing.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    answer: taskAnswer,
+  })
+  async change(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Body() body: ChangeTaskDto,
+  ) {
+    return { task: taskView(await this.changer.change(auth, tx, taskId, body)) };
+  }
+
+  @Delete(':taskId')
+  @Endpoint({
+    summary: 'Delete a task',
+    description: 'For good, with its messages, files and running work.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    answer: deletedSchema,
+  })
+  async remove(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
+    await this.remover.remove(auth, tx, taskId);
+    return { deleted: true, id: taskId.toLowerCase() };
+  }
+
+  @Post(':taskId/cancel')
+  @HttpCode(200)
+  @Endpoint({
+    summary: 'Cancel a task',
+    description: 'At once: the answer shows it cancelled. Cancelling it again is 200, a completed or failed one 409.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    answer: taskAnswer,
+  })
+  async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
+    return { task: taskView(await this.canceller.cancel(auth, tx, taskId)) };
+  }
+
+  @Post(':taskId/interaction')
+  @HttpCode(202)
+  @Endpoint({
+    summary: 'Answer the question of a task',
+    description: 'Or decide on the call that it wants to make. The same task goes on.',
+    policy: 'task_execution',
+    scopes: ['tasks:write'],
+    conditionalScopes: { 'files:write': 'attachments are sent' },
+    idempotency: 'required',
+    answer: taskAnswer,
+  })
+  async answer(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Body() body: AnswerDto,
+  ) {
+    return { task: taskView(await this.interactions.answer(auth, tx, taskId, body)) };
+  }
+}

@@ -1,0 +1,28 @@
+// Tasks: what a person or program asks for, their messages and questions. The work on them is in execution/.
+import { Module } from '@nestjs/common';
+import { FilesModule } from '../files/files.module.js';
+import { ModelsModule } from '../../engine/models/models.module.js';
+import { ProjectsModule } from '../projects/projects.module.js';
+import { InteractionExpiry } from './interactions/interaction-expiry.js';
+import { InteractionsService } from './interactions/interactions.service.js';
+import { OffboardingModule } from './offboarding/offboarding.module.js';
+import { TransparencyPolicy } from './messages/transparency-policy.js';
+import { MessageReader } from './messages/message-reader.js';
+import { MessageSender } from './messages/message-sender.js';
+import { MessagesController } from './messages/messages.controller.js';
+import { TaskChanger } from './task-changer.js';
+import { TaskFilesController } from './task-files.controller.js';
+import { TaskStarter } from './task-starter.js';
+import { TasksController } from './tasks.controller.js';
+import { TasksService } from './tasks.service.js';
+
+const READS = [TasksService, MessageReader, TransparencyPolicy];
+const WRITES = [TaskStarter, TaskChanger, MessageSender, InteractionsService, InteractionExpiry];
+
+@Module({
+  imports: [FilesModule, OffboardingModule, ModelsModule, ProjectsModule],
+  controllers: [TasksController, MessagesController, TaskFilesController],
+  providers: [...READS, ...WRITES],
+  exports: [InteractionExpiry],
+})
+export class TasksModule {}

@@ -1,0 +1,53 @@
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { InteractionExpiry } from '../../resources/tasks/interactions/interaction-expiry.js';
+import { RunClaims } from './run-claims.js';
+import { RunExecutor } from './run-executor.js';
+import { WorkdirCleaner } from './workdir-cleaner.js';
+
+/**
+ * What PostgreSQL brings a worker: the signals of its channel, and the safety net: each second a look for what no signal has
+ * brought. Recovery comes before new work, or it would stand behind the backlog.
+ */
+@Injectable()
+export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly logger = new Logger(Reconciler.name);
+  private ticking: Promise<void> | null = null;
+  private stopping = false;
+
+  constructor(
+    private readonly claims: RunClaims,
+    private readonly executor: RunExecutor,
+    private readonly expiry: InteractionExpiry,
+    private readonly workdirs: WorkdirCleaner,
+    private readonly channel: PgChannel,
+  ) {}
+
+  onModuleInit(): void {
+    this.channel.listen((notice) => 'work' in notice && void this.executor.execute(notice.work));
+    // Signals may have been missed.
+    this.channel.onReconnect(() => this.tick());
+  }
+
+  @Interval(1000)
+  tick(): void {
+    if (this.stopping || this.ticking !== null) return;
+    this.ticking = this.look()
+      .catch((error: unknown) => this.logger.warn(`The look at the database failed: ${String(error)}`))
+      .finally(() => (this.ticking = null));
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    await Promise.all([this.ticking, this.workdirs.stop()]);
+  }
+
+  private async look(): Promise<void> {
+    for (const id of await this.claims.recoverExpired())
+      this.logger.warn(`Run ${id} is taken from a worker that has not renewed its lease.`);
+    await this.expiry.expire();
+    this.workdirs.wake();
+    await this.executor.fill();
+  }
+}

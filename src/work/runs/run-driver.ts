@@ -1,0 +1,39 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AgentEngine } from '../../engine/agent/agent-engine.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { PluginRegistry } from '../../platform/plugins/plugin.js';
+import type { ClaimedRun } from './claimed-run.js';
+import { RunLoader } from './run-loader.js';
+import { RunRecorder } from './run-recorder.js';
+
+/** Takes one claimed run to its end: the engine yields, the recorder writes, and `yield` resumes after the commit. */
+@Injectable()
+export class RunDriver implements OnModuleInit {
+  private engine: AgentEngine;
+
+  constructor(
+    private readonly loader: RunLoader,
+    private readonly recorder: RunRecorder,
+    private readonly plugins: PluginRegistry,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.engine = this.plugins.get(AgentEngine, 'loop');
+  }
+
+  /** Throws the signal's reason when aborted. */
+  async drive(run: ClaimedRun, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const engine = this.engine.run(await this.loader.load(run, signal));
+    try {
+      let turn = await engine.next();
+      while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value, signal));
+      await this.recorder.finish(run, turn.value, signal);
+      this.metrics.runsEnded.inc({ outcome: turn.value.type });
+    } finally {
+      // Lets the engine close its sandbox when it was left between two events.
+      await engine.return({ type: 'completed', text: '' });
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type pg from 'pg';
+import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../../engine/agent/agent-engine.js';
+import type { PublishedFile, Question } from '../../engine/agent/agent-tool.js';
+import { Env } from '../../platform/config/env.js';
+import { Database } from '../../platform/database/database.js';
+import { cleanName } from '../../resources/files/file-name.js';
+import { LocalStorage } from '../../resources/files/storage/local-storage.js';
+import { newId } from '../../platform/database/ids.js';
+import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
+import { type ClaimedRun, FencedError } from './claimed-run.js';
+import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, STEP, TOOL } from './run-recorder.sql.js';
+import { retryWhileUnavailable } from './retry-while-unavailable.js';
+
+type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
+type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
+
+/** What a write answers: the messages that it has handed over. */
+interface Written {
+  steer: { id: string; parts: StoredPart[] }[] | null;
+}
+
+/** A run, and the signal that ends its work here. */
+interface Held {
+  run: ClaimedRun;
+  signal: AbortSignal;
+}
+
+/**
+ * The only writer of what an agent does. Each method resolves when its write is committed, and throws
+ * {@link FencedError} when the run is no longer ours: then nothing was written. It waits for a locked task, and for a
+ * database that is away, until the signal is aborted.
+ */
+@Injectable()
+export class RunRecorder {
+  private readonly logger = new Logger(RunRecorder.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly storage: LocalStorage,
+    private readonly env: Env,
+  ) {}
+
+  async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
+    const { steer } = await this.write({ run, signal }, event);
+    const messages = steer ?? [];
+    return {
+      steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
+      files: messages.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'file' ? [this.input(run, part)] : [])),
+      ),
+    };
+  }
+
+  /** Ends the run. A message that waits has its next run in the queue with it. */
+  async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal): Promise<void> {
+    const held = { run, signal };
+    switch (outcome.type) {
+      case 'completed':
+        await this.fenced(held, 'completed', COMPLETED, [outcome.text, newId()]);
+        return;
+      case 'failed': {
+        const { code, message, retryable } = outcome;
+        await this.fenced(held, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
+        return;
+      }
+      case 'question': {
+        const { question } = outcome;
+        return this.interaction(held, outcome, question.options === null ? 'question' : 'choice', question);
+      }
+      case 'approval': {
+        const { question } = outcome;
+        return this.interaction(held, outcome, 'approval', {
+          question,
+          options: null,
+          multiple: false,
+          allowText: false,
+        });
+      }
+    }
+  }
+
+  private write(held: Held, event: AgentEvent): Promise<Written> {
+    switch (event.type) {
+      case 'step':
+        return this.step(held, event);
+      case 'begin':
+        return this.fenced(held, 'begin-call', BEGIN_CALL, [event.messageId, event.toolCallId]);
+      case 'tool':
+        return this.tool(held, event);
+    }
+  }
+
+  private step(held: Held, { messageId, parts, calls, usage }: Event<'step'>): Promise<Written> {
+    return this.fenced(held, 'step', STEP, [
+      messageId,
+      calls.length === 0 ? 'complete' : 'in_progress',
+      JSON.stringify(parts),
+      JSON.stringify(calls.map((call, idx) => ({ idx, ...call }))),
+      usage.inputTokens,
+      usage.outputTokens,
+      usage.cachedInputTokens,
+      usage.reasoningTokens,
+      calls.length,
+    ]);
+  }
+
+  private async tool(held: Held, event: Event<'tool'>): Promise<Written> {
+    const { messageId, toolCallId, last, parts } = event;
+    const { result, files } = await this.stored(held.run, event);
+    return this.fenced(held, 'tool', TOOL, [
+      messageId,
+      toolCallId,
+      result.status,
+      result.status === 'success' ? JSON.stringify(result.output) : null,
+      errorText(result),
+      last,
+      JSON.stringify(parts),
+      JSON.stringify(files),
+    ]);
+  }
+
+  private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
+    const text = 'SELECT sha256 FROM files WHERE id = $1';
+    const open = async () => {
+      const { rows } = await this.database.work.query<{ sha256: string }>(text, [fileId]);
+      return (await this.storage.open(run.workspaceId, rows[0]?.sha256 ?? '')).stream;
+    };
+    return { path, open };
+  }
+
+  /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
+  private async stored(run: ClaimedRun, { result, files }: Event<'tool'>) {
+    try {
+      const stored = [];
+      for (const file of files) stored.push(await this.store(run, file));
+      return { result, files: stored };
+    } catch (error) {
+      this.logger.error(`A file of task ${run.taskId} was not stored: ${String(error)}`);
+      const failed: ToolResult = { status: 'error', error: 'The file could not be stored by the service.' };
+      return { result: failed, files: [] };
+    }
+  }
+
+  private async store(run: ClaimedRun, { id, name: given, content }: PublishedFile) {
+    const name = cleanName(given);
+    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name });
+    return { id, name, mediaType, size, sha256 };
+  }
+
+  /** Ends the run until a person answers. */
+  private async interaction(
+    held: Held,
+    { messageId, toolCallId }: Outcome<'question' | 'approval'>,
+    type: 'question' | 'choice' | 'approval',
+    { question, options, multiple, allowText }: Question,
+  ): Promise<void> {
+    await this.fenced(held, 'question', QUESTION, [
+      newId(),
+      messageId,
+      toolCallId,
+      type,
+      question,
+      options === null ? null : JSON.stringify(options),
+      multiple,
+      allowText,
+      this.env.variables.INTERACTION_TTL_SECONDS,
+    ]);
+  }
+
+  /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
+  private async fenced({ run, signal }: Held, name: string, text: string, values: unknown[]): Promise<Written> {
+    const query = { name, text, values: [run.taskId, run.runId, run.epoch, ...values] };
+    let rows: Written[] | null;
+    while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
+    const [row] = rows;
+    if (row === undefined) throw new FencedError(run);
+    return row;
+  }
+
+  /** Null when the task was locked all the time. */
+  private async slice(query: pg.QueryConfig, signal: AbortSignal): Promise<Written[] | null> {
+    // Not `query` of the pool: it closes the connection after any error, and who then asks again overtakes those who wait.
+    // Once it is sent it may be committed whatever the error says: then the run is let go, and loaded again.
+    const client = await retryWhileUnavailable(() => this.database.work.connect(), signal);
+    let broken = false;
+    try {
+      return (await client.query<Written>(query)).rows;
+    } catch (error) {
+      broken = !isLockTimeout(error);
+      if (broken) throw error;
+      return null;
+    } finally {
+      client.release(broken);
+    }
+  }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: string }).code === '55P03';
+}
+
+/** What the model reads in place of an output. */
+function errorText(result: ToolResult): string | null {
+  switch (result.status) {
+    case 'success':
+      return null;
+    case 'error':
+      return result.error;
+    case 'denied':
+      return result.reason;
+  }
+}

@@ -1,0 +1,21 @@
+import { Process, Processor } from '@nestjs/bull';
+import type { Job } from 'bull';
+import { RUNS_QUEUE } from '../../platform/signals/bull-signal.js';
+import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { RunExecutor } from './run-executor.js';
+
+/** The bell: a job ends as soon as its run is claimed, so nothing about the run depends on Bull. */
+@Processor(RUNS_QUEUE)
+export class RunProcessor {
+  constructor(
+    private readonly executor: RunExecutor,
+    private readonly channel: PgChannel,
+  ) {}
+
+  /** Bull rings at any worker. One that is full or stops tells the others: they would find the run at their next look only. */
+  @Process({ concurrency: 4 })
+  ring({ data }: Job<{ runId: string }>): Promise<void> {
+    if (this.executor.free <= 0) this.channel.send({ work: data.runId });
+    return this.executor.execute(data.runId);
+  }
+}

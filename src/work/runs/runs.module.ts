@@ -1,0 +1,52 @@
+// Runs: who holds them, what drives them, who writes about them. Only in processes that work.
+import { type DynamicModule, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { AgentModule } from '../../engine/agent/agent.module.js';
+import type { Env } from '../../platform/config/env.js';
+import { FilesModule } from '../../resources/files/files.module.js';
+import { SandboxModule } from '../../engine/sandbox/sandbox.module.js';
+import { LocalSignal } from '../../platform/signals/local-signal.js';
+import { TasksModule } from '../../resources/tasks/tasks.module.js';
+import { RunLeases } from './run-leases.js';
+import { Reconciler } from './reconciler.js';
+import { RunClaims } from './run-claims.js';
+import { RunDriver } from './run-driver.js';
+import { RunExecutor } from './run-executor.js';
+import { RunLoader } from './run-loader.js';
+import { RunProcessor } from './run.processor.js';
+import { RunRecorder } from './run-recorder.js';
+import { WorkdirCleaner } from './workdir-cleaner.js';
+
+/** Without Redis the signal calls the executor itself. */
+@Injectable()
+class LocalWork implements OnModuleInit {
+  constructor(
+    private readonly executor: RunExecutor,
+    private readonly signal: LocalSignal,
+  ) {}
+
+  onModuleInit(): void {
+    this.signal.onRing((runId) => void this.executor.execute(runId));
+  }
+}
+
+@Module({})
+export class RunsModule {
+  static with(env: Env): DynamicModule {
+    const doorbell = env.variables.REDIS_URL === undefined ? LocalWork : RunProcessor;
+    return {
+      module: RunsModule,
+      imports: [AgentModule, FilesModule, SandboxModule, TasksModule],
+      providers: [
+        RunClaims,
+        RunLeases,
+        RunLoader,
+        RunRecorder,
+        RunDriver,
+        RunExecutor,
+        WorkdirCleaner,
+        Reconciler,
+        doorbell,
+      ],
+    };
+  }
+}
