@@ -4,6 +4,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { ConfigModule } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import { ENTITIES } from './entities.js';
 import { EXTENSIONS } from './extensions.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { FilesModule } from './resources/files/files.module.js';
@@ -28,7 +29,7 @@ export function composeApp(env: Env): { imports: Modules } {
     ConfigModule.with(env),
     MetricsModule,
     PluginsModule,
-    DatabaseModule.with(),
+    DatabaseModule.with({ entities: ENTITIES }),
     ScheduleModule.forRoot(),
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];

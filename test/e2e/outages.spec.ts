@@ -164,7 +164,7 @@ describe('A database that is away for less than two thirds of the lease', () => 
     }
     await relay.cut();
     const { work } = service.app.get(Database);
-    await until('the connections to be gone', () => work.totalCount === 0);
+    await until('the connections to be gone', () => work.pool.totalCount === 0);
     const tried = jest.spyOn(work, 'connect');
     for (const { answer } of asked) answer({ text: 'Done.' });
     await until('each to try again', () => tried.mock.calls.length > 2 * ids.length);

@@ -1,9 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { ReadPool } from './read-pool.js';
+import type { Query, Sql } from './sql.js';
 
 /** How long a write of a worker waits for a lock, in milliseconds, before another one has its connection. */
 const SLICE_MS = 500;
+
+/** A pool for single statements, each a transaction of its own. */
+export class StatementPool implements Sql {
+  constructor(readonly pool: pg.Pool) {}
+
+  /** @param timeoutMs how long the answer may take; `connectionOptions` has what holds without it. */
+  async run<Row>(query: Query<Row>, timeoutMs?: number): Promise<Row[]> {
+    if (timeoutMs === undefined) return query.rowsOf(await this.pool.query(query));
+    const { name, text, values } = query;
+    return query.rowsOf(await this.pool.query({ name, text, values, query_timeout: timeoutMs } as pg.QueryConfig));
+  }
+
+  /** A connection for several statements. The caller releases it. */
+  connect(): Promise<pg.PoolClient> {
+    return this.pool.connect();
+  }
+
+  query<T extends pg.QueryResultRow>(query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult<T>> {
+    return this.pool.query<T>(query, values);
+  }
+
+  end(): Promise<void> {
+    return this.pool.end();
+  }
+}
 
 /**
  * The connections of one process, in pools of their own so that nothing that waits for a connection holds another of the same
@@ -15,20 +41,20 @@ const SLICE_MS = 500;
 export class Database {
   readonly read: ReadPool;
   /** Waits for a lock half a second, then serves the next; RunRecorder asks again. */
-  readonly work: pg.Pool;
+  readonly work: StatementPool;
   /** For claims. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
-  readonly claims: pg.Pool;
+  readonly claims: StatementPool;
   /** For the looks of the reconciler, which skip what is locked, and for runs that are handed back. */
-  readonly polling: pg.Pool;
+  readonly polling: StatementPool;
   /** For renewals, which skip it too. Of nobody else: of connections that a network has cut without a word each costs a beat. */
-  readonly leases: pg.Pool;
+  readonly leases: StatementPool;
 
   constructor(readonly url: string) {
     this.read = new ReadPool(pool(url, 'millwright read', 8, { pipeline: true }));
-    this.work = pool(url, 'millwright work', 10, { lock_timeout: SLICE_MS });
-    this.claims = pool(url, 'millwright claims', 4, { lock_timeout: SLICE_MS });
-    this.polling = pool(url, 'millwright polling', 3);
-    this.leases = pool(url, 'millwright leases', 2);
+    this.work = new StatementPool(pool(url, 'millwright work', 10, { lock_timeout: SLICE_MS }));
+    this.claims = new StatementPool(pool(url, 'millwright claims', 4, { lock_timeout: SLICE_MS }));
+    this.polling = new StatementPool(pool(url, 'millwright polling', 3));
+    this.leases = new StatementPool(pool(url, 'millwright leases', 2));
   }
 
   async close(): Promise<void> {

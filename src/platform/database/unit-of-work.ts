@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type EntityManager, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import type { PipelinedClient, Plain } from './pipelined-client.js';
+import type { Query, Sql } from './sql.js';
 
 /** A name for each text, so that PostgreSQL plans a statement once for a connection and not for each request. */
 const NAMES = new Map<string, string>();
@@ -9,10 +10,24 @@ const NAMES = new Map<string, string>();
  * The one transaction of a writing request: a short straight line that ends in a commit. Handlers use
  * only this for the database: a second connection taken while it is open deadlocks a pool of ten under forty requests.
  */
-export class UnitOfWork {
+export class UnitOfWork implements Sql {
   private readonly waiting: (() => void)[] = [];
 
   constructor(readonly manager: EntityManager) {}
+
+  /** Runs a statement in the transaction. On the driver's connection, because TypeORM names no statement. */
+  async run<Row>(query: Query<Row>): Promise<Row[]> {
+    const client = (await this.client()) as unknown as ClientBase;
+    return query.rowsOf(await client.query(query));
+  }
+
+  /**
+   * Sends a statement together with the commit, or with a later statement if there is one: for the last, of which nobody needs
+   * the rows. It fails as the commit would, and takes the transaction with it. Its values are text, numbers, booleans or null.
+   */
+  async runWithCommit({ name, text, values }: Query<never>): Promise<void> {
+    (await this.client()).hold({ name, text, values: values as Plain[] });
+  }
 
   /**
    * Runs SQL in the transaction; resolves with its rows, those of `RETURNING` too. The text is a constant, for its plan is
