@@ -22,10 +22,10 @@ export class UnitOfWork implements Sql {
   }
 
   /**
-   * Sends a statement together with the commit, or with a later statement if there is one: for the last, of which nobody needs
-   * the rows. It fails as the commit would, and takes the transaction with it. Its values are text, numbers, booleans or null.
+   * Sends a statement together with the next one, or with the commit: for one of which nobody needs the rows. What it travels
+   * with fails with its error if it fails. Its values are text, numbers, booleans or null.
    */
-  async runWithCommit({ name, text, values }: Query<never>): Promise<void> {
+  async runWithNext({ name, text, values }: Query<never>): Promise<void> {
     (await this.client()).hold({ name, text, values: values as Plain[] });
   }
 
