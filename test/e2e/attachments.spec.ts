@@ -1,6 +1,6 @@
 import type { FileRow } from '../../src/resources/files/file.row.js';
 import { FilesService } from '../../src/resources/files/files.service.js';
-import type { Page } from '../../src/platform/http/pages.js';
+import type { PageRequest } from '../../src/platform/http/pages.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
@@ -87,5 +87,5 @@ describe('Attachments (reference §7)', () => {
 
   // A page that shows the row too many, by which the next one is known.
   const pageOf = (limit: number, after: readonly string[] | null) =>
-    ({ limit, after, cut: (rows: FileRow[]) => ({ rows, nextCursor: null }) }) as unknown as Page;
+    ({ limit, after, cut: (rows: FileRow[]) => ({ rows, nextCursor: null }) }) as unknown as PageRequest;
 });

@@ -75,6 +75,7 @@ export class NotesController {
     answer: noteAnswer,
     policy: 'task_execution',
     scopes: ['tasks:write'],
+    transaction: true,
     idempotency: 'required',
     location: '/v1/notes/{note.id}',
   })
@@ -98,6 +99,7 @@ export class NotesController {
     answer: noteAnswer,
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
     idempotency: 'optional',
   })
   createAgain(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteBody) {
@@ -127,6 +129,7 @@ export class NotesController {
     answer: z.strictObject({ rows: z.array(noteSchema) }),
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
   })
   async touch(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     const rows = await tx.query<Note>(`UPDATE notes SET text = text || '!' WHERE id::text = $1 RETURNING id, text`, [
@@ -136,7 +139,13 @@ export class NotesController {
   }
 
   @Delete(':id')
-  @Endpoint({ summary: 'Remove', answer: deletedSchema, policy: 'resource_write', scopes: ['tasks:write'] })
+  @Endpoint({
+    summary: 'Remove',
+    answer: deletedSchema,
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    transaction: true,
+  })
   async remove(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     await tx.query('DELETE FROM notes WHERE id::text = $1', [id]);
     return { deleted: true, id };
