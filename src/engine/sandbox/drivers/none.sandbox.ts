@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DataDir } from '../../platform/config/data-dir.js';
-import { Env } from '../../platform/config/env.js';
-import { Plugin } from '../../platform/plugins/plugin.js';
-import { type CommandTools, MARK } from './command.js';
-import { Heartbeat } from './heartbeat.js';
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { type CommandTools, MARK } from '../launch/command.js';
+import { Heartbeat } from '../heartbeat.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { Sandbox, type SandboxReport } from './sandbox.js';
+import { Sandbox, type SandboxReport } from '../sandbox.js';
 
 /** No sandbox: plain processes of the host, with limits, an empty environment and an end. Only by explicit choice. */
 @Plugin(Sandbox, 'none')

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmodSync, lchownSync, lstatSync, mkdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
-import { needProgram } from './host.js';
-import { SandboxError } from './sandbox.js';
+import { needProgram } from '../host.js';
+import { SandboxError } from '../sandbox.js';
 import { takeUserId, type UserId } from './user-ids.js';
 
 const run = promisify(execFile);

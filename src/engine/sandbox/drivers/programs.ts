@@ -4,8 +4,8 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, renameSync, 
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { canWalk } from '../../platform/config/reachable.js';
-import { needProgram } from './host.js';
+import { canWalk } from '../../../platform/config/reachable.js';
+import { needProgram } from '../host.js';
 
 const run = promisify(execFile);
 

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { sandboxLimitsOf } from '../../platform/config/config-file.js';
-import type { DataDir } from '../../platform/config/data-dir.js';
-import type { Env } from '../../platform/config/env.js';
-import { makeReachable, reachableFolder } from '../../platform/config/reachable.js';
-import type { CommandTools, How, Line } from './command.js';
-import type { Heartbeat } from './heartbeat.js';
-import { isRoot, needProgram, script } from './host.js';
+import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import type { DataDir } from '../../../platform/config/data-dir.js';
+import type { Env } from '../../../platform/config/env.js';
+import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
+import type { CommandTools, How, Line } from '../launch/command.js';
+import type { Heartbeat } from '../heartbeat.js';
+import { isRoot, needProgram, script } from '../host.js';
 import { LocalSession } from './local-session.js';
-import { Pipes } from './pipes.js';
-import { ProjectFolders } from './project-folders.js';
+import { Pipes } from '../launch/pipes.js';
+import { ProjectFolders } from '../workdir/project-folders.js';
 import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
-import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from './sandbox.js';
-import { FIRST_UID, type UserId } from './user-ids.js';
-import { Workdirs } from './workdirs.js';
+import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
+import { FIRST_UID, type UserId } from '../workdir/user-ids.js';
+import { Workdirs } from '../workdir/workdirs.js';
 
 /** What is ready after boot. */
 export interface Prepared {

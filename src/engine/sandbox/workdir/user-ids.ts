@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { SandboxError } from './sandbox.js';
+import { SandboxError } from '../sandbox.js';
 
 /** First of the numbers that sandboxes run under when the service is root; none of them has an account. */
 export const FIRST_UID = 64_001;

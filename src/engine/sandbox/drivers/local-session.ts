@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Command, type CommandTools, type How, type Line, MARK } from './command.js';
-import { DiskWatch } from './disk-watch.js';
-import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from './sandbox.js';
+import { Command, type CommandTools, type How, type Line, MARK } from '../launch/command.js';
+import { DiskWatch } from '../workdir/disk-watch.js';
+import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from '../sandbox.js';
 import { PROJECT } from './root-folder.js';
-import type { UserId } from './user-ids.js';
-import { WorkdirFiles } from './workdir-files.js';
-import { insideWorkdir } from './workdirs.js';
+import type { UserId } from '../workdir/user-ids.js';
+import { WorkdirFiles } from '../workdir/workdir-files.js';
+import { insideWorkdir } from '../workdir/workdirs.js';
 
 interface SessionParts {
   /** The workdir as the host names it, and as it is named inside. */
