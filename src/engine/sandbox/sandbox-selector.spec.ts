@@ -97,6 +97,8 @@ describe('The choice of the sandbox', () => {
     expect((await session.run(`ps ax | grep -c "[s]leep ${mark}"; rg --version | head -c 7`)).stdout).toBe(
       '0\nripgrep',
     );
+    // The service's own, whether or not the host has one.
+    expect((await session.run('command -v rg')).stdout).toMatch(/^(?!\/(usr\/)?bin\/).*\/rg\n$/);
     expect(await session.run('sleep 60 & sleep 60', { timeoutSeconds: 0.3 })).toMatchObject({ killed: 'timeout' });
     await session.close();
     await selector.current.remove(taskId);

@@ -25,7 +25,7 @@ export class NoSandbox extends LocalSandbox {
   }
 
   protected override environment({ root }: Prepared, project: string | null): Record<string, string> {
-    const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)(-[0-9a-f]+)?$/.test(source));
+    const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)$/.test(source));
     const path = [...shown.map((source) => dirname(source)), root.searchPath].join(':');
     // Nothing can be shown at a path of the host's own: commands find the folder by a name.
     const found = project === null ? {} : { PROJECT_DIR: project };
