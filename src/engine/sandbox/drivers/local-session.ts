@@ -16,6 +16,8 @@ interface SessionParts {
   /** The folder of the project's files as the host names it; it goes with the session. */
   project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
+  /** Gives back what the session was opened with; called at its end. */
+  release: () => void;
   limits: SandboxLimits;
   tools: CommandTools;
   shell: string;
@@ -94,7 +96,7 @@ export class LocalSession extends SandboxSession {
     this.parts.signal.removeEventListener('abort', this.abort);
     await this.disk.idle();
     await this.removeProject();
-    this.parts.user?.release();
+    this.parts.release();
   }
 
   private async removeProject(): Promise<void> {

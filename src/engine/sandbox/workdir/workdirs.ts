@@ -4,19 +4,29 @@ import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { needProgram } from '../host.js';
 import { SandboxError } from '../sandbox.js';
-import { takeUserId, type UserId } from './user-ids.js';
+import { claimsFolder, type UserId, UserIds } from './user-ids.js';
 
 const run = promisify(execFile);
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The workdirs of all tasks, one folder each. As root each belongs to the number that its session runs under. */
+/** The workdirs of all tasks, one folder each. As root each belongs to the user id that its session runs under. */
 export class Workdirs {
   private readonly folder: string;
 
-  constructor(base: string, asRoot: boolean) {
+  private constructor(
+    base: string,
+    /** Null for an ordinary user, who owns all of them. */
+    private readonly userIds: UserIds | null,
+  ) {
     this.folder = join(base, 'workdirs');
     mkdirSync(this.folder, { recursive: true });
-    chmodSync(this.folder, asRoot ? 0o711 : 0o700);
+    chmodSync(this.folder, userIds === null ? 0o700 : 0o711);
+  }
+
+  static async open(base: string, asRoot: boolean): Promise<Workdirs> {
+    const userIds = asRoot ? new UserIds(claimsFolder(base)) : null;
+    await userIds?.open();
+    return new Workdirs(base, userIds);
   }
 
   path(taskId: string): string {
@@ -25,36 +35,30 @@ export class Workdirs {
     return join(this.folder, taskId);
   }
 
-  /** Makes the workdir when it is missing. As ordinary user. */
-  open(taskId: string): string {
+  /** Claims a user id for a session of the task: as root the one that its workdir has, if that is free. Else null. */
+  async reserve(taskId: string): Promise<UserId | null> {
+    if (this.userIds === null) return null;
+    const owner = lstatSync(this.path(taskId), { throwIfNoEntry: false })?.uid;
+    return this.userIds.claim(owner ?? null);
+  }
+
+  /** Makes the workdir when it is missing, and gives it with all that is in it to the user. Returns its path. */
+  async make(taskId: string, user: UserId | null): Promise<string> {
     const path = this.path(taskId);
-    this.make(path);
+    const isNew = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+    if (user === null) return path;
+    // Nothing is in it, so no program has to walk through it: starting one costs more than all the rest.
+    if (isNew) lchownSync(path, user.uid, user.uid);
+    // Folders after what is in them, the workdir last: an owner that fits means that all of it fits.
+    else if (user.uid !== lstatSync(path).uid) {
+      await run(needProgram('chown', 'coreutils'), ['-hR', `${user.uid}:${user.uid}`, '--', path], { env: {} });
+    }
     return path;
   }
 
-  /** The same as root: also takes a user number, the one that the workdir has if that is free, and gives it the files. */
-  async openAsRoot(taskId: string): Promise<{ path: string; user: UserId }> {
-    const path = this.path(taskId);
-    const isNew = this.make(path);
-    const { uid: owner } = lstatSync(path);
-    const user = await takeUserId(owner);
-    try {
-      // Nothing is in it, so no program has to walk through it: starting one costs more than all the rest.
-      if (isNew) lchownSync(path, user.uid, user.uid);
-      // Folders after what is in them, the workdir last: an owner that fits means that all of it fits.
-      else if (user.uid !== owner) {
-        await run(needProgram('chown', 'coreutils'), ['-hR', `${user.uid}:${user.uid}`, '--', path], { env: {} });
-      }
-    } catch (error) {
-      user.release();
-      throw error;
-    }
-    return { path, user };
-  }
-
-  /** Whether it was missing. */
-  private make(path: string): boolean {
-    return mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+  /** For the end of the process, when no session is open any more. */
+  close(): void {
+    this.userIds?.close();
   }
 
   /** Deletes it. rm(1) and chmod(1) follow no link. */
