@@ -47,13 +47,49 @@ describe('The limits of a task’s fields (reference §4)', () => {
     }
   });
 
-  it.each(['maxSteps', 'maxTokens', 'maxDurationSeconds'])('budget.%s is a positive whole number', async (name) => {
-    expect(await createTask(member.client, { content: 'x', budget: { [name]: 1 } })).toMatchObject({
-      budget: { [name]: 1 },
-    });
-    for (const wrong of [0, -1, 1.5, '1', null]) {
+  it.each([
+    ['maxSteps', 1_000_000],
+    ['maxTokens', 1_000_000_000_000],
+    ['maxDurationSeconds', 31_622_400],
+  ])('budget.%s is a whole number from 1 to %d', async (name, most) => {
+    for (const right of [1, most]) {
+      expect(await createTask(member.client, { content: 'x', budget: { [name]: right } })).toMatchObject({
+        budget: { [name]: right },
+      });
+    }
+    for (const wrong of [0, -1, 1.5, '1', most + 1, [], {}]) {
       expect(await refusal({ budget: { [name]: wrong } })).toEqual([400, 'invalid_field', `budget.${name}`]);
     }
     expect(await createTask(member.client, { content: 'x' })).toMatchObject({ budget: null });
+  });
+
+  it('a budget that was read can be sent back, as it is, in a create and in a PATCH: null is "not given"', async () => {
+    const budget = { maxSteps: 5, maxTokens: null, maxDurationSeconds: null, maxCost: null };
+    const made = await createTask(member.client, { content: 'x', budget: { maxSteps: 5 } });
+    expect(made).toMatchObject({ budget });
+    expect(await createTask(member.client, { content: 'x', budget })).toMatchObject({ budget });
+    const changed = await member.client.request('PATCH', `/v1/tasks/${made.id}`, { json: { budget } });
+    expect([changed.status, changed.body]).toMatchObject([200, { task: { budget } }]);
+    expect(await service.db.query('SELECT DISTINCT budget FROM tasks WHERE budget @> $1', ['{"maxSteps": 5}'])).toEqual(
+      [{ budget: { maxSteps: 5 } }],
+    );
+  });
+
+  it('budget.maxCost is an amount in USD as text, and refused while no model has prices', async () => {
+    const { body } = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', budget: { maxCost: '0.50' } });
+    expect(body.error).toMatchObject({
+      code: 'invalid_field',
+      param: 'budget.maxCost',
+      message:
+        'budget.maxCost counts on a model with prices alone, and no model here has any; leave it out, or send null.',
+    });
+    for (const wrong of [1, '', '-1', '0', '0.0', '1e3', '1.1234567', ' 1', '1,5']) {
+      const answer = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', budget: { maxCost: wrong } });
+      expect([wrong, answer.status, answer.body.error.param]).toEqual([wrong, 400, 'budget.maxCost']);
+      expect(answer.body.error.message).toMatch(/^budget\.maxCost must be/);
+    }
+    const made = await createTask(member.client, { content: 'x' });
+    const json = { budget: { maxCost: '2' } };
+    expect((await member.client.request('PATCH', `/v1/tasks/${made.id}`, { json })).status).toBe(400);
   });
 });

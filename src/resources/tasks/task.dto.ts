@@ -55,24 +55,41 @@ export class AttachmentDto {
   uploadId: string;
 }
 
+const COST = /^(?=.*[1-9])\d{1,9}(\.\d{1,6})?$/;
+const NO_PRICES = 'maxCost counts on a model with prices alone, and no model here has any; leave it out, or send null';
+
+/** A limit of a budget: null means that it is not given, so that a budget that was read can be sent back. */
+const Limit =
+  (...checks: PropertyDecorator[]): PropertyDecorator =>
+  (target, key): void => {
+    for (const check of checks.toReversed()) check(target, key);
+    Transform(({ value }: { value: unknown }) => value ?? undefined)(target, key);
+    IsOptional()(target, key);
+  };
+
+const Count = (most: number): PropertyDecorator => Limit(IsInt(), Min(1), Max(most));
+
+/** Reference §4. */
 export class BudgetDto {
-  @OptionalNotNull()
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000)
+  @Count(1_000_000)
+  @Documented({ description: 'Calls of the model.' })
   maxSteps?: number;
 
-  @OptionalNotNull()
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000_000_000)
+  @Count(1_000_000_000_000)
+  @Documented({ description: 'Tokens that go in and come out, together.' })
   maxTokens?: number;
 
-  @OptionalNotNull()
-  @IsInt()
-  @Min(1)
-  @Max(31_622_400)
+  @Count(31_622_400)
+  @Documented({ description: 'Running time; waiting for people does not count.' })
   maxDurationSeconds?: number;
+
+  @Limit(
+    IsString(),
+    Matches(COST, { message: 'maxCost must be an amount in USD as text, above 0, with at most 6 decimals: "0.50"' }),
+    ValidateBy({ name: 'prices', validator: { validate: () => false, defaultMessage: () => NO_PRICES } }),
+  )
+  @Documented({ description: 'USD, a decimal number as text. Refused for now: no model has prices yet.' })
+  maxCost?: string;
 }
 
 function isMetadata(value: unknown): boolean {
