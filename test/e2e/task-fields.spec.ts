@@ -32,6 +32,29 @@ describe('The limits of a task’s fields (reference §4)', () => {
     expect((await createTask(member.client, { content: '\n\n  First line \nsecond' })).title).toBe('First line');
   });
 
+  it.each(['a\nb', 'a\tb', 'a\u001b[31mb', 'a\u007f', 'a\u0085b'])('title %j is 400: one line', async (title) => {
+    expect(await refusal({ title })).toEqual([400, 'invalid_field', 'title']);
+    const { id } = await createTask(member.client, { content: 'x' });
+    expect((await member.client.request('PATCH', `/v1/tasks/${id}`, { json: { title } })).status).toBe(400);
+  });
+
+  it.each([
+    ['a heading', '## Fix it\n', 'Fix it'],
+    ['a fence', '```bash\ntrue\n```\nThat was it.', 'true'],
+    ['front matter', '---\ntitle: X\ntags: [a]\n---\n\n# Fix it\n', 'Fix it'],
+    ['front matter, as Windows ends its lines', '---\r\ntitle: X\r\n---\r\nFix it\r\n', 'Fix it'],
+    ['front matter in TOML', '+++\ntitle = "X"\n+++\nFix it', 'Fix it'],
+    ['front matter that does not end', '---\ntitle: X', 'title: X'],
+    ['front matter alone', '---\ntitle: X\n---\n', 'title: X'],
+    ['a rule', '***\nFix it\n===\n', 'Fix it'],
+    ['a list', '- one\n- two', '- one'],
+    ['control characters', '\u001b[31mFix\u0007\tit\u001b[0m', '[31mFix it [0m'],
+    ['marks alone', '---\n***\n', 'Task'],
+    ['a question mark', '?', '?'],
+  ])('a title from content with %s', async (_what, content, title) => {
+    expect(await createTask(member.client, { content })).toMatchObject({ title });
+  });
+
   it('metadata has at most 16 pairs, keys of 1 to 64 and values of at most 512 characters', async () => {
     const most = pairs(16, 64, 512);
     expect(await createTask(member.client, { content: 'x', metadata: most })).toMatchObject({ metadata: most });

@@ -17,7 +17,7 @@ import {
 } from 'class-validator';
 import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
 import { Documented } from '../../platform/http/documented.js';
-import { OptionalNotNull, trimmed } from '../../platform/http/fields.js';
+import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { TASK_STATUSES, type TaskStatus } from './task-status.js';
@@ -112,11 +112,7 @@ const Substance = () => Documented({ anyOf: [{ required: ['content'] }, { requir
 /** What a task is created with and may be changed to afterwards. */
 export class ChangeTaskDto {
   @OptionalNotNull()
-  @Transform(trimmed)
-  @IsString()
-  @Documented({ description: 'Without it the first line of the content.' })
-  @Matches(/\S/, { message: 'title must not be blank' })
-  @MaxLength(200)
+  @Name('Without it the first line of the content that says something, else the name of the first file.')
   title?: string;
 
   @IsOptional()
