@@ -1,10 +1,12 @@
 import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
 import { VISIBILITIES, type Visibility } from './project.row.js';
 
 const NAME = 'What people call it.';
+const VISIBILITY = '`workspace`: all members see it and what belongs to it. `private`, the default: its owner alone.';
 const LIMIT = 'limit must be a whole number from 1 to 50';
 
 export class CreateProjectDto {
@@ -14,10 +16,12 @@ export class CreateProjectDto {
   @IsOptional()
   @IsString()
   @MaxLength(4_000)
+  @Documented({ description: 'What it is for; null for none.' })
   description?: string | null;
 
   @OptionalNotNull()
   @IsIn(VISIBILITIES)
+  @Documented({ description: VISIBILITY })
   visibility?: Visibility;
 }
 
@@ -29,10 +33,12 @@ export class ChangeProjectDto {
   @IsOptional()
   @IsString()
   @MaxLength(4_000)
+  @Documented({ description: 'What it is for; null for none.' })
   description?: string | null;
 
   @OptionalNotNull()
   @IsIn(VISIBILITIES)
+  @Documented({ description: VISIBILITY })
   visibility?: Visibility;
 }
 

@@ -33,6 +33,7 @@ const Content =
     MaxLength(MAX_CONTENT)(target, key);
     IsString()(target, key);
     OptionalNotNull()(target, key);
+    Documented({ description: 'What the agent is to do, or to know. Markdown.' })(target, key);
   };
 
 const Attachments =
@@ -47,6 +48,10 @@ const Attachments =
     ArrayMinSize(1)(target, key);
     IsArray()(target, key);
     OptionalNotNull()(target, key);
+    Documented({ description: 'Uploads that become files of the task, under `attachments/` in its workdir.' })(
+      target,
+      key,
+    );
   };
 
 export class AttachmentDto {
@@ -117,19 +122,21 @@ export class ChangeTaskDto {
 
   @IsOptional()
   @IsString()
+  @Documented({ description: 'The project that the task belongs to; null for none.' })
   projectId?: string | null;
 
   @IsOptional()
   @IsInstance(BudgetDto, { message: 'budget must be an object' })
   @ValidateNested({ message: 'budget must be an object' })
   @Type(() => BudgetDto)
+  @Documented({ description: 'What one turn may use; null for no limit of its own.' })
   budget?: BudgetDto | null;
 
   @OptionalNotNull()
   // As it was given: class-transformer leaves out keys that are names of Object.prototype.
   @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)
   @Documented({
-    description: 'At most 16 pairs of text.',
+    description: 'At most 16 pairs of text of your own. A PATCH replaces all of them.',
     type: 'object',
     maxProperties: 16,
     propertyNames: { minLength: 1, maxLength: 64 },
@@ -161,13 +168,22 @@ export class CreateTaskDto extends ChangeTaskDto {
 
   @OptionalNotNull()
   @IsIn(['low', 'medium', 'high'])
+  @Documented({
+    description: 'How much the model thinks, as `GET /v1/models` lists it for the model; without it its default.',
+  })
   effort?: Effort;
 
   @OptionalNotNull()
   @IsIn(APPROVALS)
-  @Documented({ description: '`writes`: a person approves each command and each change of a file first.' })
+  @Documented({
+    description: '`writes`: a person approves each command and each change of a file first. `none` is the default.',
+  })
   approvals?: Approvals;
 }
+
+const MODES = `When a running task reads the message; otherwise all three are the same. \`queue\`, the default: in a turn of its own, when the
+running one is over. \`steer\`: before the next model call of the running turn. \`interrupt\`: the running turn ends as it stands, and
+the next one reads it.`;
 
 @Substance()
 export class SendMessageDto {
@@ -179,6 +195,7 @@ export class SendMessageDto {
 
   @OptionalNotNull()
   @IsIn(['queue', 'steer', 'interrupt'])
+  @Documented({ description: MODES })
   mode?: 'queue' | 'steer' | 'interrupt';
 }
 
