@@ -41,16 +41,20 @@ const setPolicy: Verb = async (services, options) => {
   return { workspace: await services.get(WorkspacesService).expose(id, expose ?? null) };
 };
 
+const EVEN_LAST_OWNER = ['--yes', 'even when it leaves a workspace without a person as owner'] as const;
+const ownerChange = ({ yes }: Options) => ({ evenLastOwner: yes === true });
+
 const addMember: Verb = async (services, options) => {
   const [workspace, user] = [await workspaceOf(services, options), await userOf(services, options)];
-  return { member: await services.get(MembershipsService).add(workspace.id, user.id, options.role) };
+  const change = ownerChange(options);
+  return { member: await services.get(MembershipsService).add(workspace.id, user.id, options.role, change) };
 };
 
 const removeMember: Verb = async (services, options) => {
   const { transferTo } = options;
   const [workspace, user] = [await workspaceOf(services, options), await userOf(services, options)];
   const heir = transferTo === undefined ? null : await services.get(UsersService).get(transferTo);
-  await services.get(MembershipsService).remove(workspace.id, user.id, heir?.id);
+  await services.get(MembershipsService).remove(workspace.id, user.id, heir?.id, ownerChange(options));
   return { removed: true, workspaceId: workspace.id, userId: user.id, transferredTo: heir?.id ?? null };
 };
 
@@ -67,7 +71,7 @@ const deleteWorkspace: Verb = async (services, options) => {
 
 const deleteUser: Verb = async (services, options) => {
   const { id } = await userOf(services, options);
-  await services.get(UsersService).delete(id);
+  await services.get(UsersService).delete(id, ownerChange(options));
   return { deleted: true, id };
 };
 
@@ -104,17 +108,21 @@ function users(user: Command): void {
     .requiredOption('--email <address>')
     .requiredOption('--name <name>');
   verb(user, 'list', async (services) => ({ users: await services.get(UsersService).list() }));
-  verb(user, 'delete', deleteUser).requiredOption('--user <address>');
+  verb(user, 'delete', deleteUser)
+    .requiredOption('--user <address>')
+    .option(...EVEN_LAST_OWNER);
 }
 
 function members(member: Command): void {
-  ofWorkspace(verb(member, 'add', addMember), '--user <address>').addOption(
-    new Option('--role <role>').choices(ROLES).makeOptionMandatory(),
-  );
-  ofWorkspace(verb(member, 'remove', removeMember), '--user <address>').option(
-    '--transfer-to <address>',
-    'the member who gets its projects, tasks and files; else they stay, seen by owners and admins',
-  );
+  ofWorkspace(verb(member, 'add', addMember), '--user <address>')
+    .addOption(new Option('--role <role>').choices(ROLES).makeOptionMandatory())
+    .option(...EVEN_LAST_OWNER);
+  ofWorkspace(verb(member, 'remove', removeMember), '--user <address>')
+    .option(
+      '--transfer-to <address>',
+      'the member who gets its projects, tasks and files; else they stay, seen by owners and admins',
+    )
+    .option(...EVEN_LAST_OWNER);
   ofWorkspace(
     verb(member, 'list', async (services, options) => {
       const { id } = await workspaceOf(services, options);
@@ -136,12 +144,13 @@ function serviceAccounts(account: Command): void {
     },
     delete: async (services, options) => {
       const { id } = await workspaceOf(services, options);
-      const { id: deleted } = await services.get(ServiceAccountsService).delete(id, options.name);
+      const { id: deleted } = await services.get(ServiceAccountsService).delete(id, options.name, ownerChange(options));
       return { deleted: true, id: deleted };
     },
   };
   for (const [usage, act] of Object.entries(verbs)) {
     const command = ofWorkspace(verb(account, usage, act), ...(usage === 'list' ? [] : ['--name <name>']));
+    if (usage === 'delete') command.option(...EVEN_LAST_OWNER);
     if (usage === 'create') command.addOption(new Option('--role <role>').choices(ROLES).default('member'));
   }
 }
