@@ -40,6 +40,12 @@ interface Preparation {
   durable: boolean;
 }
 
+/** Whether a service has been started on this `DATA_DIR`, or has a database there. Looks, and makes nothing. */
+export function isInstallation(dataDir: string): boolean {
+  const marks = ['service.lock', 'postgres.location'];
+  return isComplete(join(dataDir, 'postgres')) || marks.some((name) => existsSync(join(dataDir, name)));
+}
+
 /** Where the database of a `DATA_DIR` is or will be. Throws rather than begin an empty one beside an existing one. */
 export function locateCluster(dataDir: string): Cluster {
   const inside = join(dataDir, 'postgres');
