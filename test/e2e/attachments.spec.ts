@@ -1,4 +1,4 @@
-import type { FileRow } from '../../src/resources/files/file.row.js';
+import type { FileRow } from '../../src/resources/files/files.sql.js';
 import { FilesService } from '../../src/resources/files/files.service.js';
 import type { Page } from '../../src/platform/http/pages.js';
 import { bootApp, type TestApp } from '../harness/app.js';

@@ -2,7 +2,7 @@ import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { OptionalNotNull, trimmed } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
-import { VISIBILITIES, type Visibility } from './project.row.js';
+import { VISIBILITIES, type Visibility } from './project.entity.js';
 
 const LIMIT = 'limit must be a whole number from 1 to 50';
 
