@@ -1,22 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
+import { columns } from '../../platform/database/columns.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
+import { bytes, doubleOrNull, sql, text, texts, uuid } from '../../platform/database/sql.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { Scope } from '../../platform/http/endpoint.js';
+import { ApiKey } from './api-key.entity.js';
 import { newKey, prefixOf } from './api-key.js';
 import { CredentialsService } from './credentials.service.js';
 import { OperatorError } from './operator-error.js';
-
-export interface KeyRecord {
-  id: string;
-  name: string;
-  prefix: string;
-  scopes: Scope[];
-  userId: string;
-  createdAt: Date;
-  expiresAt: Date | null;
-  revokedAt: Date | null;
-}
 
 interface NewKey {
   workspaceId: string;
@@ -29,14 +20,29 @@ interface NewKey {
   lifetimeSeconds: number | null;
 }
 
-const COLUMNS = `id, name, prefix, scopes, user_id AS "userId", created_at AS "createdAt", expires_at AS "expiresAt",
-  revoked_at AS "revokedAt"`;
+const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'userId', 'createdAt', 'expiresAt', 'revokedAt']);
+export type KeyRecord = typeof KEY.row;
+
+// The membership is held: its removal comes before, and there is no key, or after, and takes the key along.
+const CREATE = sql`
+INSERT INTO api_keys AS k (id, workspace_id, user_id, name, prefix, digest, scopes, expires_at)
+SELECT ${uuid('id')}, m.workspace_id, m.user_id, ${text('name')}, ${text('prefix')}, ${bytes('digest')}, ${texts('scopes')},
+  now() + make_interval(secs => ${doubleOrNull('lifetimeSeconds')})
+FROM memberships m JOIN users u ON u.id = m.user_id AND u.kind = ${text('kind')}
+WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ${uuid('userId')} FOR SHARE OF m
+RETURNING ${KEY}`.rows<KeyRecord>();
+
+const LIST = sql`
+SELECT ${KEY} FROM api_keys k WHERE k.workspace_id = ${uuid('workspaceId')} ORDER BY k.created_at, k.id`.rows<KeyRecord>();
+
+const REVOKE = sql`
+UPDATE api_keys k SET revoked_at = coalesce(k.revoked_at, now()) WHERE k.id = ${uuid('id')} RETURNING ${KEY}`.rows<KeyRecord>();
 
 /** Keys of people and of service accounts. A secret is returned once, when it is made; the database holds its digest. */
 @Injectable()
 export class KeysService {
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
     private readonly credentials: CredentialsService,
   ) {}
 
@@ -44,22 +50,9 @@ export class KeysService {
   async create(key: NewKey): Promise<KeyRecord & { secret: string }> {
     const kind = key.service === true ? 'service' : 'person';
     const secret = newKey(kind);
-    const [record] = await this.dataSource.query<KeyRecord[]>(
-      `INSERT INTO api_keys (id, workspace_id, user_id, name, prefix, digest, scopes, expires_at)
-       SELECT $1, m.workspace_id, m.user_id, $4, $5, $6, $7, now() + make_interval(secs => $8)
-       FROM memberships m JOIN users u ON u.id = m.user_id AND u.kind = $9
-       WHERE m.workspace_id = $2 AND m.user_id = $3 FOR SHARE OF m RETURNING ${COLUMNS}`,
-      [
-        newId(),
-        key.workspaceId,
-        key.userId,
-        key.name,
-        prefixOf(secret),
-        this.credentials.digest(secret),
-        key.scopes,
-        key.lifetimeSeconds,
-        kind,
-      ],
+    const digest = this.credentials.digest(secret);
+    const [record] = await this.transactions.run(
+      CREATE({ ...key, id: newId(), kind, prefix: prefixOf(secret), digest }),
     );
     if (record === undefined) {
       throw new OperatorError(`This user is not a member of this workspace; add it with 'member add'.`);
@@ -69,20 +62,12 @@ export class KeysService {
 
   /** All keys of a workspace, revoked and expired ones too, oldest first. */
   list(workspaceId: string): Promise<KeyRecord[]> {
-    return this.dataSource.query(`SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 ORDER BY created_at, id`, [
-      workspaceId,
-    ]);
+    return this.transactions.run(LIST({ workspaceId }));
   }
 
   /** Ends a key from the next request on; tasks that it started go on. Throws {@link OperatorError}. */
   async revoke(id: string): Promise<KeyRecord> {
-    const [rows] = isUuid(id)
-      ? await this.dataSource.query<[KeyRecord[], number]>(
-          `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING ${COLUMNS}`,
-          [id],
-        )
-      : [[]];
-    const [revoked] = rows;
+    const [revoked] = isUuid(id) ? await this.transactions.run(REVOKE({ id })) : [];
     if (revoked === undefined) throw new OperatorError(`There is no key '${id}'; 'key list' shows the ids.`);
     return revoked;
   }

@@ -1,0 +1,43 @@
+// The statements of memberships. Locks are taken in the order account, memberships by id; then projects, tasks, runs, files.
+import { columns } from '../../platform/database/columns.js';
+import { sql, text, uuid, uuids } from '../../platform/database/sql.js';
+import { Membership } from './membership.entity.js';
+import { User } from './user.entity.js';
+
+const MEMBERSHIP = columns(Membership, 'm', ['workspaceId', 'userId']);
+const ROLE = columns(Membership, 'm', ['role', 'createdAt']);
+const MEMBER = columns(User, 'u', ['email', 'name']);
+
+/** A membership with its user; the address is null for a service account. */
+export type MembershipRow = typeof MEMBERSHIP.row & typeof MEMBER.row & typeof ROLE.row;
+
+const SELECT = sql`
+SELECT ${MEMBERSHIP}, ${MEMBER}, ${ROLE}
+FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = ${uuid('workspaceId')}`;
+
+/** The people; oldest first. */
+export const LIST = sql`${SELECT} AND u.kind = 'person' ORDER BY m.created_at, m.user_id`.rows<MembershipRow>();
+
+export const GET = sql`${SELECT} AND m.user_id = ${uuid('userId')}`.rows<MembershipRow>();
+
+/** Holds the account, so that its deletion comes before or after all of this. */
+export const ADD = sql`
+INSERT INTO memberships (workspace_id, user_id, role)
+SELECT ${uuid('workspaceId')}, id, ${text('role')} FROM users WHERE id = ${uuid('userId')} AND deleted_at IS NULL FOR SHARE
+ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = EXCLUDED.role`.rows();
+
+const LOCKED = columns(Membership, 'm', ['userId', 'role']);
+/** All at once and by id: two members who are removed in favour of each other must not wait for each other. */
+export const LOCK = sql`
+SELECT ${LOCKED} FROM memberships m WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ANY(${uuids('userIds')})
+ORDER BY m.user_id FOR UPDATE`.rows<typeof LOCKED.row>();
+
+/** Locks all of the account but its key, which requests under way refer to: they end first, by their memberships. */
+export const LOCK_USER = sql`
+SELECT 1 FROM users WHERE id = ${uuid('userId')} AND deleted_at IS NULL FOR NO KEY UPDATE`.rows();
+
+const WORKSPACE = columns(Membership, 'm', ['workspaceId']);
+export const LOCK_EVERYWHERE = sql`
+SELECT ${WORKSPACE} FROM memberships m WHERE m.user_id = ${uuid('userId')} ORDER BY m.workspace_id FOR UPDATE`.rows<
+  typeof WORKSPACE.row
+>();
