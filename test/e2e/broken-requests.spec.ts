@@ -1,14 +1,9 @@
 import { connect } from 'node:net';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import type { ErrorBody } from '../harness/client.js';
 
 describe('What is no HTTP request (reference §1)', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
-  });
-  afterAll(() => service.close());
+  const service = useService();
 
   /** Everything that the service says to these bytes until it closes the connection. */
   const say = (bytes: string) =>

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { NotesModule } from './notes.module.js';
@@ -26,16 +26,16 @@ function reachedFrom(document: Document, from: unknown): Record<string, unknown>
 }
 
 describe('The OpenAPI document and its page (reference §2)', () => {
-  let service: TestApp;
   let client: Client;
   let document: Document & Record<string, unknown>;
 
+  const service = useService(() =>
+    bootApp({ env: { PUBLIC_URL: 'https://mill.example.org/' }, imports: [NotesModule] }),
+  );
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api', PUBLIC_URL: 'https://mill.example.org/' }, imports: [NotesModule] });
     client = new Client(service.url);
     document = (await client.get<typeof document>('/openapi.json')).body;
   });
-  afterAll(() => service.close());
 
   it('is OpenAPI 3.1, says that the service is in beta, and where it is', () => {
     expect(document['openapi']).toBe('3.1.0');

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { bootApp } from '../harness/app.js';
+import { bootWorker } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
 import { ROOMY } from '../harness/limits.js';
 import { ModelServer, stepOf } from '../harness/model-server.js';
@@ -43,7 +43,7 @@ describe('Many tasks at once', () => {
       return call === undefined ? { text: 'Done.' } : { text: `Step ${step}.`, calls: [call] };
     });
     const env = { OPENAI_COMPATIBLE_URL: model.url, WORKER_CONCURRENCY: String(AT_ONCE) };
-    const service = await bootApp({ env, config: ROOMY });
+    const service = await bootWorker({ env, config: ROOMY });
     const { client } = await makeMember(service);
     const before = { descriptors: descriptors(), children: children() };
     const ids: string[] = [];

@@ -82,6 +82,7 @@ export class NotesController {
     answer: noteAnswer,
     policy: 'task_execution',
     scopes: ['tasks:write'],
+    transaction: true,
     idempotency: 'required',
     location: '/v1/notes/{note.id}',
   })
@@ -101,6 +102,7 @@ export class NotesController {
     answer: noteAnswer,
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
     idempotency: 'optional',
   })
   createAgain(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteBody) {
@@ -130,13 +132,20 @@ export class NotesController {
     answer: z.strictObject({ rows: z.array(noteSchema) }),
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
   })
   async touch(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     return { rows: await tx.run(TOUCH({ id })) };
   }
 
   @Delete(':id')
-  @Endpoint({ summary: 'Remove', answer: deletedSchema, policy: 'resource_write', scopes: ['tasks:write'] })
+  @Endpoint({
+    summary: 'Remove',
+    answer: deletedSchema,
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    transaction: true,
+  })
   async remove(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     await tx.run(DELETE({ id }));
     return { deleted: true, id };

@@ -1,23 +1,21 @@
 import { SCOPES } from '../../src/platform/http/endpoint.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { Operator } from '../harness/operator.js';
 import { createProject, type ProjectBody } from '../harness/projects.js';
 
 describe('The operator command (reference §16)', () => {
-  let service: TestApp;
   let operator: Operator;
 
-  beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
+  const service = useService();
+  beforeAll(() => {
     operator = new Operator(service);
   });
-  afterAll(() => service.close());
 
   it('puts new workspaces on the plan DEFAULT_PLAN, unless it is told another', async () => {
     const env = { DEFAULT_PLAN: 'free' };
-    const free = await bootApp({ env: { ROLE: 'api', ...env } });
+    const free = await bootApp({ env });
     try {
       const command = new Operator(free, env);
       await command.run('workspace', 'create', '--name', 'Told', '--plan', 'paid');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { Database } from '../../src/platform/database/database.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
@@ -18,26 +18,26 @@ import { until } from '../harness/until.js';
 
 describe('What may go wrong around a run', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
   let answerNow: ((answer: Answer) => void) | null = null;
   const folder = temporaryFolder();
   const data = join(folder.path, 'real');
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start((request) => {
       const held = /HOLD/.test(JSON.stringify(request.messages));
       return held ? new Promise((resolve) => (answerNow = resolve)) : { text: 'Fine.' };
     });
     mkdirSync(data);
     symlinkSync(data, join(folder.path, 'link'));
-    service = await bootApp({
+    return bootWorker({
       env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600', DATA_DIR: join(folder.path, 'link') },
     });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterAll(async () => {
-    await service.close();
     await model.stop();
     folder.remove();
   });
@@ -154,7 +154,7 @@ describe('A database that is away for less than two thirds of the lease', () => 
     const model = await HeldModel.start();
     const db = await createDatabase();
     const relay = await relayTo(db.url);
-    const service = await bootApp({ db, env: { DATABASE_URL: relay.url, OPENAI_COMPATIBLE_URL: model.server.url } });
+    const service = await bootWorker({ db, env: { DATABASE_URL: relay.url, OPENAI_COMPATIBLE_URL: model.server.url } });
     const { client } = await makeMember(service);
     const ids: string[] = [];
     const asked: Asked[] = [];
@@ -190,7 +190,7 @@ describe('Connections that are cut without a word', () => {
   it('stop neither the leases nor the reconciler of a worker', async () => {
     const model = await ModelServer.start();
     const relay = await relayTo(db.url);
-    const service = await bootApp({
+    const service = await bootWorker({
       db,
       env: { DATABASE_URL: relay.url, LEASE_SECONDS: '3', OPENAI_COMPATIBLE_URL: model.url },
     });

@@ -1,19 +1,17 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createProject, deletion, patch, type ProjectBody, putIntoProject } from '../harness/projects.js';
 import { makeTask } from '../harness/files.js';
 
 describe('Projects (reference §3, §4, §11)', () => {
-  let service: TestApp;
   let owner: Member;
   let ann: Member;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     owner = await makeMember(service, { role: 'owner' });
     ann = await makeMember(service, { workspace: owner.workspace });
   });
-  afterAll(() => service.close());
 
   const read = (client: Client, id: string) => client.get<{ project: ProjectBody }>(`/v1/projects/${id}`);
   const codeOf = (answer: Answer<unknown>) => (answer.body as ErrorBody).error.code;

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createTask } from '../harness/tasks.js';
 
@@ -6,14 +6,12 @@ const pairs = (count: number, key: number, value: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i).padEnd(key, 'k'), 'v'.repeat(value)]));
 
 describe('The limits of a task’s fields (reference §4)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const refusal = async (json: object) => {
     const { status, body } = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', ...json });

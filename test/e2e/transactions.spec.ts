@@ -2,7 +2,7 @@ import { databaseError } from '../../src/platform/database/database-errors.js';
 import { int, sql, text } from '../../src/platform/database/sql.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
 import { until } from '../harness/until.js';
@@ -17,17 +17,17 @@ const ALL = sql`SELECT name FROM drawers`.rows<{ name: string }>();
 describe('The transaction of a write', () => {
   let db: TestDatabase;
   let trips: RoundTrips;
-  let service: TestApp;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     db = await createDatabase();
     trips = await countRoundTrips(db.url);
-    service = await bootApp({ db: { ...db, url: trips.url }, env: { ROLE: 'api' } });
+    return bootApp({ db: { ...db, url: trips.url } });
+  });
+  beforeAll(async () => {
     await db.query('CREATE TABLE drawers (name text PRIMARY KEY)');
   });
   beforeEach(() => db.query('TRUNCATE drawers'));
   afterAll(async () => {
-    await service.close();
     await trips.close();
     await db.drop();
   });
@@ -45,7 +45,7 @@ describe('The transaction of a write', () => {
   it('begins with its first statement and ends with its last, each in one round trip', async () => {
     const work = async (tx: UnitOfWork) => {
       await tx.run(PUT({ name: 'first' }));
-      await tx.runWithCommit(PUT({ name: 'last' }));
+      await tx.runWithNext(PUT({ name: 'last' }));
     };
     expect(await trips.during(() => transaction(work))).toBe(2);
     expect(await drawers()).toEqual(['first', 'last']);
@@ -64,7 +64,7 @@ describe('The transaction of a write', () => {
   it('is undone as a whole when what travels with the commit fails, and says why', async () => {
     const work = async (tx: UnitOfWork) => {
       await tx.run(PUT({ name: 'once' }));
-      await tx.runWithCommit(PUT({ name: 'once' }));
+      await tx.runWithNext(PUT({ name: 'once' }));
     };
     await expect(transaction(work)).rejects.toMatchObject({ driverError: { code: '23505' } });
     expect(await drawers()).toEqual([]);
@@ -80,14 +80,14 @@ describe('The transaction of a write', () => {
 
   it('sends what was to travel with the commit with a later statement, and not at all when it is rolled back', async () => {
     const seen = await transaction(async (tx) => {
-      await tx.runWithCommit(PUT({ name: 'held' }));
+      await tx.runWithNext(PUT({ name: 'held' }));
       return tx.run(ALL());
     });
     expect(seen).toEqual([{ name: 'held' }]);
     const refused = async () => {
       const work = transaction(async (tx) => {
         await tx.run(PUT({ name: 'undone' }));
-        await tx.runWithCommit(PUT({ name: 'unsent' }));
+        await tx.runWithNext(PUT({ name: 'unsent' }));
         throw new Error('refused');
       });
       await expect(work).rejects.toThrow('refused');
@@ -108,7 +108,7 @@ describe('The transaction of a write', () => {
   it('is over with its end: nothing of it can reach the next one on its connection', async () => {
     const kept: UnitOfWork[] = [];
     await transaction((tx) => Promise.resolve(kept.push(tx)));
-    await expect(kept[0]?.runWithCommit(PUT({ name: 'stray' }))).rejects.toThrow('already released');
+    await expect(kept[0]?.runWithNext(PUT({ name: 'stray' }))).rejects.toThrow('already released');
     await transaction((tx) => tx.run(PUT({ name: 'next' })));
     expect(await drawers()).toEqual(['next']);
   });
@@ -120,7 +120,7 @@ describe('The transaction of a write', () => {
       await db.query('SELECT pg_terminate_backend($1)', [self?.pid]);
       const gone = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
       await until('it to be gone', async () => (await db.query(gone, [self?.pid])).length === 0);
-      await tx.runWithCommit(PUT({ name: 'unsent' }));
+      await tx.runWithNext(PUT({ name: 'unsent' }));
     });
     const error: unknown = await cut.catch((reason: unknown) => reason);
     expect(databaseError(error)).toMatchObject({ code: 'unavailable' });

@@ -13,7 +13,7 @@ export class IdempotencyService {
   async once(tx: UnitOfWork, request: KeyedRequest, perform: () => Promise<Answer>): Promise<Answer> {
     if (!(await this.claim(tx, request))) return this.replay(tx, request);
     const answer = await perform();
-    await tx.runWithCommit(STORE({ ...request, ...answer }));
+    await tx.runWithNext(STORE({ ...request, ...answer }));
     return answer;
   }
 

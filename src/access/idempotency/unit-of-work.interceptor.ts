@@ -1,6 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { firstValueFrom, from, type Observable, tap } from 'rxjs';
+import { holdMembership, refuseStranger } from '../auth/held-membership.js';
 import { authOf } from '../auth/auth.decorator.js';
 import type { EndpointContract } from '../../platform/http/endpoint.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
@@ -53,10 +54,13 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
 
   /** One transaction around `work`; resolves after its commit. */
   private commit(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
-    return this.transactions.open((tx) => {
-      setUnitOfWork(req, tx);
-      return work(tx);
-    });
+    return this.transactions
+      .open(async (tx) => {
+        setUnitOfWork(req, tx);
+        await holdMembership(tx, authOf(req));
+        return work(tx);
+      })
+      .catch(refuseStranger);
   }
 }
 
