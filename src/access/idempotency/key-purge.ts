@@ -1,19 +1,21 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Database } from '../../platform/database/database.js';
+import { raw, sql } from '../../platform/database/sql.js';
 
 const BATCH = 500;
 // Any fixed number: the lock's name. One process of an installation purges at a time.
 export const PURGE_LOCK = 7_163_012;
 
 // In small batches, each a transaction of its own. A record that is being claimed anew at this moment is locked and stays.
-const PURGE = `
-WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine),
+const PURGE = sql`
+WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${raw(String(PURGE_LOCK))}) AS mine),
 expired AS (
   SELECT workspace_id, user_id, method, path, key FROM idempotency_keys
-  WHERE (SELECT mine FROM lock) AND expires_at <= now() ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+  WHERE (SELECT mine FROM lock) AND expires_at <= now() ORDER BY expires_at LIMIT ${raw(String(BATCH))} FOR UPDATE SKIP LOCKED)
 DELETE FROM idempotency_keys k USING expired e
-WHERE (k.workspace_id, k.user_id, k.method, k.path, k.key) = (e.workspace_id, e.user_id, e.method, e.path, e.key)`;
+WHERE (k.workspace_id, k.user_id, k.method, k.path, k.key) = (e.workspace_id, e.user_id, e.method, e.path, e.key)
+RETURNING 1`.rows();
 
 /** Deletes records whose 24 hours are over. They do not count any more: this is about space and about forgetting. */
 @Injectable()
@@ -40,7 +42,7 @@ export class KeyPurge implements BeforeApplicationShutdown {
   async purge(): Promise<number> {
     let purged = 0;
     for (let batch = BATCH; batch === BATCH && !this.stopping; purged += batch) {
-      batch = (await this.database.work.query(PURGE)).rowCount ?? 0;
+      batch = (await this.database.work.run(PURGE())).length;
     }
     return purged;
   }

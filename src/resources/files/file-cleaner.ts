@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { Database } from '../../platform/database/database.js';
+import { BATCH, DELETE_EXPIRED, END_REMOVAL, TAKE_REMOVAL, UNUSED } from './file-cleaner.sql.js';
 import { LocalStorage } from './storage/local-storage.js';
 import { type Bytes, deleteBytes, deleteLeftOvers, idleBytes } from './storage/unused-bytes.js';
 
@@ -8,29 +9,8 @@ const MINUTE = 60_000;
 /** Bytes are stored before the row that points at them: that takes moments, an hour is beyond doubt. Milliseconds. */
 const GRACE = 60 * MINUTE;
 const LEFT_OVER = 24 * 60 * MINUTE;
-const BATCH = 500;
 // Any fixed number: the lock's name. One process walks through the storage at a time.
 export const SWEEP_LOCK = 7_163_011;
-
-// An upload that is being referenced at this moment is locked: its files come first, it goes with the next round.
-const EXPIRED = `
-DELETE FROM uploads WHERE id IN (
-  SELECT id FROM uploads WHERE expires_at <= now() ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`;
-
-// Only workspaces that this database knows: the storage of another database, mounted by mistake, must survive.
-const UNUSED = `
-SELECT b.workspace_id AS "workspaceId", b.sha256
-FROM unnest($1::uuid[], $2::text[]) AS b(workspace_id, sha256) JOIN workspaces w ON w.id = b.workspace_id
-WHERE NOT EXISTS (SELECT FROM uploads u WHERE u.workspace_id = b.workspace_id AND u.sha256 = b.sha256)
-  AND NOT EXISTS (SELECT FROM files f WHERE f.workspace_id = b.workspace_id AND f.sha256 = b.sha256)`;
-
-// A large folder takes its time; whoever is killed meanwhile leaves it to the next one.
-const TAKE_STORAGE = `
-UPDATE folder_removals SET not_before = clock_timestamp() + interval '1 hour'
-WHERE kind = 'storage' AND id = (
-  SELECT id FROM folder_removals WHERE kind = 'storage' AND not_before <= clock_timestamp()
-  ORDER BY not_before LIMIT 1 FOR UPDATE SKIP LOCKED)
-RETURNING id`;
 
 /** Removes the bytes of deleted workspaces, expired uploads, bytes that no row points at any more, and what killed processes left half-written. */
 @Injectable()
@@ -64,7 +44,7 @@ export class FileCleaner implements BeforeApplicationShutdown {
   async purgeUploads(): Promise<number> {
     let purged = 0;
     for (let batch = BATCH; batch === BATCH && !this.stopping; purged += batch) {
-      batch = (await this.database.work.query(EXPIRED)).rowCount ?? 0;
+      batch = (await this.database.work.run(DELETE_EXPIRED())).length;
     }
     return purged;
   }
@@ -72,11 +52,10 @@ export class FileCleaner implements BeforeApplicationShutdown {
   /** Removes what is stored of workspaces that were deleted an hour ago. Resolves with their number. */
   async removeStorages(): Promise<number> {
     for (let removed = 0; ; removed++) {
-      const { rows } = await this.database.work.query<{ id: string }>(TAKE_STORAGE);
-      const [workspace] = rows;
+      const [workspace] = await this.database.work.run(TAKE_REMOVAL());
       if (workspace === undefined || this.stopping) return removed;
       await this.storage.removeAll(workspace.id);
-      await this.database.work.query(`DELETE FROM folder_removals WHERE kind = 'storage' AND id = $1`, [workspace.id]);
+      await this.database.work.run(END_REMOVAL({ id: workspace.id }));
     }
   }
 
@@ -85,10 +64,10 @@ export class FileCleaner implements BeforeApplicationShutdown {
     const client = await this.database.work.connect();
     let broken = true;
     try {
-      const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [SWEEP_LOCK]);
+      const { rows } = await client.query<{ mine: boolean }>(`SELECT pg_try_advisory_lock(${SWEEP_LOCK}) AS mine`);
       const mine = rows[0]?.mine === true;
       const swept = mine ? (await deleteLeftOvers(this.storage, LEFT_OVER)) + (await this.sweepBytes()) : null;
-      if (mine) await client.query('SELECT pg_advisory_unlock($1)', [SWEEP_LOCK]);
+      if (mine) await client.query(`SELECT pg_advisory_unlock(${SWEEP_LOCK})`);
       broken = false;
       return swept;
     } finally {
@@ -115,8 +94,9 @@ export class FileCleaner implements BeforeApplicationShutdown {
 
   private async unused(bytes: Bytes[]): Promise<Bytes[]> {
     if (bytes.length === 0) return [];
-    const values = [bytes.map(({ workspaceId }) => workspaceId), bytes.map(({ sha256 }) => sha256)];
-    return (await this.database.work.query<Bytes>(UNUSED, values)).rows;
+    const workspaceIds = bytes.map(({ workspaceId }) => workspaceId);
+    const digests = bytes.map(({ sha256 }) => sha256);
+    return this.database.work.run(UNUSED({ workspaceIds, digests }));
   }
 
   // One after the other: both are slow, neither is urgent.

@@ -57,17 +57,17 @@ export class TaskCanceller {
     return readTask(tx, task.id);
   }
 
-  /** Cancels what a removed member has under way. Resolves with what to call after the commit. */
-  async cancelOfUser(manager: EntityManager, workspaceId: string, userId: string): Promise<() => void> {
-    const tasks: { id: string }[] = await manager.query(LOCK_OF_USER, [workspaceId, userId]);
-    if (tasks.length === 0) return () => undefined;
+  /** Cancels what a removed member has under way. */
+  async cancelOfUser(tx: UnitOfWork, workspaceId: string, userId: string): Promise<void> {
+    const tasks: { id: string }[] = await tx.manager.query(LOCK_OF_USER, [workspaceId, userId]);
+    if (tasks.length === 0) return;
     const reason = { code: 'owner_removed', message: 'Its creator was removed from the workspace.', retryable: false };
     const stopped = await this.stop(
-      manager,
+      tx.manager,
       tasks.map((task) => task.id),
       reason,
     );
-    return () => this.nudge(stopped);
+    tx.afterCommit(() => this.nudge(stopped));
   }
 
   private async stop(manager: EntityManager, taskIds: string[], reason: StatusReason): Promise<string[]> {

@@ -19,10 +19,9 @@ export class OffboardingModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.memberships.onRemoved(async (manager, workspaceId, userId, heirId) => {
-      if (heirId === null) return this.canceller.cancelOfUser(manager, workspaceId, userId);
-      await transferOwnership(manager, workspaceId, userId, heirId);
-      return () => undefined;
+    this.memberships.onRemoved(async (tx, workspaceId, userId, heirId) => {
+      if (heirId === null) await this.canceller.cancelOfUser(tx, workspaceId, userId);
+      else await transferOwnership(tx.manager, workspaceId, userId, heirId);
     });
     this.workspaces.onRemoving(
       (tx, workspaceId) => this.remover.removeSome(tx, workspaceId, 'open'),
