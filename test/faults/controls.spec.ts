@@ -15,7 +15,7 @@ import { settled } from './settled.js';
 import { World } from './world.js';
 
 const NO_EPOCH: Mutation = {
-  file: 'execution/record-sql.js',
+  file: 'work/runs/run-recorder.sql.js',
   text: 'r.epoch = $3 AND ',
   instead: '$3::int IS NOT NULL AND ',
 };
