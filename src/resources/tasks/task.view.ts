@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { APPROVALS } from '../../engine/agent/agent-engine.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
-import type { TaskRow } from './task.row.js';
+import type { TaskRow } from './task.sql.js';
 import { TASK_STATUSES } from './task-status.js';
 
 const count = z.int().min(0);

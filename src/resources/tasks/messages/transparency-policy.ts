@@ -4,9 +4,9 @@ import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { transparencyOf, transparencyWith, type Transparency } from '../../../platform/config/config-file.js';
 import { Env } from '../../../platform/config/env.js';
 import { originOf } from '../../../platform/http/origin.js';
-import type { MessageRow } from './message.row.js';
+import type { MessageRow } from './message.sql.js';
 import { messageView } from './message.view.js';
-import type { TaskRow } from '../task.row.js';
+import type { TaskRow } from '../task.sql.js';
 import { taskView } from '../task.view.js';
 
 /** Applies the transparency policy, the workspace's or the deployment's, when messages are read: a change works on history. */

@@ -1,14 +1,13 @@
+// What becomes of tasks when a member leaves or a workspace is deleted.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { MembershipsService } from '../../../access/workspaces/memberships.service.js';
 import { WorkspaceRemover } from '../../../access/workspaces/workspace-remover.js';
+import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { transferOwnership } from './transfer-ownership.js';
 import { TaskCanceller } from '../task-canceller.js';
 import { TaskRemover } from '../task-remover.js';
 
-/**
- * What becomes of tasks when a member leaves or a workspace is deleted. Apart from the other modules of tasks, because the
- * operator command does both without serving tasks.
- */
+/** Apart from the other modules of tasks, because the operator command removes members and workspaces without serving tasks. */
 @Module({ providers: [TaskCanceller, TaskRemover], exports: [TaskCanceller, TaskRemover] })
 export class OffboardingModule implements OnModuleInit {
   constructor(
@@ -20,8 +19,9 @@ export class OffboardingModule implements OnModuleInit {
 
   onModuleInit(): void {
     this.memberships.onRemoved(async (manager, workspaceId, userId, heirId) => {
-      if (heirId === null) return this.canceller.cancelOfUser(manager, workspaceId, userId);
-      await transferOwnership(manager, workspaceId, userId, heirId);
+      const tx = new UnitOfWork(manager);
+      if (heirId === null) return this.canceller.cancelOfUser(tx, workspaceId, userId);
+      await transferOwnership(tx, workspaceId, userId, heirId);
       return () => undefined;
     });
     this.workspaces.onRemoving(
