@@ -9,6 +9,7 @@ import { CANCEL, LOCK_OF_USER } from './task-end.sql.js';
 import type { StatusReason } from './task-status.js';
 import type { TaskRow } from './task.sql.js';
 
+/** Cancels tasks: on request, and when their creator is removed. */
 @Injectable()
 export class TaskCanceller {
   constructor(private readonly channel: PgChannel) {}

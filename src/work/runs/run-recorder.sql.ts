@@ -3,6 +3,7 @@
 import type { StartedCall } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
+import { columns } from '../../platform/database/columns.js';
 import {
   bigint,
   bool,
@@ -18,6 +19,7 @@ import {
   uuid,
 } from '../../platform/database/sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
+import { Message } from '../../resources/tasks/messages/message.entity.js';
 import { ADD_DURATION, closeCalls } from '../../resources/tasks/task-end.sql.js';
 import type { StatusReason } from '../../resources/tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
@@ -44,9 +46,11 @@ run AS (
 const PROGRESS = fence(raw('recovery_count = 0'));
 const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = now()`));
 
+const HANDED = columns(Message, 'm', ['id', 'parts', 'readSeq']);
+
 /** What a write answers: the messages that it has handed over. */
 export interface Written {
-  steer: { id: string; parts: StoredPart[] }[] | null;
+  steer: (typeof HANDED.row)[] | null;
 }
 
 /**
@@ -61,9 +65,9 @@ steer AS (
     SELECT id, row_number() OVER (ORDER BY seq)::int AS n FROM messages
     WHERE task_id = ${TASK_ID} AND status = 'queued' AND mode = 'steer') w
   WHERE m.id = w.id
-  RETURNING m.id, m.parts, m.read_seq),
+  RETURNING ${HANDED}),
 handed AS (
-  SELECT count(*)::int AS n, json_agg(json_build_object('id', id, 'parts', parts) ORDER BY read_seq) AS messages FROM steer)`;
+  SELECT count(*)::int AS n, json_agg(steer ORDER BY steer."readSeq") AS messages FROM steer)`;
 
 const MESSAGE_ID = uuid('messageId');
 const CALL_ID = text('toolCallId');

@@ -165,8 +165,9 @@ export class RunRecorder {
 
   /** Null when the task was locked all the time. */
   private async slice<Row>(query: Query<Row>, signal: AbortSignal): Promise<Row[] | null> {
-    // Not `run` of the pool: it closes the connection after any error, and who then asks again overtakes those who wait.
-    // Once it is sent it may be committed whatever the error says: then the run is let go, and loaded again.
+    // Not `run` of the pool: it closes the connection after any error, a lock that was not had in time too, and a write that
+    // asks again on a new one overtakes those that wait. A statement that was sent may be committed whatever the error says:
+    // the executor then lets the run go, and a worker loads it again.
     const client = await retryWhileUnavailable(() => this.database.work.connect(), signal);
     let broken = false;
     try {

@@ -10,6 +10,7 @@ import { type MessageRow, PAGE } from './message.sql.js';
 /** A well-formed id that no message has. */
 const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
 
+/** Reads the messages of a task. */
 @Injectable()
 export class MessageReader {
   constructor(

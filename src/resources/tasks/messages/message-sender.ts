@@ -15,6 +15,7 @@ import { lockTask, readTask } from '../task-lock.js';
 import type { LockedTask, TaskRow } from '../task.sql.js';
 import { isFinal } from '../task-status.js';
 
+/** Takes the messages of people (reference §5). */
 @Injectable()
 export class MessageSender {
   constructor(
