@@ -7,8 +7,8 @@ import type { Query, Sql } from './sql.js';
 const NAMES = new Map<string, string>();
 
 /**
- * The one transaction of a writing request: a short straight line that ends in a commit. Handlers use
- * only this for the database: a second connection taken while it is open deadlocks a pool of ten under forty requests.
+ * The one transaction of a writing request. Handlers use only this for the database: a handler that takes a second connection
+ * while it is open deadlocks a pool of ten under forty requests. For cold, plain writes `manager` gives TypeORM's repositories.
  */
 export class UnitOfWork implements Sql {
   private readonly waiting: (() => void)[] = [];
@@ -22,10 +22,10 @@ export class UnitOfWork implements Sql {
   }
 
   /**
-   * Sends a statement together with the commit, or with a later statement if there is one: for the last, of which nobody needs
-   * the rows. It fails as the commit would, and takes the transaction with it. Its values are text, numbers, booleans or null.
+   * Sends a statement together with the next one, or with the commit: for one of which nobody needs the rows. What it travels
+   * with fails with its error if it fails. Its values are text, numbers, booleans or null.
    */
-  async runWithCommit({ name, text, values }: Query<never>): Promise<void> {
+  async runWithNext({ name, text, values }: Query<never>): Promise<void> {
     (await this.client()).hold({ name, text, values: values as Plain[] });
   }
 
@@ -59,7 +59,7 @@ export class UnitOfWork implements Sql {
     this.waiting.push(work);
   }
 
-  /** For whoever opened the transaction. */
+  /** Called by `Transactions` after the commit. */
   committed(): void {
     for (const work of this.waiting.splice(0)) work();
   }
