@@ -2,7 +2,17 @@
 // takes minutes would begin last, and run alone.
 import { basename } from 'node:path';
 
-const LONGEST = ['crash-loop', 'fuzz', 'without-redis', 'controls', 'takeover', 'database-restarts', 'quiet'];
+const LONGEST = [
+  'crash-loop',
+  'without-redis',
+  'controls',
+  'takeover',
+  'database-restarts',
+  'quiet',
+  'killed-and-stopped',
+  'cancel-installations',
+  'many-tasks',
+];
 
 const rank = ({ path }) => {
   const place = LONGEST.indexOf(basename(path, '.spec.ts'));
