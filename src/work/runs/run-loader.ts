@@ -7,7 +7,7 @@ import { LocalStorage } from '../../resources/files/storage/local-storage.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { INVOCATIONS, type InvocationRow } from '../../resources/tasks/messages/message.row.js';
-import { type ClaimedRun, FencedError } from './claimed-run.js';
+import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 
 interface TaskInput {
@@ -54,7 +54,7 @@ export class RunLoader {
     private readonly storage: LocalStorage,
   ) {}
 
-  async load(run: ClaimedRun, signal: AbortSignal): Promise<AgentInput> {
+  async load(run: ClaimedRun, { signal, stopping }: RunSignals): Promise<AgentInput> {
     const query = { name: 'run', text: TASK, values: [run.taskId] };
     const { rows } = await retryWhileUnavailable(() => this.database.work.query<TaskInput>(query), signal);
     const [task] = rows;
@@ -76,6 +76,7 @@ export class RunLoader {
         open: () => this.bytes(run, sha256),
       })),
       signal,
+      stopping,
     };
   }
 
