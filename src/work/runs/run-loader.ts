@@ -6,7 +6,7 @@ import { freeName } from '../../resources/files/file-name.js';
 import { LocalStorage } from '../../resources/files/storage/local-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
 import type { InvocationRow } from '../../resources/tasks/messages/message.sql.js';
-import { type ClaimedRun, FencedError } from './claimed-run.js';
+import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import { LOAD, type MessageInput } from './run-loader.sql.js';
 
@@ -18,7 +18,7 @@ export class RunLoader {
     private readonly storage: LocalStorage,
   ) {}
 
-  async load(run: ClaimedRun, signal: AbortSignal): Promise<AgentInput> {
+  async load(run: ClaimedRun, { signal, stopping }: RunSignals): Promise<AgentInput> {
     const query = LOAD({ taskId: run.taskId });
     const [task] = await retryWhileUnavailable(() => this.database.work.run(query), signal);
     // Deleted since it was claimed.
@@ -38,6 +38,7 @@ export class RunLoader {
         open: () => this.bytes(run, sha256),
       })),
       signal,
+      stopping,
     };
   }
 
