@@ -12,8 +12,11 @@ import { requestIdOf } from './request.js';
 import { newId } from '../database/ids.js';
 
 /** The program and the test harness both call it, before `listen` or `init`. The app is created with `bodyParser: false`. */
-export function configureHttp(app: INestApplication, env: Env): void {
-  const logger = new PinoLogger(env.variables.LOG_LEVEL);
+export function configureHttp(
+  app: INestApplication,
+  env: Env,
+  logger: PinoLogger = new PinoLogger(env.variables.LOG_LEVEL),
+): void {
   app.useLogger(logger);
   const express = app.getHttpAdapter().getInstance() as Express;
   express.disable('x-powered-by');
