@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Env } from '../../config/env.js';
 import { EndpointExplorer } from '../endpoint-explorer.js';
 
-/** The OpenAPI document of this process. Made once, when it is first asked for: most processes never are. */
+/** The OpenAPI document of this process. It is made once, at the first request for it: most processes get none. */
 @Injectable()
 export class OpenApi {
   private made: Promise<string> | undefined;
