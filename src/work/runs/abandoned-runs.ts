@@ -1,10 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { sql } from '../../platform/database/sql.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
 
 // Not later than it would have ended: what is counted as running time ends with the lease.
-const END_LEASES = `
-UPDATE runs SET lease_until = least(lease_until, clock_timestamp()) WHERE status = 'running'`;
+const END_LEASES = sql`
+UPDATE runs SET lease_until = least(lease_until, clock_timestamp()) WHERE status = 'running'`.rows();
 
 /**
  * With the embedded database no other process works: the boot holds the lock of `DATA_DIR` by now, and this process has claimed
@@ -19,6 +20,6 @@ export class AbandonedRuns implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    if (this.server.embedded) await this.database.polling.query(END_LEASES);
+    if (this.server.embedded) await this.database.polling.run(END_LEASES());
   }
 }

@@ -19,10 +19,10 @@ afterEach(async () => {
 });
 
 async function use(name: string, input: JsonValue): Promise<ToolOutcome> {
-  const checked = bench.toolbox.check({ name, input });
+  const checked = bench.registry.check({ name, input });
   if ('error' in checked) return { status: 'error', error: checked.error };
   const context = { taskId: '', toolCallId: 'call', signal, sandbox: () => Promise.resolve(session) };
-  return bench.toolbox.execute(checked, context);
+  return bench.registry.execute(checked, context);
 }
 async function output(name: string, input: JsonValue): Promise<JsonValue> {
   const outcome = await use(name, input);
@@ -279,7 +279,7 @@ describe('todo, ask and publish', () => {
 });
 
 it('every tool has a description and a schema that a model can read', () => {
-  for (const { name, description, inputSchema } of bench.toolbox.definitions()) {
+  for (const { name, description, inputSchema } of bench.registry.definitions()) {
     expect([name, description.length > 100]).toEqual([name, true]);
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
   }
