@@ -70,7 +70,7 @@ const TOUCH = sql`UPDATE notes SET text = text || '!' WHERE id::text = ${text('i
 const DELETE = sql`DELETE FROM notes WHERE id::text = ${text('id')}`.rows();
 
 /** What the handlers did beside the database. */
-export const done = { committed: [] as string[], handled: 0 };
+export const done = { committed: [] as string[], handled: 0, /** Bytes of an upload under way. */ reading: 0 };
 
 @Controller('v1/notes')
 export class NotesController {
@@ -121,8 +121,12 @@ export class NotesController {
   })
   async upload(@Req() req: Request) {
     let size = 0;
-    for await (const chunk of req as AsyncIterable<Buffer>) size += chunk.length;
-    return { size };
+    try {
+      for await (const chunk of req as AsyncIterable<Buffer>) done.reading = size += chunk.length;
+      return { size };
+    } finally {
+      done.reading = 0;
+    }
   }
 
   @Post(':id/touch')
@@ -203,5 +207,5 @@ export class NotesModule {}
 
 export async function makeNotes(db: TestDatabase): Promise<void> {
   await db.query(NOTES);
-  Object.assign(done, { committed: [], handled: 0 });
+  Object.assign(done, { committed: [], handled: 0, reading: 0 });
 }

@@ -40,6 +40,9 @@ describe('Projects (reference §3, §4, §11)', () => {
     it.each<[string, Record<string, unknown>, string, string]>([
       ['without a name', {}, 'invalid_field', 'name'],
       ['with a blank name', { name: ' \n ' }, 'invalid_field', 'name'],
+      ['with a name of two lines', { name: 'a\nb' }, 'invalid_field', 'name'],
+      ['with a control character in its name', { name: 'a\u0007b' }, 'invalid_field', 'name'],
+      ['with another one', { name: 'a\u0085b' }, 'invalid_field', 'name'],
       ['with a name of 201 characters', { name: 'x'.repeat(201) }, 'invalid_field', 'name'],
       ['with a number as name', { name: 7 }, 'invalid_field', 'name'],
       ['with null as name', { name: null }, 'invalid_field', 'name'],

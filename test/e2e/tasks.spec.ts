@@ -161,7 +161,7 @@ describe('Tasks (reference §4)', () => {
     [{ content: 'x', approvals: null }, 400, 'invalid_field', 'approvals'],
     [{ content: 'x', repository: { url: 'https://example.test/r.git' } }, 400, 'unknown_field', 'repository'],
     [{ content: 'x', projectId: crypto.randomUUID() }, 404, 'not_found', 'projectId'],
-    [{ content: 'x', budget: { maxCost: '1.00' } }, 400, 'unknown_field', 'budget.maxCost'],
+    [{ content: 'x', budget: { maxCost: '1.00' } }, 400, 'invalid_field', 'budget.maxCost'],
     [{ content: 'x', budget: { maxSteps: 0 } }, 400, 'invalid_field', 'budget.maxSteps'],
     [{ content: 'x', budget: { maxTokens: '5' } }, 400, 'invalid_field', 'budget.maxTokens'],
     [{ content: 'x', budget: [] }, 400, 'invalid_field', 'budget'],

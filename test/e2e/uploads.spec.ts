@@ -53,6 +53,8 @@ describe('Uploads (reference §7)', () => {
       ['a way out', '../../x.txt', 'x.txt'],
       ['other scripts', 'Übersicht 報告 🎉.md', 'Übersicht 報告 🎉.md'],
       ['control characters', 'a\u0001\u0007b\tc.txt', 'abc.txt'],
+      ['quotes, which forms escape', 'say "hi".txt', 'say "hi".txt'],
+      ['line breaks, which forms escape', 'a\r\nb.txt', 'ab.txt'],
       ['nothing', '..', 'file'],
       ['300 bytes', `${'é'.repeat(150)}.txt`, `${'é'.repeat(125)}.txt`],
     ])('cleans a name of %s', async (_what, given, name) => {

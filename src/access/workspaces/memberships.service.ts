@@ -4,7 +4,19 @@ import { OperatorError } from '../auth/operator-error.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Membership } from './membership.entity.js';
-import { ADD, GET, LIST, LOCK, LOCK_EVERYWHERE, LOCK_USER, type MembershipRow } from './memberships.sql.js';
+import {
+  ADD,
+  GET,
+  HOLD_USER,
+  LIST,
+  LOCK,
+  LOCK_EVERYWHERE,
+  LOCK_OWNERS,
+  LOCK_ROLE,
+  LOCK_USER,
+  type MembershipRow,
+  WITHOUT_OTHER_OWNER,
+} from './memberships.sql.js';
 
 export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const satisfies readonly Role[];
 
@@ -20,6 +32,14 @@ export type MemberRemoved = (
   heirId: string | null,
 ) => Promise<void>;
 
+/**
+ * What an owner's end in a workspace asks for. `evenLastOwner`: the change is made although no other person is an owner of
+ * the workspace; a service account does not stand in for one, for it answers to nobody.
+ */
+export interface OwnerChange {
+  evenLastOwner?: boolean;
+}
+
 /** Who belongs to a workspace, as what. */
 @Injectable()
 export class MembershipsService {
@@ -32,12 +52,26 @@ export class MembershipsService {
     this.listeners.push(listener);
   }
 
-  /** Adds a member, or changes the role of one. Throws {@link OperatorError}. */
-  async add(workspaceId: string, userId: string, role: Role): Promise<MembershipRow> {
-    await this.transactions.run(ADD({ workspaceId, userId, role }));
-    const [found] = await this.transactions.run(GET({ workspaceId, userId }));
-    if (found === undefined) throw new OperatorError('The member was removed at the same moment; try again.');
-    return found;
+  /**
+   * Adds a member, or changes the role of one: `previousRole` is null for a new member. Throws {@link OperatorError}, for the
+   * last owner unless `evenLastOwner`.
+   */
+  add(
+    workspaceId: string,
+    userId: string,
+    role: Role,
+    change: OwnerChange = {},
+  ): Promise<MembershipRow & { previousRole: Role | null }> {
+    return this.transactions.open(async (tx) => {
+      const held = await tx.run(HOLD_USER({ userId }));
+      if (held.length === 0) throw new OperatorError('The user was removed at the same moment; try again.');
+      const [before] = await tx.run(LOCK_ROLE({ workspaceId, userId }));
+      if (before?.role === 'owner' && role !== 'owner') await checkOwners(tx, [workspaceId], userId, change);
+      await tx.run(ADD({ workspaceId, userId, role }));
+      const [member] = await tx.run(GET({ workspaceId, userId }));
+      if (member === undefined) throw new OperatorError('The member was removed at the same moment; try again.');
+      return { ...member, previousRole: before?.role ?? null };
+    });
   }
 
   /** The people; service accounts have a list of their own. */
@@ -47,28 +81,37 @@ export class MembershipsService {
 
   /**
    * Removes a member with all keys, for good: adding it again revives none. What it owns goes to `heirId`, any other member
-   * but a viewer; without one it stays, and what is under way of it is cancelled. Throws {@link OperatorError}.
+   * but a viewer; without one it stays, and what is under way of it is cancelled. Throws {@link OperatorError}, for the last
+   * owner unless `evenLastOwner`.
    */
-  async remove(workspaceId: string, userId: string, heirId: string | null = null): Promise<void> {
+  async remove(
+    workspaceId: string,
+    userId: string,
+    heirId: string | null = null,
+    change: OwnerChange = {},
+  ): Promise<void> {
     await this.transactions.open(async (tx) => {
       const userIds = heirId === null ? [userId] : [userId, heirId];
       const members = await tx.run(LOCK({ workspaceId, userIds }));
-      if (!members.some((one) => one.userId === userId)) {
-        throw new OperatorError('This user is not a member of this workspace.');
-      }
+      const leaver = members.find((one) => one.userId === userId);
+      if (leaver === undefined) throw new OperatorError('This user is not a member of this workspace.');
       if (heirId !== null) checkHeir(userId, heirId, members.find((one) => one.userId === heirId)?.role);
+      if (leaver.role === 'owner') await checkOwners(tx, [workspaceId], userId, change);
       await this.end(tx, workspaceId, userId, heirId);
     });
   }
 
   /**
    * Removes a user from every workspace, as {@link remove} without an heir does, and carries out `last` in the same
-   * transaction: no membership begins or ends meanwhile. Resolves with false when the user is deleted already.
+   * transaction: no membership begins or ends meanwhile. Resolves with false when the user is deleted already. Throws
+   * {@link OperatorError} for the last owner of a workspace, unless `evenLastOwner`.
    */
-  removeEverywhere(userId: string, last: (tx: UnitOfWork) => Promise<void>): Promise<boolean> {
+  removeEverywhere(userId: string, change: OwnerChange, last: (tx: UnitOfWork) => Promise<void>): Promise<boolean> {
     return this.transactions.open(async (tx) => {
       if ((await tx.run(LOCK_USER({ userId }))).length === 0) return false;
       const members = await tx.run(LOCK_EVERYWHERE({ userId }));
+      const owned = members.filter(({ role }) => role === 'owner').map(({ workspaceId }) => workspaceId);
+      await checkOwners(tx, owned, userId, change);
       for (const { workspaceId } of members) await this.end(tx, workspaceId, userId, null);
       await last(tx);
       return true;
@@ -80,6 +123,23 @@ export class MembershipsService {
     await tx.manager.getRepository(Membership).delete({ workspaceId, userId });
     for (const listener of this.listeners) await listener(tx, workspaceId, userId, heirId);
   }
+}
+
+/** For the end of an owner, whose memberships the caller holds. Until the commit no other owner of these workspaces ends. */
+async function checkOwners(
+  tx: UnitOfWork,
+  workspaceIds: string[],
+  userId: string,
+  { evenLastOwner = false }: OwnerChange,
+): Promise<void> {
+  await tx.run(LOCK_OWNERS({ workspaceIds }));
+  if (evenLastOwner) return;
+  const left = await tx.run(WITHOUT_OTHER_OWNER({ workspaceIds, userId }));
+  if (left.length === 0) return;
+  const names = left.map(({ slug }) => `'${slug}'`).join(', ');
+  throw new OperatorError(
+    `This would leave ${names} without a person as owner; make another member one first ('member add --role owner'), or add --yes to do it all the same.`,
+  );
 }
 
 /** @param role undefined for no member. */

@@ -6,7 +6,7 @@ import { newId } from '../../platform/database/ids.js';
 import { sql, text, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Membership } from './membership.entity.js';
-import { MembershipsService } from './memberships.service.js';
+import { MembershipsService, type OwnerChange } from './memberships.service.js';
 import { User } from './user.entity.js';
 
 const ACCOUNT = columns(User, 'u', ['id', 'name', 'createdAt']);
@@ -67,10 +67,13 @@ export class ServiceAccountsService implements OnModuleInit {
     );
   }
 
-  /** Ends it with all its keys, for good, and cancels what it has under way. Throws {@link OperatorError}. */
-  async delete(workspaceId: string, name: string): Promise<ServiceAccount> {
+  /**
+   * Ends it with all its keys, for good, and cancels what it has under way. Throws {@link OperatorError}, for an owner without
+   * a person beside it unless `evenLastOwner`.
+   */
+  async delete(workspaceId: string, name: string, change: OwnerChange = {}): Promise<ServiceAccount> {
     const account = await this.get(workspaceId, name);
-    await this.memberships.remove(workspaceId, account.id);
+    await this.memberships.remove(workspaceId, account.id, null, change);
     return account;
   }
 }

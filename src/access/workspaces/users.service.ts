@@ -4,7 +4,7 @@ import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
 import { raw, sql, text, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { MembershipsService } from './memberships.service.js';
+import { MembershipsService, type OwnerChange } from './memberships.service.js';
 import { User } from './user.entity.js';
 
 const PERSON = columns(User, 'u', ['id', 'email', 'name', 'createdAt']);
@@ -59,10 +59,10 @@ export class UsersService {
 
   /**
    * Removes the account from every workspace, and forgets who it was: another account may be made with the address, and
-   * gets nothing of this one. Throws {@link OperatorError}.
+   * gets nothing of this one. Throws {@link OperatorError}, for the last owner of a workspace unless `evenLastOwner`.
    */
-  async delete(id: string): Promise<void> {
-    const deleted = await this.memberships.removeEverywhere(id, async (tx) => {
+  async delete(id: string, change: OwnerChange = {}): Promise<void> {
+    const deleted = await this.memberships.removeEverywhere(id, change, async (tx) => {
       for (const statement of DELETE_REMAINS) await tx.run(statement({ id }));
       // What the user made stays and names it: the row keeps its id, and gets a name that says why it has no other.
       const forgotten = { email: null, name: 'Deleted user', deletedAt: () => 'now()' };

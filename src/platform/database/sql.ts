@@ -43,6 +43,7 @@ export const intOrNull = kind<number | null>('int');
 export const ints = kind<readonly number[]>('int[]');
 export const bigint = kind<number>('bigint');
 export const doubleOrNull = kind<number | null>('float8');
+export const doubles = kind<readonly number[]>('float8[]');
 export const bool = kind<boolean>('boolean');
 export const bytes = kind<Buffer>('bytea');
 export const time = kind<Date | string>('timestamptz');

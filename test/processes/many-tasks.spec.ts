@@ -7,7 +7,7 @@ import { LONG } from '../harness/numbers.js';
 import { createTask, finished, readMessages } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
-/** `MILLWRIGHT_LONG=1 npm test -- many-tasks` before a release. */
+/** The long form: `npm run test:processes -- --long many-tasks` before a release. */
 const TASKS = LONG ? 200 : 40;
 const STEPS = 10;
 const AT_ONCE = 16;
