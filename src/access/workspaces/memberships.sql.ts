@@ -52,6 +52,10 @@ SELECT ${ROLE_IN} FROM memberships m WHERE m.user_id = ${uuid('userId')} ORDER B
   typeof ROLE_IN.row
 >();
 
+/** For a caller who holds the membership. Its keys go with it. */
+export const REMOVE = sql`
+DELETE FROM memberships WHERE workspace_id = ${uuid('workspaceId')} AND user_id = ${uuid('userId')}`.rows();
+
 // Any fixed number: the first half of the locks' names.
 const OWNERS_LOCK = 7_163_003;
 /**
