@@ -8,6 +8,8 @@ export { Auth } from './access/auth/auth.decorator.js';
 export { composeApp } from './compose.js';
 export { Env, readEnv } from './platform/config/env.js';
 export { Database } from './platform/database/database.js';
+export { columns } from './platform/database/columns.js';
+export * from './platform/database/sql.js';
 export { ApiError, notFound } from './platform/http/api-error.js';
 export { configureHttp } from './platform/http/configure-http.js';
 export { Documented } from './platform/http/documented.js';

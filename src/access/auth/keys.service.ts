@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { columns } from '../../platform/database/columns.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
-import { bytes, doubleOrNull, raw, sql, text, texts, uuid } from '../../platform/database/sql.js';
+import { bytes, doubleOrNull, sql, text, texts, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import { ApiKey } from './api-key.entity.js';
@@ -20,32 +20,39 @@ interface NewKey {
   lifetimeSeconds: number | null;
 }
 
-const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'userId']);
-const LIFE = columns(ApiKey, 'k', ['createdAt', 'expiresAt', 'lastUsedAt', 'revokedAt']);
-
-/** A key with its user, a person or a service account; the address is null for a service account. */
-export type KeyRecord = typeof KEY.row & typeof LIFE.row & { userName: string; userEmail: string | null };
-
-const records = (keys: 'api_keys' | 'made' | 'ended') => sql`
-SELECT ${KEY}, u.name AS "userName", u.email AS "userEmail", ${LIFE} FROM ${raw(keys)} k JOIN users u ON u.id = k.user_id`;
+const KEY = columns(ApiKey, 'k', [
+  'id',
+  'name',
+  'prefix',
+  'scopes',
+  'userId',
+  'createdAt',
+  'expiresAt',
+  'lastUsedAt',
+  'revokedAt',
+]);
+/** A key with the name and address of its person or service account; an account has no address. */
+export type KeyRecord = typeof KEY.row & { userName: string; userEmail: string | null };
+const RECORD = sql`${KEY}, u.name AS "userName", u.email AS "userEmail"`;
 
 // The membership is held: its removal comes before, and there is no key, or after, and takes the key along.
 const CREATE = sql`
-WITH made AS (
+WITH k AS (
   INSERT INTO api_keys (id, workspace_id, user_id, name, prefix, digest, scopes, expires_at)
   SELECT ${uuid('id')}, m.workspace_id, m.user_id, ${text('name')}, ${text('prefix')}, ${bytes('digest')}, ${texts('scopes')},
     now() + make_interval(secs => ${doubleOrNull('lifetimeSeconds')})
   FROM memberships m JOIN users u ON u.id = m.user_id AND u.kind = ${text('kind')}
-  WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ${uuid('userId')} FOR SHARE OF m RETURNING *)
-${records('made')}`.rows<KeyRecord>();
+  WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ${uuid('userId')} FOR SHARE OF m
+  RETURNING *)
+SELECT ${RECORD} FROM k JOIN users u ON u.id = k.user_id`.rows<KeyRecord>();
 
 const LIST = sql`
-${records('api_keys')} WHERE k.workspace_id = ${uuid('workspaceId')} ORDER BY k.created_at, k.id`.rows<KeyRecord>();
+SELECT ${RECORD} FROM api_keys k JOIN users u ON u.id = k.user_id
+WHERE k.workspace_id = ${uuid('workspaceId')} ORDER BY k.created_at, k.id`.rows<KeyRecord>();
 
 const REVOKE = sql`
-WITH ended AS (
-  UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = ${uuid('id')} RETURNING *)
-${records('ended')}`.rows<KeyRecord>();
+WITH k AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = ${uuid('id')} RETURNING *)
+SELECT ${RECORD} FROM k JOIN users u ON u.id = k.user_id`.rows<KeyRecord>();
 
 /** Keys of people and of service accounts. A secret is returned once, when it is made; the database holds its digest. */
 @Injectable()

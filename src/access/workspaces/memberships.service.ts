@@ -4,7 +4,6 @@ import { OperatorError } from '../auth/operator-error.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import {
-  ADD,
   GET,
   HOLD_USER,
   LIST,
@@ -14,6 +13,7 @@ import {
   LOCK_ROLE,
   LOCK_USER,
   type MembershipRow,
+  PUT,
   REMOVE,
   WITHOUT_OTHER_OWNER,
 } from './memberships.sql.js';
@@ -63,11 +63,12 @@ export class MembershipsService {
     change: OwnerChange = {},
   ): Promise<MembershipRow & { previousRole: Role | null }> {
     return this.transactions.open(async (tx) => {
-      const held = await tx.run(HOLD_USER({ userId }));
-      if (held.length === 0) throw new OperatorError('The user was removed at the same moment; try again.');
+      if ((await tx.run(HOLD_USER({ userId }))).length === 0) {
+        throw new OperatorError('The user was removed at the same moment; try again.');
+      }
       const [before] = await tx.run(LOCK_ROLE({ workspaceId, userId }));
       if (before?.role === 'owner' && role !== 'owner') await checkOwners(tx, [workspaceId], userId, change);
-      await tx.run(ADD({ workspaceId, userId, role }));
+      await tx.run(PUT({ workspaceId, userId, role }));
       const [member] = await tx.run(GET({ workspaceId, userId }));
       if (member === undefined) throw new OperatorError('The member was removed at the same moment; try again.');
       return { ...member, previousRole: before?.role ?? null };

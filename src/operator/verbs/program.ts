@@ -21,10 +21,10 @@ import { PLANS } from '../../platform/config/rate-limits.js';
 import { SCOPES } from '../../platform/http/endpoint.js';
 import { MembershipsService, ROLES } from '../../access/workspaces/memberships.service.js';
 import type { MembershipRow } from '../../access/workspaces/memberships.sql.js';
+import type { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { ServiceAccountsService } from '../../access/workspaces/service-accounts.service.js';
 import { UsersService } from '../../access/workspaces/users.service.js';
 import { WorkspaceRemover } from '../../access/workspaces/workspace-remover.js';
-import type { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 
 const workspaceOf = (services: Services, { workspace }: Options) => services.get(WorkspacesService).get(workspace);

@@ -252,7 +252,7 @@ export class ListMessagesQuery extends PageQuery {
   @OptionalNotNull()
   @IsIn(['asc', 'desc'])
   @Documented({ description: 'Oldest first (`asc`, the default) or newest first.' })
-  order?: 'asc' | 'desc';
+  order: 'asc' | 'desc' = 'asc';
 
   @OptionalNotNull()
   @IsString()
