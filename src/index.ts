@@ -24,3 +24,5 @@ export { Sandbox, SandboxError, SandboxFileError, SandboxSession } from './engin
 export type * from './engine/sandbox/sandbox.js';
 export { type MemberRemoved, MembershipsService } from './access/workspaces/memberships.service.js';
 export { type EmptyingStep, WorkspaceRemover } from './access/workspaces/workspace-remover.js';
+export { Chore, type ChoreOptions } from './platform/chores/chore.js';
+export { ChoreRunner } from './platform/chores/chore-runner.js';
