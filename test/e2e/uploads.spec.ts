@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { utimes } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { Database } from '../../src/platform/database/database.js';
-import { FileCleaner, SWEEP_LOCK } from '../../src/resources/files/file-cleaner.js';
+import { LOCKS } from '../../src/platform/database/locks.js';
+import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { LocalStorage } from '../../src/resources/files/storage/local-storage.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
@@ -239,11 +241,12 @@ describe('Uploads (reference §7)', () => {
 
     it('one process at a time walks through the storage', async () => {
       const other = await service.app.get(Database).work.connect();
-      await other.query('SELECT pg_advisory_lock($1)', [SWEEP_LOCK]);
-      expect(await cleaner().sweep()).toBeNull();
-      await other.query('SELECT pg_advisory_unlock($1)', [SWEEP_LOCK]);
+      await other.query('SELECT pg_advisory_lock($1)', [LOCKS.unusedBytes]);
+      const sweep = () => service.app.get(ChoreRunner).run(cleaner(), 'sweep');
+      expect(await sweep()).toBeNull();
+      await other.query('SELECT pg_advisory_unlock($1)', [LOCKS.unusedBytes]);
       other.release();
-      expect(await cleaner().sweep()).toBe(0);
+      expect(await sweep()).toBe(0);
     });
   });
 });
