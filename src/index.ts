@@ -19,6 +19,8 @@ export type { UnitOfWork } from './platform/database/unit-of-work.js';
 export type * from './engine/models/conversation.js';
 export { ModelError, ModelProvider } from './engine/models/model-provider.js';
 export type * from './engine/models/model-provider.js';
+export { StorageDriver } from './resources/files/storage/storage-driver.js';
+export type * from './resources/files/storage/storage-driver.js';
 export { Plugin, PluginRegistry } from './platform/plugins/plugin.js';
 export { Sandbox, SandboxError, SandboxFileError, SandboxSession } from './engine/sandbox/sandbox.js';
 export type * from './engine/sandbox/sandbox.js';

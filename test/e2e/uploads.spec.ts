@@ -7,7 +7,8 @@ import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { Database } from '../../src/platform/database/database.js';
 import { LOCKS } from '../../src/platform/database/locks.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
-import { LocalStorage } from '../../src/resources/files/storage/local-storage.js';
+import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
+import { LocalStorage } from '../../src/resources/files/storage/local/local-storage.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, openFiles, postForm, storedFiles, type Upload, upload } from '../harness/files.js';
@@ -231,10 +232,12 @@ describe('Uploads (reference §7)', () => {
     });
 
     it('bytes of a workspace that the database does not know are left alone', async () => {
-      const storage = service.app.get(LocalStorage, { strict: false });
       const foreign = '0197a000-0000-7000-8000-00000000000f';
-      const { sha256: digest } = await storage.put(foreign, Readable.from([Buffer.from('foreign')]));
-      await utimes(storage.pathOf(foreign, digest), new Date(0), new Date(0));
+      const { sha256: digest } = await service.app
+        .get(FileStorage, { strict: false })
+        .put(foreign, Readable.from([Buffer.from('foreign')]));
+      const path = service.app.get(LocalStorage, { strict: false }).pathOf(foreign, digest);
+      await utimes(path, new Date(0), new Date(0));
       expect(await cleaner().sweep()).toBe(0);
       expect(await stored('foreign')).toBe(true);
     });

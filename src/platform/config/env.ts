@@ -34,6 +34,7 @@ const schema = z.object({
   DATABASE_URL: optional(url('postgres', 'postgresql')),
   REDIS_URL: optional(url('redis', 'rediss')),
   ROLE: z.preprocess(empty, oneOf(['all', 'api', 'worker']).default('all')),
+  STORAGE: z.preprocess(empty, z.string().default('local')),
   SECRET_KEY: optional(z.string().refine((v) => Buffer.byteLength(v) >= 32, 'at least 32 bytes')),
   WORKER_CONCURRENCY: integer(1, 1000, 16),
   SANDBOX: z.preprocess(empty, oneOf(['auto', 'bubblewrap', 'namespaces', 'none']).default('auto')),

@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
 import { LOCKS } from '../../platform/database/locks.js';
-import { LocalStorage } from './storage/local-storage.js';
-import { type Bytes, deleteBytes, deleteLeftOvers, idleBytes } from './storage/unused-bytes.js';
+import { FileStorage } from './storage/file-storage.js';
+import type { StoredBytes } from './storage/storage-driver.js';
 
 const MINUTE = 60_000;
 /** Bytes are stored before the row that points at them: that takes moments, an hour is beyond doubt. Milliseconds. */
 const GRACE = 60 * MINUTE;
-const LEFT_OVER = 24 * 60 * MINUTE;
 const BATCH = 500;
 
 // An upload that is being referenced at this moment is locked: its files come first, it goes with the next round.
@@ -36,7 +35,7 @@ RETURNING id`;
 export class FileCleaner {
   constructor(
     private readonly database: Database,
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
   ) {}
 
   /** Removes uploads whose time is over. Resolves with their number. */
@@ -57,7 +56,7 @@ export class FileCleaner {
       const { rows } = await this.database.work.query<{ id: string }>(TAKE_STORAGE);
       const [workspace] = rows;
       if (workspace === undefined) break;
-      await this.storage.removeAll(workspace.id);
+      await this.storage.driver.removeAll(workspace.id);
       await this.database.work.query(`DELETE FROM folder_removals WHERE kind = 'storage' AND id = $1`, [workspace.id]);
     }
     return removed;
@@ -66,28 +65,12 @@ export class FileCleaner {
   /** Removes unused bytes and left-overs. Resolves with their number. One process at a time walks through the storage. */
   @Chore({ every: 60 * MINUTE, lock: LOCKS.unusedBytes })
   async sweep(signal?: AbortSignal): Promise<number> {
-    return (await deleteLeftOvers(this.storage, LEFT_OVER)) + (await this.sweepBytes(signal));
+    return this.storage.driver.removeUnused(GRACE, (bytes) => this.unused(bytes), signal);
   }
 
-  private async sweepBytes(signal?: AbortSignal): Promise<number> {
-    let deleted = 0;
-    let batch: Bytes[] = [];
-    const flush = async () => {
-      deleted += await deleteBytes(this.storage, await this.unused(batch), GRACE, (bytes) => this.unused(bytes));
-      batch = [];
-    };
-    for await (const bytes of idleBytes(this.storage, GRACE)) {
-      if (signal?.aborted === true) return deleted;
-      batch.push(bytes);
-      if (batch.length === BATCH) await flush();
-    }
-    await flush();
-    return deleted;
-  }
-
-  private async unused(bytes: Bytes[]): Promise<Bytes[]> {
+  private async unused(bytes: StoredBytes[]): Promise<StoredBytes[]> {
     if (bytes.length === 0) return [];
     const values = [bytes.map(({ workspaceId }) => workspaceId), bytes.map(({ sha256 }) => sha256)];
-    return (await this.database.work.query<Bytes>(UNUSED, values)).rows;
+    return (await this.database.work.query<StoredBytes>(UNUSED, values)).rows;
   }
 }
