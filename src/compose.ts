@@ -5,6 +5,7 @@ import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import { ENTITIES } from './entities.js';
 import { EXTENSIONS } from './extensions.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { FilesModule } from './resources/files/files.module.js';
@@ -29,7 +30,7 @@ export function composeApp(env: Env): { imports: Modules } {
     ConfigModule.with(env),
     MetricsModule,
     PluginsModule,
-    DatabaseModule.with(),
+    DatabaseModule.with({ entities: ENTITIES }),
     ScheduleModule.forRoot(),
     ChoresModule,
   ];

@@ -22,7 +22,14 @@ export type * from './engine/models/model-provider.js';
 export { StorageDriver } from './resources/files/storage/storage-driver.js';
 export type * from './resources/files/storage/storage-driver.js';
 export { Plugin, PluginRegistry } from './platform/plugins/plugin.js';
-export { Sandbox, SandboxError, SandboxFileError, SandboxSession } from './engine/sandbox/sandbox.js';
+export {
+  Sandbox,
+  SandboxBusyError,
+  SandboxError,
+  SandboxFileError,
+  SandboxReservation,
+  SandboxSession,
+} from './engine/sandbox/sandbox.js';
 export type * from './engine/sandbox/sandbox.js';
 export { type MemberRemoved, MembershipsService } from './access/workspaces/memberships.service.js';
 export { type EmptyingStep, WorkspaceRemover } from './access/workspaces/workspace-remover.js';

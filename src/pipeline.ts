@@ -1,12 +1,14 @@
 // What every request passes, in the order in which it runs. Before it: request id and route (404, 405).
-import { Module, type Provider } from '@nestjs/common';
+import { Global, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthModule } from './access/auth/auth.module.js';
 import { BearerGuard } from './access/auth/bearer.guard.js';
 import { ScopeGuard } from './access/auth/scope.guard.js';
 import { BodyGuard } from './platform/http/body.guard.js';
+import { WriteTransactions } from './platform/http/write.interceptor.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { FieldsPipe } from './platform/http/fields.pipe.js';
+import { UnitOfWorkInterceptor } from './access/idempotency/unit-of-work.interceptor.js';
 import { IdempotencyModule } from './access/idempotency/idempotency.module.js';
 import { ThrottledBearerGuard } from './access/rate-limit/throttled-bearer.guard.js';
 import { RateLimitGuard } from './access/rate-limit/rate-limit.guard.js';
@@ -21,12 +23,19 @@ export const PIPELINE: Provider[] = [
   { provide: APP_GUARD, useClass: ScopeGuard },
   // 400, 413, 415: only now is the body read, as strict JSON.
   { provide: APP_GUARD, useClass: BodyGuard },
-  // Here, around writes alone: the UnitOfWorkInterceptor, which @Endpoint brings: 400, 409, replay.
+  // 400, 409, replay: around writes alone, by `transaction: true` of their @Endpoint; opens the transaction, claims the key.
+  { provide: WriteTransactions, useClass: UnitOfWorkInterceptor },
   // 400: body and query against their DTO classes.
   { provide: APP_PIPE, useClass: FieldsPipe },
   // Whatever was thrown on the way becomes one shape.
   { provide: APP_FILTER, useClass: ErrorFilter },
 ];
 
-@Module({ imports: [AuthModule, RateLimitModule, IdempotencyModule], providers: [BearerGuard, ...PIPELINE] })
+/** Global, because each module whose routes write asks for its transactions. */
+@Global()
+@Module({
+  imports: [AuthModule, RateLimitModule, IdempotencyModule],
+  providers: [BearerGuard, ...PIPELINE],
+  exports: [WriteTransactions],
+})
 export class PipelineModule {}

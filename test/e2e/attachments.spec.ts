@@ -1,19 +1,17 @@
 import type { FileRow } from '../../src/resources/files/file.row.js';
 import { FilesService } from '../../src/resources/files/files.service.js';
-import type { Page } from '../../src/platform/http/pages.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import type { PageRequest } from '../../src/platform/http/pages.js';
+import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
 
 describe('Attachments (reference §7)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp();
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const attached = async (...names: string[]) => {
     const fresh = await makeTask(service, member);
@@ -87,5 +85,5 @@ describe('Attachments (reference §7)', () => {
 
   // A page that shows the row too many, by which the next one is known.
   const pageOf = (limit: number, after: readonly string[] | null) =>
-    ({ limit, after, cut: (rows: FileRow[]) => ({ rows, nextCursor: null }) }) as unknown as Page;
+    ({ limit, after, cut: (rows: FileRow[]) => ({ rows, nextCursor: null }) }) as unknown as PageRequest;
 });

@@ -63,7 +63,7 @@ interface Note {
 }
 
 /** What the handlers did beside the database. */
-export const done = { committed: [] as string[], handled: 0 };
+export const done = { committed: [] as string[], handled: 0, /** Bytes of an upload under way. */ reading: 0 };
 
 @Controller('v1/notes')
 export class NotesController {
@@ -75,6 +75,7 @@ export class NotesController {
     answer: noteAnswer,
     policy: 'task_execution',
     scopes: ['tasks:write'],
+    transaction: true,
     idempotency: 'required',
     location: '/v1/notes/{note.id}',
   })
@@ -98,6 +99,7 @@ export class NotesController {
     answer: noteAnswer,
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
     idempotency: 'optional',
   })
   createAgain(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteBody) {
@@ -116,8 +118,12 @@ export class NotesController {
   })
   async upload(@Req() req: Request) {
     let size = 0;
-    for await (const chunk of req as AsyncIterable<Buffer>) size += chunk.length;
-    return { size };
+    try {
+      for await (const chunk of req as AsyncIterable<Buffer>) done.reading = size += chunk.length;
+      return { size };
+    } finally {
+      done.reading = 0;
+    }
   }
 
   @Post(':id/touch')
@@ -127,6 +133,7 @@ export class NotesController {
     answer: z.strictObject({ rows: z.array(noteSchema) }),
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
   })
   async touch(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     const rows = await tx.query<Note>(`UPDATE notes SET text = text || '!' WHERE id::text = $1 RETURNING id, text`, [
@@ -136,7 +143,13 @@ export class NotesController {
   }
 
   @Delete(':id')
-  @Endpoint({ summary: 'Remove', answer: deletedSchema, policy: 'resource_write', scopes: ['tasks:write'] })
+  @Endpoint({
+    summary: 'Remove',
+    answer: deletedSchema,
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    transaction: true,
+  })
   async remove(@Tx() tx: UnitOfWork, @Param('id') id: string) {
     await tx.query('DELETE FROM notes WHERE id::text = $1', [id]);
     return { deleted: true, id };
@@ -194,5 +207,5 @@ export class NotesModule {}
 
 export async function makeNotes(db: TestDatabase): Promise<void> {
   await db.query(NOTES);
-  Object.assign(done, { committed: [], handled: 0 });
+  Object.assign(done, { committed: [], handled: 0, reading: 0 });
 }

@@ -100,6 +100,7 @@ export class NotesController {
     summary: 'Write a note',
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
     idempotency: 'optional',
     answer: z.strictObject({ note: noteSchema }),
   })

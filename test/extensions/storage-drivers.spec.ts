@@ -8,7 +8,7 @@ import { DataDir } from '../../src/platform/config/data-dir.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
 import type { StorageDriver, StoredBytes } from '../../src/index.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { checkedFetch, postForm, storedFiles, upload } from '../harness/files.js';
 import { createTask, finished } from '../harness/tasks.js';
@@ -52,7 +52,7 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
 
   beforeAll(async () => {
     const env = { STORAGE: name, MAX_UPLOAD_BYTES: String(LIMIT) };
-    service = await bootApp({ env, imports: [TableStorageModule] });
+    service = await bootWorker({ env, imports: [TableStorageModule] });
   });
   beforeEach(async () => {
     member = await makeMember(service);

@@ -2,7 +2,6 @@ import { jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { program } from '../../src/operator/verbs/program.js';
-import type { TestApp } from './app.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -16,7 +15,7 @@ export interface CommandResult {
 export class Operator {
   private readonly env: Record<string, string>;
 
-  constructor({ db }: Pick<TestApp, 'db'>, env: Record<string, string> = {}) {
+  constructor({ db }: { db: { url: string } }, env: Record<string, string> = {}) {
     const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
     this.env = { NODE_ENV: 'test', DATABASE_URL: db.url, SECRET_KEY, ...env };
   }

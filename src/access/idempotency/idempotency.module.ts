@@ -1,14 +1,8 @@
-import { Global, Module } from '@nestjs/common';
-import { WriteTransactions } from '../../platform/http/write.interceptor.js';
+// Idempotency-Keys (reference §8): claimed, answered again, forgotten after 24 hours.
+import { Module } from '@nestjs/common';
 import { IdempotencyService } from './idempotency.service.js';
 import { InFlight } from './in-flight.js';
 import { KeyPurge } from './key-purge.js';
-import { UnitOfWorkInterceptor } from './unit-of-work.interceptor.js';
 
-/** Global, because each module whose routes write asks for its transactions. */
-@Global()
-@Module({
-  providers: [IdempotencyService, InFlight, KeyPurge, { provide: WriteTransactions, useClass: UnitOfWorkInterceptor }],
-  exports: [WriteTransactions],
-})
+@Module({ providers: [IdempotencyService, InFlight, KeyPurge], exports: [IdempotencyService, InFlight] })
 export class IdempotencyModule {}

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import type { Request, Response } from 'express';
 import { firstValueFrom, from, type Observable, tap } from 'rxjs';
 import type { DataSource } from 'typeorm';
+import { holdMembership, refuseStranger } from '../auth/held-membership.js';
 import { authOf } from '../auth/auth.decorator.js';
 import type { EndpointContract } from '../../platform/http/endpoint.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
@@ -56,11 +57,14 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
 
   /** One transaction around `work`; resolves after its commit. */
   private async commit(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
-    const { tx, answer } = await this.dataSource.transaction(async (manager) => {
-      const tx = new UnitOfWork(manager);
-      setUnitOfWork(req, tx);
-      return { tx, answer: await work(tx) };
-    });
+    const { tx, answer } = await this.dataSource
+      .transaction(async (manager) => {
+        const tx = new UnitOfWork(manager);
+        setUnitOfWork(req, tx);
+        await holdMembership(tx, authOf(req));
+        return { tx, answer: await work(tx) };
+      })
+      .catch(refuseStranger);
     this.afterCommit(tx);
     return answer;
   }

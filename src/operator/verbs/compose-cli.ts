@@ -3,6 +3,7 @@ import type { ModuleMetadata } from '@nestjs/common';
 import { KeysModule } from '../../access/auth/keys.module.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
+import { ENTITIES } from '../../entities.js';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
@@ -10,6 +11,6 @@ import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
 /** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
 export function composeCli(env: Env): { imports: NonNullable<ModuleMetadata['imports']> } {
-  const ground = [ConfigModule.with(env), DatabaseModule.with({ join: true }), ChannelModule];
+  const ground = [ConfigModule.with(env), DatabaseModule.with({ entities: ENTITIES, join: true }), ChannelModule];
   return { imports: [...ground, WorkspacesModule, KeysModule, OffboardingModule] };
 }

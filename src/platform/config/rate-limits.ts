@@ -71,10 +71,10 @@ export const rateLimitsSchema = z
     }
   });
 
-type OptionalNotNull = { [P in Plan]?: z.output<typeof plan> | undefined };
+type GivenRates = { [P in Plan]?: z.output<typeof plan> | undefined };
 
 /** The given rates over the defaults, key by key. */
-export function mergedRates(given: OptionalNotNull = {}): RateLimits {
+export function mergedRates(given: GivenRates = {}): RateLimits {
   return { free: mergedPlan(DEFAULTS.free, given.free), paid: mergedPlan(DEFAULTS.paid, given.paid) };
 }
 

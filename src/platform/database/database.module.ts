@@ -8,7 +8,9 @@ import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/index.js';
+import { PostgresNaming } from './naming.js';
 import { PipelinedClient } from './pipelined-client.js';
+import { Transactions } from './transactions.js';
 
 /**
  * How long a request waits for a row that another has in hand, before it gets 503, or 409 for its key (reference §8): ten that
@@ -41,6 +43,9 @@ class DatabaseServerModule {
   }
 }
 
+/** A class with `@Entity`. */
+export type EntityClass = new () => object;
+
 @Global()
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
@@ -51,14 +56,19 @@ export class DatabaseModule implements OnApplicationShutdown {
     private readonly dataDir: DataDir,
   ) {}
 
-  static with({ join }: { join: boolean } = { join: false }): DynamicModule {
+  /**
+   * @param entities every entity of the process: the service's own, and those of its extensions.
+   * @param join an operator command: it uses the server of the running service.
+   */
+  static with({ entities, join = false }: { entities: EntityClass[]; join?: boolean }): DynamicModule {
     const typeorm = TypeOrmModule.forRootAsync({
       inject: [DatabaseServer],
       useFactory: (server: DatabaseServer) => ({
         type: 'postgres',
         url: server.url,
         migrations: MIGRATIONS,
-        autoLoadEntities: true,
+        entities,
+        namingStrategy: new PostgresNaming(),
         retryAttempts: server.embedded ? 0 : 10,
         retryDelay: 1000,
         poolSize: 10,
@@ -70,12 +80,22 @@ export class DatabaseModule implements OnApplicationShutdown {
       }),
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
-        const migrations = await open({ ...options, extra: { ...(options.extra as object), ...UNLIMITED } });
+        // Without entities: their metadata would be built twice.
+        const migrations = await open({
+          ...options,
+          entities: [],
+          extra: { ...(options.extra as object), ...UNLIMITED },
+        });
         await migrate(migrations).finally(() => migrations.destroy());
         return open(options);
       },
     });
-    return { module: DatabaseModule, imports: [DatabaseServerModule.with(join), typeorm] };
+    return {
+      module: DatabaseModule,
+      imports: [DatabaseServerModule.with(join), typeorm],
+      providers: [Transactions],
+      exports: [Transactions],
+    };
   }
 
   /** After workers and the HTTP server are closed (they close in earlier hooks): connections, then the server, then the folder. */

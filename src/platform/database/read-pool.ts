@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Connected, corked } from './corked.js';
+import type { Query, Sql } from './sql.js';
 
 /** How many statements share a connection: so many at most wait for a slow one among them. */
 const TOGETHER = 8;
@@ -15,11 +16,15 @@ interface Waiting {
  * carries several, which on loopback costs the service a third of the CPU of writing each (32 at once: 90 µs became 30).
  * A single one goes out as soon as it would from any pool. Never for statements that lock: those behind them would wait.
  */
-export class ReadPool {
+export class ReadPool implements Sql {
   private waiting: Waiting[] = [];
 
   /** Its connections must be made with `pipeline: true`: the driver then sends without waiting for earlier answers. */
   constructor(private readonly pool: pg.Pool) {}
+
+  async run<Row>(query: Query<Row>): Promise<Row[]> {
+    return query.rowsOf(await this.query(query));
+  }
 
   query<T extends pg.QueryResultRow>(query: string | pg.QueryConfig): Promise<pg.QueryResult<T>> {
     return new Promise((resolve, reject) => {

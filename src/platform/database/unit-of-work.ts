@@ -1,18 +1,33 @@
 import type { ClientBase } from 'pg';
 import { type EntityManager, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import type { PipelinedClient, Plain } from './pipelined-client.js';
+import type { Query, Sql } from './sql.js';
 
 /** A name for each text, so that PostgreSQL plans a statement once for a connection and not for each request. */
 const NAMES = new Map<string, string>();
 
 /**
- * The one transaction of a writing request: a short straight line that ends in a commit. Handlers use
- * only this for the database: a second connection taken while it is open deadlocks a pool of ten under forty requests.
+ * The one transaction of a writing request. Handlers use only this for the database: a handler that takes a second connection
+ * while it is open deadlocks a pool of ten under forty requests. For cold, plain writes `manager` gives TypeORM's repositories.
  */
-export class UnitOfWork {
+export class UnitOfWork implements Sql {
   private readonly waiting: (() => void)[] = [];
 
   constructor(readonly manager: EntityManager) {}
+
+  /** Runs a statement in the transaction. On the driver's connection, because TypeORM names no statement. */
+  async run<Row>(query: Query<Row>): Promise<Row[]> {
+    const client = (await this.client()) as unknown as ClientBase;
+    return query.rowsOf(await client.query(query));
+  }
+
+  /**
+   * Sends a statement together with the next one, or with the commit: for one of which nobody needs the rows. What it travels
+   * with fails with its error if it fails. Its values are text, numbers, booleans or null.
+   */
+  async runWithNext({ name, text, values }: Query<never>): Promise<void> {
+    (await this.client()).hold({ name, text, values: values as Plain[] });
+  }
 
   /**
    * Runs SQL in the transaction; resolves with its rows, those of `RETURNING` too. The text is a constant, for its plan is
@@ -44,7 +59,7 @@ export class UnitOfWork {
     this.waiting.push(work);
   }
 
-  /** For whoever opened the transaction. */
+  /** Called by `Transactions` after the commit. */
   committed(): void {
     for (const work of this.waiting.splice(0)) work();
   }

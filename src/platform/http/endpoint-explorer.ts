@@ -10,6 +10,7 @@ import {
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { type EndpointContract, endpointOf, writes } from './endpoint.js';
+import { pageQueryOf } from './pages.js';
 import { pathPattern } from './path-pattern.js';
 
 export interface Route {
@@ -119,8 +120,14 @@ function contradiction(contract: EndpointContract, body: string, takes: Takes): 
   if ((contract.policy === null) !== (contract.scopes === 'public')) {
     return `a public route has policy: null, and every other one names its rate-limit policy; change one of the two.`;
   }
-  if (contract.idempotency !== undefined && (body !== 'json' || !writes(contract))) {
-    return `an Idempotency-Key needs a JSON body and a scope that ends in ':write'; drop 'idempotency' from its @Endpoint.`;
+  if (contract.idempotency !== undefined && !contract.transaction) {
+    return `an Idempotency-Key needs a transaction: add 'transaction: true' to its @Endpoint, or drop 'idempotency'.`;
+  }
+  if (contract.idempotency !== undefined && body !== 'json') {
+    return `an Idempotency-Key needs a JSON body; drop 'idempotency' from its @Endpoint.`;
+  }
+  if (contract.transaction && (body === 'stream' || !writes(contract))) {
+    return `a transaction needs a scope that ends in ':write' and no body: 'stream'; drop 'transaction' from its @Endpoint.`;
   }
   if (takes.has(RouteParamtypes.BODY) && body !== 'json') {
     return `it takes a @Body, but its @Endpoint says body: '${body}'; drop one of the two.`;
@@ -135,12 +142,14 @@ function parameterTypes(controller: object, key: string): Takes {
   const metadata = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object | undefined) ?? {};
   const { prototype } = controller as { prototype: object };
   const types = (Reflect.getMetadata(PARAMTYPES_METADATA, prototype, key) as Type<object>[] | undefined) ?? [];
-  return new Map(
+  const takes: Takes = new Map(
     Object.keys(metadata).map((name) => {
       const [type, index] = name.split(':');
       return [Number(type), types[Number(index)]];
     }),
   );
+  const paged = pageQueryOf(prototype, key);
+  return paged === undefined ? takes : takes.set(RouteParamtypes.QUERY, paged);
 }
 
 function list(value: unknown): string[] {

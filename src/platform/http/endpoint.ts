@@ -44,10 +44,14 @@ export interface EndpointContract {
   scopes: readonly Scope[] | 'any' | 'public';
   /** Scopes that depend on the body, and when they are needed: `{ 'files:write': 'attachments are sent' }`. */
   conditionalScopes?: Partial<Record<Scope, string>>;
+  /** Whether the handler writes: it gets `@Tx`, one transaction that is committed before the answer goes. */
+  transaction?: true;
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
   /** `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; else `none`. */
   body?: 'json' | 'none' | 'stream';
+  /** Query parameters that the handler does not take are 400, unless `ignored` (reference §1): probes and browsers add some. */
+  query?: 'ignored';
   /** What a `stream` is, when it is no form with one file: a media type. */
   accepts?: string;
   /** `Location` of a 201, filled in from the answer: `/v1/tasks/{task.id}`. */
@@ -57,12 +61,14 @@ export interface EndpointContract {
 const ENDPOINT = 'millwright:endpoint';
 
 /**
- * States the contract of a route. One that writes gets its transaction with it: an interceptor for all routes would wrap each
- * read in observables that do nothing for it (docs/decisions/0017).
+ * States the contract of a route. `transaction: true` puts the interceptor of writes around this route alone, and so does
+ * `location`, which it sets: one around all routes would wrap each read in observables that do nothing for it
+ * (docs/decisions/0017).
  */
 export function Endpoint(contract: EndpointContract): MethodDecorator {
   const stated = SetMetadata(ENDPOINT, contract);
-  return writes(contract) ? applyDecorators(stated, UseInterceptors(WriteInterceptor)) : stated;
+  const intercepted = contract.transaction === true || contract.location !== undefined;
+  return intercepted ? applyDecorators(stated, UseInterceptors(WriteInterceptor)) : stated;
 }
 
 /** The contract of a handler, or undefined. */

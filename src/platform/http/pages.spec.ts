@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { decodeCursor, encodeCursor, Page, type PageScope } from './pages.js';
+import { decodeCursor, encodeCursor, PageQuery, PageRequest, type PageScope } from './pages.js';
 
 const mac = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest();
 const scope: PageScope = { route: 'GET /v1/tasks', workspaceId: 'w', userId: 'u', filters: { status: 'queued', projectId: undefined } }; // prettier-ignore
@@ -81,8 +81,8 @@ function bitFlips(bytes: Buffer): Buffer[] {
   });
 }
 
-describe('Page', () => {
-  const page = new Page(2, null, (at) => at.join());
+describe('PageRequest', () => {
+  const page = new PageRequest(Object.assign(new PageQuery(), { limit: 2 }), null, (at) => at.join());
   const positionOf = (n: number) => [String(n)];
 
   it('keeps its limit and points after its last row when there is one more', () => {

@@ -1,6 +1,6 @@
 // Keyset pages: a cursor says after which row the next page begins, and is good for nothing else (reference §11).
 import { timingSafeEqual } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
 import { stringify } from 'safe-stable-stringify';
@@ -77,14 +77,20 @@ function invalidCursor(): ApiError {
   });
 }
 
-/** One page: ask the database for `limit + 1` rows after `after`, then {@link cut}. */
-export class Page {
+/** One page that a client asks for: ask the database for `limit + 1` rows after `after`, then {@link cut}. */
+export class PageRequest<Q extends PageQuery = PageQuery> {
   constructor(
-    readonly limit: number,
+    /** The checked query, with the filters of the collection. */
+    readonly query: Q,
     /** Null for the first page. */
     readonly after: Position | null,
     private readonly encode: (position: Position) => string,
   ) {}
+
+  /** How many rows at most. */
+  get limit(): number {
+    return this.query.limit;
+  }
 
   /** The rows of the page, and the cursor of the next one when there was one row too many. */
   cut<Row>(rows: readonly Row[], positionOf: (row: Row) => Position): { rows: Row[]; nextCursor: string | null } {
@@ -100,6 +106,18 @@ export function byCreation(row: { createdAt: Date | string; id: string }): Posit
   return [new Date(row.createdAt).toISOString(), row.id];
 }
 
+const PAGE_QUERY = 'millwright:page-query';
+
+/** For the decorator `@Page(Query)`: a handler takes this query. */
+export function setPageQuery(controller: object, handler: string | symbol, query: Type<PageQuery>): void {
+  Reflect.defineMetadata(PAGE_QUERY, query, controller, handler);
+}
+
+/** The query that a handler takes by `@Page`, or undefined. */
+export function pageQueryOf(controller: object, handler: string | symbol): Type<PageQuery> | undefined {
+  return Reflect.getMetadata(PAGE_QUERY, controller, handler) as Type<PageQuery> | undefined;
+}
+
 @Injectable()
 export class Pages {
   private readonly mac: Mac;
@@ -110,8 +128,8 @@ export class Pages {
   }
 
   /** Opens the page that a query asks for. Throws 400 `invalid_cursor`. */
-  open(query: Pick<PageQuery, 'limit' | 'cursor'>, scope: PageScope): Page {
+  open<Q extends PageQuery>(query: Q, scope: PageScope): PageRequest<Q> {
     const after = query.cursor === undefined ? null : decodeCursor(this.mac, scope, query.cursor);
-    return new Page(query.limit, after, (position) => encodeCursor(this.mac, scope, position));
+    return new PageRequest(query, after, (position) => encodeCursor(this.mac, scope, position));
   }
 }

@@ -14,5 +14,5 @@ export const Tx = createParamDecorator((_data: undefined, context: ExecutionCont
   const tx = UNITS.get(context.switchToHttp().getRequest<Request>());
   if (tx !== undefined) return tx;
   const name = `${context.getClass().name}.${context.getHandler().name}`;
-  throw new Error(`${name} takes @Tx, but only routes with a ':write' scope and no body: 'stream' have a transaction.`);
+  throw new Error(`${name} takes @Tx, but its @Endpoint does not say 'transaction: true'.`);
 });

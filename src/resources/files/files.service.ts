@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
-import { byCreation, type Page } from '../../platform/http/pages.js';
+import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import { scope, seen } from '../../access/auth/visibility.js';
@@ -70,7 +70,7 @@ export class FilesService {
   }
 
   /** One page of a task's files, attachments and published ones, newest first. The caller has checked that it is seen. */
-  async pageOfTask(taskId: string, page: Page): Promise<{ rows: FileRow[]; nextCursor: string | null }> {
+  async pageOfTask(taskId: string, page: PageRequest): Promise<{ rows: FileRow[]; nextCursor: string | null }> {
     const [createdAt = null, id = null] = page.after ?? [];
     const rows = await this.read('files-of-task', PAGE, [taskId, createdAt, id, page.limit + 1]);
     return page.cut(rows, byCreation);

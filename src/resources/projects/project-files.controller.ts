@@ -59,6 +59,7 @@ export class ProjectFilesController {
     description: 'For good.',
     policy: 'resource_write',
     scopes: ['projects:write', 'files:write'],
+    transaction: true,
     answer: deletedSchema,
   })
   async remove(

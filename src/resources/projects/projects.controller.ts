@@ -31,6 +31,7 @@ export class ProjectsController {
     summary: 'Create a project',
     policy: 'resource_write',
     scopes: ['projects:write'],
+    transaction: true,
     answer: projectAnswer,
     idempotency: 'optional',
     location: '/v1/projects/{project.id}',
@@ -51,6 +52,7 @@ export class ProjectsController {
     description: 'What is given is replaced; `{}` changes nothing.',
     policy: 'resource_write',
     scopes: ['projects:write'],
+    transaction: true,
     answer: projectAnswer,
   })
   async change(
@@ -68,6 +70,7 @@ export class ProjectsController {
     description: 'Its tasks and files stay, without a project.',
     policy: 'resource_write',
     scopes: ['projects:write'],
+    transaction: true,
     answer: deletedSchema,
   })
   async remove(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('projectId') id: string) {

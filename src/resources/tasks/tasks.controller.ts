@@ -31,6 +31,7 @@ export class TasksController {
     description: 'Starts work: read the task until its status is final, or until it waits for an answer.',
     policy: 'task_execution',
     scopes: ['tasks:write'],
+    transaction: true,
     conditionalScopes: { 'files:write': 'attachments are sent' },
     idempotency: 'required',
     location: '/v1/tasks/{task.id}',
@@ -64,6 +65,7 @@ export class TasksController {
     description: 'What is given is replaced; `{}` changes nothing.',
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
     answer: taskAnswer,
   })
   async change(
@@ -81,6 +83,7 @@ export class TasksController {
     description: 'For good, with its messages, files and running work.',
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
     answer: deletedSchema,
   })
   async remove(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
@@ -95,6 +98,7 @@ export class TasksController {
     description: 'At once: the answer shows it cancelled. Cancelling it again is 200, a completed or failed one 409.',
     policy: 'resource_write',
     scopes: ['tasks:write'],
+    transaction: true,
     answer: taskAnswer,
   })
   async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
@@ -108,6 +112,7 @@ export class TasksController {
     description: 'Or decide on the call that it wants to make. The same task goes on.',
     policy: 'task_execution',
     scopes: ['tasks:write'],
+    transaction: true,
     conditionalScopes: { 'files:write': 'attachments are sent' },
     idempotency: 'required',
     answer: taskAnswer,

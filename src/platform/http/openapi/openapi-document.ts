@@ -159,7 +159,7 @@ function mapped<T>(record: Record<string, T>, change: (value: T) => JsonSchema):
 
 function errors({ contract, body, path }: Route, responses: Record<string, JsonSchema>): JsonSchema {
   const known = contract.scopes !== 'public';
-  const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 500, 503] : [400, 404, 413, 500];
+  const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 431, 500, 503] : [400, 404, 413, 431, 500];
   if (body !== 'none') statuses.push(415);
   if (path.endsWith('/content')) statuses.push(416);
   return Object.fromEntries(

@@ -47,6 +47,7 @@ export class MessagesController {
     description: 'Accepted in every status; a final task goes on with it.',
     policy: 'task_execution',
     scopes: ['tasks:write'],
+    transaction: true,
     conditionalScopes: { 'files:write': 'attachments are sent' },
     idempotency: 'required',
     answer: z.strictObject({ message: messageSchema, task: taskSchema }),

@@ -1,0 +1,19 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { CreatedAt } from '../../platform/database/columns.js';
+import type { Role } from '../auth/auth-context.js';
+import { User } from './user.entity.js';
+import { Workspace } from './workspace.entity.js';
+
+/** That a user belongs to a workspace, and as what. Keys hang on it: with the membership all of them end, for good. */
+@Entity('memberships')
+@Check('memberships_role_check', `role IN ('owner', 'admin', 'member', 'viewer')`)
+export class Membership {
+  @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
+  @PrimaryColumn('uuid')
+  workspaceId: string;
+  @ForeignKey(() => User, { onDelete: 'CASCADE' })
+  @PrimaryColumn('uuid')
+  userId: string;
+  @Column('text') role: Role;
+  @CreatedAt() createdAt: Date;
+}

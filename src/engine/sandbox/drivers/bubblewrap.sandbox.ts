@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { needProgram } from '../host.js';
+import { Heartbeat } from '../heartbeat.js';
+import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { HOME, PROJECT } from './root-folder.js';
+import { Sandbox, type SandboxReport } from '../sandbox.js';
+import { seccompFilter } from './seccomp.js';
+
+const run = promisify(execFile);
+const FLAGS =
+  '--unshare-user --unshare-all --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL ' +
+  '--uid 1000 --gid 1000 --json-status-fd 4';
+
+/** bubblewrap (`bwrap`), with a seccomp filter. */
+@Plugin(Sandbox, 'bubblewrap')
+export class BubblewrapSandbox extends LocalSandbox {
+  private bwrap = '';
+  private version = '';
+  private readonly filter = seccompFilter();
+
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
+    super(env, dataDir, heartbeat);
+  }
+
+  protected async prepare(): Promise<void> {
+    this.bwrap = needProgram('bwrap', 'bubblewrap');
+    const { stdout } = await run(this.bwrap, ['--version'], { env: {} });
+    this.version = stdout.trim().split(' ').at(-1) ?? '';
+  }
+
+  protected override file(): Buffer {
+    return this.filter ?? Buffer.alloc(0);
+  }
+
+  protected command(box: Box, { root }: Prepared): string[] {
+    const size = String(Math.round(this.limits.memoryBytes / 4));
+    const shown = root.shown.flatMap(({ source, target }) => ['--ro-bind', source, target]);
+    const project = box.project === null ? [] : ['--ro-bind', box.project, PROJECT];
+    const temporary = (mode: string, path: string) => ['--perms', mode, '--size', size, '--tmpfs', path];
+    return [
+      this.bwrap,
+      ...FLAGS.split(' '),
+      ...(this.filter === null ? [] : ['--seccomp', '6']),
+      ...['--ro-bind', root.path, '/', ...shown, '--dev', '/dev', ...temporary('1777', '/dev/shm')],
+      ...project,
+      ...['--remount-ro', '/dev', '--proc', '/proc', ...temporary('1777', '/tmp'), ...temporary('0700', HOME)],
+      // The last one, and nothing below it: bubblewrap before 0.12 follows links there (CVE-2026-87766).
+      ...['--bind', box.workdir, '/workdir', '--'],
+      ...box.init,
+    ];
+  }
+
+  protected report(probed: Map<string, string>): SandboxReport {
+    const active = [
+      `bubblewrap ${this.version}: own user, mount, process, network, IPC, host-name and control-group namespaces.`,
+      'No capabilities, no nested namespaces.',
+    ];
+    const missing: string[] = [];
+    if (probed.get('seccomp') === '2') active.push('seccomp filter.');
+    else missing.push(`No seccomp filter for ${process.arch}.`);
+    if (older(this.version, [0, 12])) {
+      missing.push(
+        `bubblewrap ${this.version} is older than 0.12 (CVE-2026-87766; we mount nothing below the workdir).`,
+      );
+    }
+    return { driver: 'bubblewrap', active, missing };
+  }
+}
+
+function older(version: string, [major, minor]: [number, number]): boolean {
+  const [a = 0, b = 0] = version.split('.').map(Number);
+  return a < major || (a === major && b < minor);
+}

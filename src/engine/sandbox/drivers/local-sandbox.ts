@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import type { DataDir } from '../../../platform/config/data-dir.js';
+import type { Env } from '../../../platform/config/env.js';
+import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
+import type { CommandTools, How, Line } from '../launch/command.js';
+import type { Heartbeat } from '../heartbeat.js';
+import { isRoot, needProgram, script } from '../host.js';
+import { LocalSession } from './local-session.js';
+import { Pipes } from '../launch/pipes.js';
+import { ProjectFolders } from '../workdir/project-folders.js';
+import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
+import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
+import { FIRST_UID, UserId } from '../workdir/user-ids.js';
+import { Workdirs } from '../workdir/workdirs.js';
+
+/** What is ready after boot. */
+export interface Prepared {
+  base: string;
+  root: RootFolder;
+  workdirs: Workdirs;
+  projects: ProjectFolders;
+  tools: CommandTools;
+}
+
+/** One command as the driver sees it. */
+export interface Box {
+  workdir: string;
+  /** Folder that is shown read-only at `/project`, outside of the workdir. */
+  project: string | null;
+  /** Started first inside, with everything that follows as its arguments. */
+  init: string[];
+}
+
+/** What the drivers of this host share: who runs it, where it lies, its limits, its end. */
+export abstract class LocalSandbox extends Sandbox {
+  readonly limits: SandboxLimits;
+  /** Whether it keeps a command apart from the host; the trial at boot then demands it. */
+  protected readonly guards: boolean = true;
+  private readonly launch = script('launch');
+  private readonly init = script('init');
+  private preparing: Promise<Prepared> | undefined;
+
+  constructor(
+    private readonly env: Env,
+    private readonly dataDir: DataDir,
+    private readonly heartbeat: Heartbeat,
+  ) {
+    super();
+    this.limits = sandboxLimitsOf(env.file);
+  }
+
+  /** The program that makes the sandbox, with its arguments, `box.init` last. */
+  protected abstract command(box: Box, prepared: Prepared): string[];
+  /** Looks for the driver's own programs; throws {@link SandboxError} when one is missing. Called before the first command. */
+  protected abstract prepare(prepared: Prepared): Promise<void>;
+  protected abstract report(probed: Map<string, string>): SandboxReport;
+  /** Where the workdir is found inside. */
+  protected inside(_workdir: string): string {
+    return '/workdir';
+  }
+  protected sweep(): CommandTools['sweep'] {
+    return undefined;
+  }
+  protected environment({ root }: Prepared, _project: string | null): Record<string, string> {
+    return { PATH: root.searchPath, HOME, LANG: 'C.UTF-8', TERM: 'dumb' };
+  }
+  /** What the driver's program finds on descriptor 6. */
+  protected file(_box: Box, _prepared: Prepared): Buffer {
+    return Buffer.alloc(0);
+  }
+
+  async check(): Promise<SandboxReport> {
+    const { base, root, workdirs } = await this.ready();
+    const taskId = randomUUID();
+    const controller = new AbortController();
+    const session = await this.open({ taskId, signal: controller.signal });
+    try {
+      const probe = session.run(script('probe'), { timeoutSeconds: 30, env: { UNGUARDED: this.guards ? '' : '1' } });
+      const { exitCode, stdout, stderr } = await probe.catch(asSandboxError);
+      if (exitCode !== 0) throw new SandboxError(`A command in it ended with ${exitCode}: ${stderr.trim()}`);
+      const probed = new Map(stdout.split('\n').map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']));
+      const report = this.report(probed);
+      const programs = ['node', 'npm', 'git', 'rg'].filter((name) => probed.get(name) !== 'yes');
+      const absent = programs.filter((name) => name !== 'rg' || root.missing.length === 0);
+      const missing = absent.map((name) => `${name} does not run inside.`);
+      const active = base === this.dataDir.path ? [] : [`Workdirs lie in ${base}: DATA_DIR is closed to their users.`];
+      return {
+        driver: report.driver,
+        active: [...report.active, ...active],
+        missing: [...report.missing, ...root.missing, ...missing, ...NO_CGROUPS],
+      };
+    } finally {
+      await session.close();
+      await workdirs.remove(taskId);
+    }
+  }
+
+  override async reserve(taskId: string): Promise<UserId | null> {
+    const { workdirs } = await this.ready();
+    return workdirs.reserve(taskId);
+  }
+
+  async open(options: SandboxOpenOptions): Promise<LocalSession> {
+    const { taskId, signal, reservation } = options;
+    signal.throwIfAborted();
+    const prepared = await this.ready();
+    // A reservation is given back by whoever made it, for a run may open its session a second time.
+    const own = reservation instanceof UserId ? null : await prepared.workdirs.reserve(taskId);
+    const user = reservation instanceof UserId ? reservation : own;
+    const { workdir, project } = await this.layOut(options, user, prepared).catch((error: unknown) => {
+      own?.release();
+      throw error;
+    });
+    const at = { workdir, project, user };
+    const line = (command: string[], how: How) => this.line(command, { ...how, ...at }, prepared);
+    return new LocalSession({
+      workdir,
+      inside: this.inside(workdir),
+      project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
+      user,
+      release: () => own?.release(),
+      limits: this.limits,
+      tools: prepared.tools,
+      shell: prepared.root.shell,
+      environment: this.environment(prepared, project),
+      line,
+      signal,
+    });
+  }
+
+  async remove(taskId: string): Promise<void> {
+    const { workdirs, projects } = await this.ready();
+    await workdirs.remove(taskId);
+    await projects.removeAll(taskId);
+  }
+
+  /** Nest calls it at the end; every session is closed by then. */
+  async onApplicationShutdown(): Promise<void> {
+    const prepared = await this.preparing?.catch(() => undefined);
+    prepared?.tools.pipes.close();
+    prepared?.workdirs.close();
+  }
+
+  private async layOut(
+    { taskId, project: files = [], signal }: SandboxOpenOptions,
+    user: UserId | null,
+    { workdirs, projects }: Prepared,
+  ): Promise<{ workdir: string; project: string | null }> {
+    const workdir = await workdirs.make(taskId, user);
+    const project = files.length === 0 ? null : await projects.make(taskId, files, user?.uid ?? null, signal);
+    return { workdir, project };
+  }
+
+  private ready(): Promise<Prepared> {
+    return (this.preparing ??= this.prepareAll());
+  }
+
+  private async prepareAll(): Promise<Prepared> {
+    const uid = isRoot() ? FIRST_UID : null;
+    const base = reachableFolder(this.dataDir.path, uid);
+    if (base !== this.dataDir.path) {
+      makeReachable(base);
+      writeFileSync(join(this.dataDir.path, 'sandbox.location'), `${base}\n`, { mode: 0o600 });
+    }
+    const sweep = this.sweep();
+    const prepared: Prepared = {
+      base,
+      root: await prepareRoot(base, uid),
+      workdirs: await Workdirs.open(base, uid !== null),
+      projects: new ProjectFolders(base, uid !== null),
+      tools: {
+        pipes: new Pipes(base, needProgram('mkfifo', 'coreutils')),
+        heartbeat: this.heartbeat,
+        ...(sweep && { sweep }),
+      },
+    };
+    await this.prepare(prepared);
+    return prepared;
+  }
+
+  /** The whole command line: small parent → (as root) another user → the driver's program → first process → command. */
+  private line(command: string[], at: Spot, prepared: Prepared): Line {
+    const { firstSilenceSeconds, silenceSeconds } = prepared.tools.heartbeat;
+    const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
+    const shell = needProgram('bash', 'bash');
+    const init = ['/bin/sh', '-c', this.init, 'init', at.cwd, ...command];
+    const box: Box = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
+    const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
+    const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
+    const launch = [shell, '-c', this.launch, 'launch', ...silence, String(at.lastDescriptor)];
+    return { argv: [...launch, ...setpriv, ...this.command(box, prepared)], file: this.file(box, prepared) };
+  }
+
+  private prlimit(): string[] {
+    const { memoryBytes, processes, diskBytes, wallClockSeconds } = this.limits;
+    return [
+      needProgram('prlimit', 'util-linux'),
+      `--nproc=${processes}`,
+      // Not the address space: V8 and WebAssembly reserve far more of it than they use.
+      `--data=${memoryBytes}`,
+      `--fsize=${diskBytes}`,
+      '--nofile=4096',
+      '--core=0',
+      // Per process, and only for the case that nothing else ends it.
+      `--cpu=${wallClockSeconds * availableParallelism()}`,
+      '--',
+    ];
+  }
+}
+
+/** At the trial a command that is cut off is a sandbox that does not work. */
+function asSandboxError(error: unknown): never {
+  if (error instanceof SandboxError) throw error;
+  throw new SandboxError(error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+interface Spot extends How {
+  workdir: string;
+  project: string | null;
+  user: UserId | null;
+}
+
+const NO_CGROUPS = [
+  'The memory limit holds for each process, not for their sum: control groups are not used.',
+  'The disk limit is watched about each second, so a command can exceed it for a moment.',
+];
+
+function dropTo(uid: number): string[] {
+  const id = String(uid);
+  const ids = ['--reuid', id, '--regid', id, '--clear-groups'];
+  return [...ids, '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { posix } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Command, type CommandTools, type How, type Line, MARK } from '../launch/command.js';
+import { DiskWatch } from '../workdir/disk-watch.js';
+import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from '../sandbox.js';
+import { PROJECT } from './root-folder.js';
+import type { UserId } from '../workdir/user-ids.js';
+import { WorkdirFiles } from '../workdir/workdir-files.js';
+import { insideWorkdir } from '../workdir/workdirs.js';
+
+interface SessionParts {
+  /** The workdir as the host names it, and as it is named inside. */
+  workdir: string;
+  inside: string;
+  /** The folder of the project's files as the host names it; it goes with the session. */
+  project: { path: string; remove: () => Promise<void> } | null;
+  user: UserId | null;
+  /** Gives back what the session was opened with; called at its end. */
+  release: () => void;
+  limits: SandboxLimits;
+  tools: CommandTools;
+  shell: string;
+  environment: Record<string, string>;
+  line: (command: string[], how: How) => Line;
+  signal: AbortSignal;
+}
+
+// The kernel takes at most 128 KiB as one argument (MAX_ARG_STRLEN, execve(2)).
+const MAX_ARGUMENT = 128 * 1024 - 1;
+// ARG_MAX is a quarter of the stack's limit, 2 MiB as a rule.
+const MAX_ARGUMENTS = 1024 * 1024;
+// The text is read before the descriptor is closed, and that before the text is run.
+const FROM_FILE = 'eval "exec 7<&-\n$(cat <&7)"';
+const CANNOT_RUN = 126;
+
+export class LocalSession extends SandboxSession {
+  private readonly running = new Map<Command, Promise<unknown>>();
+  private readonly files: WorkdirFiles;
+  private readonly projectFiles: WorkdirFiles | null;
+  private readonly disk: DiskWatch;
+  private closed = false;
+  private readonly abort = () => this.killAll('ended');
+
+  constructor(private readonly parts: SessionParts) {
+    super();
+    const { workdir, inside, project, user, limits, signal } = parts;
+    this.files = new WorkdirFiles(workdir, inside, user?.uid ?? null, limits.diskBytes);
+    this.projectFiles = project === null ? null : new WorkdirFiles(project.path, PROJECT, null, 0);
+    this.disk = new DiskWatch(workdir, limits.diskBytes, () => this.killAll('disk'));
+    signal.addEventListener('abort', this.abort, { once: true });
+  }
+
+  async run(command: string, options: RunOptions = {}): Promise<RunResult> {
+    this.assertOpen();
+    const { inside, limits, shell, tools } = this.parts;
+    const cwd = insideWorkdir(options.cwd ?? inside, inside);
+    const wrong = cwd === null ? 'cwd has to be inside of the workdir' : refusal(command, options.env);
+    if (wrong !== null)
+      return { exitCode: CANNOT_RUN, stdout: '', stderr: `${wrong}\n`, truncated: false, killed: null };
+    const mark = randomBytes(16).toString('hex');
+    const environment = Object.entries({
+      ...this.parts.environment,
+      ...options.env,
+      ...(tools.sweep && { [MARK]: mark }),
+    });
+    const assignments = environment.map(([name, value]) => `${name}=${value}`);
+    const long = Buffer.byteLength(command) > MAX_ARGUMENT;
+    const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
+    const running = new Command(tools, {
+      ...this.parts.line(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6 }),
+      ...(long && { text: Buffer.from(command) }),
+      stdin: options.stdin,
+      timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
+      outputBytes: limits.outputBytes,
+      mark,
+    });
+    return this.finish(running);
+  }
+
+  readFile(path: string): Promise<{ size: number; content: Readable }> {
+    this.assertOpen();
+    const inProject = insideWorkdir(posix.resolve(this.parts.inside, path), PROJECT) !== null;
+    return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
+  }
+
+  writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
+    this.assertOpen();
+    return this.files.write(path, content);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.killAll('ended');
+    await Promise.allSettled(this.running.values());
+    this.parts.signal.removeEventListener('abort', this.abort);
+    await this.disk.idle();
+    await this.removeProject();
+    this.parts.release();
+  }
+
+  private async removeProject(): Promise<void> {
+    // A folder that stays is removed with the next session or with the task.
+    await this.parts.project?.remove().catch(() => undefined);
+  }
+
+  private async finish(command: Command): Promise<RunResult> {
+    const done = command.run();
+    this.running.set(command, done);
+    this.disk.start();
+    try {
+      const result = await done;
+      this.assertOpen();
+      return result;
+    } catch (error) {
+      this.assertOpen();
+      throw error;
+    } finally {
+      this.disk.stop();
+      this.running.delete(command);
+    }
+  }
+
+  private killAll(why: 'disk' | 'ended'): void {
+    for (const command of this.running.keys()) command.kill(why);
+  }
+
+  private assertOpen(): void {
+    this.parts.signal.throwIfAborted();
+    if (this.closed) throw new SandboxError('The session of the sandbox is closed.');
+  }
+}
+
+/** Why a command cannot be handed over at all, for the model. */
+function refusal(command: string, env: Record<string, string> = {}): string | null {
+  const name = Object.keys(env).find((key) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(key));
+  if (name !== undefined) return `'${name}' cannot be the name of a variable`;
+  const values = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+  if ([command, ...values].some((value) => value.includes('\0'))) return 'a command cannot contain NUL';
+  const bytes = values.map((value) => Buffer.byteLength(value));
+  const long = Math.max(0, ...bytes) > MAX_ARGUMENT || bytes.reduce((sum, one) => sum + one, 0) > MAX_ARGUMENTS;
+  return long ? `a variable is longer than ${MAX_ARGUMENT} bytes or all are too long: write a file instead` : null;
+}

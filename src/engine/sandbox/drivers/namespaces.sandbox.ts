@@ -1,0 +1,82 @@
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { findProgram, needProgram, script } from '../host.js';
+import { Heartbeat } from '../heartbeat.js';
+import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { DEVICES, HOME, noExec, PROJECT } from './root-folder.js';
+import { Sandbox, type SandboxReport } from '../sandbox.js';
+
+const FLAGS = '--user --map-root-user --mount --pid --net --ipc --uts --cgroup --fork --kill-child'.split(' ');
+
+/** Linux namespaces by util-linux alone (`unshare`, `mount`, `pivot_root`, `setpriv`, `prlimit`). */
+@Plugin(Sandbox, 'namespaces')
+export class NamespacesSandbox extends LocalSandbox {
+  private readonly script = script('namespaces');
+  private loopback: string | null = null;
+  private unshare = '';
+  private noExec = false;
+
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
+    super(env, dataDir, heartbeat);
+  }
+
+  protected async prepare({ base }: Prepared): Promise<void> {
+    this.unshare = needProgram('unshare', 'util-linux');
+    for (const name of ['mount', 'umount', 'pivot_root']) needProgram(name, 'mount and util-linux');
+    this.loopback = loopbackCommand();
+    this.noExec = await noExec(base);
+  }
+
+  protected command(box: Box, { root }: Prepared): string[] {
+    const build = ['/bin/sh', '-c', this.script, 'namespaces', root.path, this.loopback ?? ':'];
+    return [this.unshare, ...FLAGS, ...build, ...box.init];
+  }
+
+  protected override file(box: Box, { root }: Prepared): Buffer {
+    return Buffer.from(this.mounts(box, root.path, root.shown));
+  }
+
+  protected report(probed: Map<string, string>): SandboxReport {
+    const active = ['Own user, mount, process, network, IPC, host-name and control-group namespaces, no capabilities.'];
+    const missing = ['No seccomp here: util-linux cannot load a filter.'];
+    if (probed.get('loopback') !== 'yes') {
+      missing.push('Nothing inside reaches 127.0.0.1: neither ip, ifconfig nor perl is there to bring lo up.');
+    }
+    return { driver: 'namespaces', active, missing };
+  }
+
+  /** fstab(5) lines in the order in which they are mounted; nothing comes after the workdir. */
+  private mounts(box: Box, root: string, shown: { source: string; target: string }[]): string {
+    const ours = this.noExec ? ',noexec' : '';
+    const temporary = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes / 4)},nr_inodes=100k`;
+    const lines = [
+      [root, root, 'none', `bind,ro,nosuid,nodev${ours}`],
+      ...shown.map(({ source, target }) => [source, root + target, 'none', 'bind,ro,nosuid,nodev']),
+      ...DEVICES.map((name) => [`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind,nosuid']),
+      ['proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'],
+      ['tmpfs', `${root}/tmp`, 'tmpfs', `${temporary},mode=1777`],
+      ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${temporary},mode=1777`],
+      ['tmpfs', `${root}${HOME}`, 'tmpfs', `${temporary},mode=0700`],
+      ...(box.project === null ? [] : [[box.project, root + PROJECT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
+      [box.workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],
+    ];
+    return lines.map((words) => `${words.map(escaped).join(' ')} 0 0\n`).join('');
+  }
+}
+
+/** fstab(5): white space and the escape sign itself as octal numbers. */
+function escaped(word: string): string {
+  return word.replace(/[\s\\#]/g, (sign) => `\\${sign.charCodeAt(0).toString(8).padStart(3, '0')}`);
+}
+
+/** util-linux has no program for it; SIOCSIFFLAGS is 0x8914, and perl-base is part of every Debian. */
+function loopbackCommand(): string | null {
+  const ip = findProgram('ip');
+  if (ip !== null) return `${ip} link set lo up </dev/null`;
+  const ifconfig = findProgram('ifconfig');
+  if (ifconfig !== null) return `${ifconfig} lo up </dev/null`;
+  const perl = findProgram('perl');
+  const code = 'socket(S,2,2,0); ioctl(S,0x8914,pack("a16s16","lo",0x49))';
+  return perl === null ? null : `${perl} -e '${code}' </dev/null`;
+}

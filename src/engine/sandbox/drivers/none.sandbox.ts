@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { type CommandTools, MARK } from '../launch/command.js';
+import { Heartbeat } from '../heartbeat.js';
+import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { Sandbox, type SandboxReport } from '../sandbox.js';
+
+/** No sandbox: plain processes of the host, with limits, an empty environment and an end. Only by explicit choice. */
+@Plugin(Sandbox, 'none')
+export class NoSandbox extends LocalSandbox {
+  protected override readonly guards = false;
+
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
+    super(env, dataDir, heartbeat);
+  }
+
+  protected async prepare(): Promise<void> {}
+
+  protected override inside(workdir: string): string {
+    return workdir;
+  }
+
+  protected override environment({ root }: Prepared, project: string | null): Record<string, string> {
+    const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)$/.test(source));
+    const path = [...shown.map((source) => dirname(source)), root.searchPath].join(':');
+    // Nothing can be shown at a path of the host's own: commands find the folder by a name.
+    const found = project === null ? {} : { PROJECT_DIR: project };
+    return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TERM: 'dumb', ...found };
+  }
+
+  protected command(box: Box): string[] {
+    return ['/bin/sh', '-c', 'echo "pid $$" >&4; exec "$@"', 'none', ...box.init];
+  }
+
+  protected report(): SandboxReport {
+    return {
+      driver: 'none',
+      active: ['Limits of time, memory, processes, disk and output; an empty environment.'],
+      missing: [
+        'NOTHING keeps a command apart from the host: it reads what its user can read and has the network.',
+        'A process that has left its session outlives a worker that is killed.',
+      ],
+    };
+  }
+
+  /** Without a process namespace only the environment, which is inherited, tells whose a process is. */
+  protected override sweep(): CommandTools['sweep'] {
+    return async (mark) => {
+      while (killMarked(`${MARK}=${mark}`) > 0) await turn();
+    };
+  }
+}
+
+function killMarked(mark: string): number {
+  let found = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)) continue;
+      process.kill(Number(pid), 'SIGKILL');
+      found += 1;
+    } catch {
+      // Gone meanwhile, or somebody else's.
+    }
+  }
+  return found;
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findProgram } from '../host.js';
+import { nodePrograms, reachableCopy, replace, ripgrep, type Shown, worldFolder } from './programs.js';
+
+const run = promisify(execFile);
+
+/** The inside of every sandbox of this process: made at boot, so that a start is a few mounts and nothing else. */
+export interface RootFolder {
+  /** Folder with the mount points, `/etc` and links; becomes the read-only `/`. */
+  path: string;
+  /** Shown read-only on top of it, in this order. */
+  shown: Shown[];
+  /** `PATH` inside. */
+  searchPath: string;
+  /** `bash` or `sh`, as seen inside. */
+  shell: string;
+  /** What is not there, one sentence each. */
+  missing: string[];
+}
+
+export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
+export const HOME = '/home/agent';
+/** Where the files of a project are seen; empty without one. */
+export const PROJECT = '/project';
+const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', PROJECT.slice(1), 'tmp', 'usr', 'workdir'];
+// Kept from the host's /etc: links of Debian's alternatives (awk is one), and the loader's list of libraries.
+const FROM_ETC = ['alternatives', 'ld.so.cache'];
+
+export async function prepareRoot(base: string, uid: number | null): Promise<RootFolder> {
+  const node = nodePrograms();
+  const rg = ripgrep();
+  const programs = rg === null ? node.shown : [...node.shown, rg];
+  const { links, folders } = systemFolders();
+  const shown = [{ source: '/usr', target: '/usr' }, ...folders.map((path) => ({ source: path, target: path }))];
+  for (const { source, target } of programs) shown.push({ source: await reachableCopy(source, base, uid), target });
+  worldFolder(join(base, 'roots'));
+  const path = skeleton(base, links, shown);
+  const missing = rg === null ? ['rg is not inside: npm has not installed the ripgrep package of this platform.'] : [];
+  const searchPath = ['/opt/millwright', node.path, '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+  const shell = existsSync('/usr/bin/bash') ? '/usr/bin/bash' : '/bin/sh';
+  return { path, shown, searchPath: [...new Set(searchPath)].join(':'), shell, missing };
+}
+
+/** `/bin`, `/lib` and so on, as the host has them: links into `/usr`, or folders of their own. */
+function systemFolders() {
+  const links = new Map<string, string>();
+  const folders: string[] = [];
+  for (const name of readdirSync('/').filter((entry) => /^(s?bin|lib(|32|64|x32))$/.test(entry))) {
+    if (lstatSync(`/${name}`).isSymbolicLink()) links.set(name, readlinkSync(`/${name}`));
+    else folders.push(`/${name}`);
+  }
+  return { links, folders };
+}
+
+function skeleton(base: string, links: Map<string, string>, shown: Shown[]): string {
+  const etc = FROM_ETC.filter((name) => existsSync(`/etc/${name}`));
+  const version = [...links, shown, etc.map((name) => [name, statSync(`/etc/${name}`).mtimeMs]), FILES, FOLDERS];
+  const hash = createHash('sha256').update(JSON.stringify(version)).digest('hex').slice(0, 12);
+  const target = join(base, 'roots', hash);
+  if (existsSync(target)) return target;
+  const draft = `${target}.${process.pid}`;
+  rmSync(draft, { recursive: true, force: true });
+  const umask = process.umask(0o022);
+  try {
+    fill(draft, links, etc, shown);
+  } finally {
+    process.umask(umask);
+  }
+  replace(draft, target);
+  return target;
+}
+
+function fill(draft: string, links: Map<string, string>, etc: string[], shown: Shown[]): void {
+  for (const folder of FOLDERS) mkdirSync(join(draft, folder), { recursive: true, mode: 0o755 });
+  for (const [name, to] of links) symlinkSync(to, join(draft, name));
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(draft, name), text, { mode: 0o644 });
+  for (const [name, to] of Object.entries(LINKS)) symlinkSync(to, join(draft, name));
+  for (const name of etc) cpSync(`/etc/${name}`, join(draft, 'etc', name), { recursive: true, verbatimSymlinks: true });
+  for (const { source, target: inside } of shown) mountPoint(join(draft, inside), statSync(source).isDirectory());
+  if (shown.some((one) => one.target.endsWith('/npm'))) npmLinks(join(draft, 'opt/node/bin'));
+}
+
+const FILES: Record<string, string> = {
+  'etc/passwd': `root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:${HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
+  'etc/group': 'root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n',
+  'etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
+  'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
+  ...Object.fromEntries(DEVICES.map((name) => [`dev/${name}`, ''])),
+};
+
+const LINKS: Record<string, string> = {
+  'dev/fd': '/proc/self/fd',
+  'dev/stdin': '/proc/self/fd/0',
+  'dev/stdout': '/proc/self/fd/1',
+  'dev/stderr': '/proc/self/fd/2',
+};
+
+function mountPoint(path: string, folder: boolean): void {
+  mkdirSync(folder ? path : dirname(path), { recursive: true, mode: 0o755 });
+  if (!folder) writeFileSync(path, '', { mode: 0o755 });
+}
+
+function npmLinks(bin: string): void {
+  for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(bin, name));
+}
+
+/** Whether programs cannot be run from the file system of a path; a mount of it in a user namespace must say so too. */
+export async function noExec(path: string): Promise<boolean> {
+  const findmnt = findProgram('findmnt');
+  if (findmnt === null) return false;
+  const { stdout } = await run(findmnt, ['--noheadings', '--output', 'VFS-OPTIONS', '--target', path], { env: {} });
+  return stdout.trim().split(',').includes('noexec');
+}

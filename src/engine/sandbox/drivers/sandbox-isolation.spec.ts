@@ -1,0 +1,221 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newMark, processesWith, sleeps } from '../../../../test/harness/processes.js';
+import {
+  describeDrivers,
+  type DriverName,
+  type Opened,
+  putIntoEnvironment,
+  SandboxBench,
+} from '../../../../test/harness/sandboxes.js';
+import { isRoot } from '../host.js';
+
+const SECRET = 'sk-millwright-isolation-secret';
+
+function isolation(driver: DriverName): void {
+  let bench: SandboxBench;
+  let task: Opened;
+  beforeAll(async () => {
+    bench = new SandboxBench(driver);
+    task = await bench.open();
+  });
+  afterAll(() => bench.close());
+
+  const run = async (command: string, env: Record<string, string> = {}) => {
+    const { stdout, stderr, exitCode } = await task.session.run(command, { env });
+    return { out: stdout.trim(), err: stderr.trim(), exitCode };
+  };
+  /** The command, and that it has failed for the reason that is meant. */
+  const refused = async (command: string, reason: RegExp) => {
+    const { err, exitCode } = await run(command);
+    expect({ command, err, failed: exitCode !== 0 }).toEqual({
+      command,
+      err: expect.stringMatching(reason) as string,
+      failed: true,
+    });
+  };
+
+  it('works as it says at boot', async () => {
+    const report = await bench.sandbox.check();
+    expect(report.driver).toBe(driver);
+    expect(report.active.length).toBeGreaterThan(0);
+    expect(report.missing.join(' ')).not.toMatch(/does not run inside|lo up|rg is not/);
+    expect(report.missing.join(' ').includes('seccomp')).toBe(driver === 'namespaces');
+  });
+
+  describe('the network', () => {
+    let server: Server;
+    let port: number;
+    let reached = 0;
+    beforeAll(async () => {
+      server = createServer((socket) => {
+        reached += 1;
+        socket.destroy();
+      });
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      port = (server.address() as AddressInfo).port;
+    });
+    afterAll(() => new Promise((done) => server.close(done)));
+
+    it('of the host is not there, its loopback included', async () => {
+      const script = `require('net').connect(${port}, '127.0.0.1').on('error', (e) => console.log(e.code)).on('connect', () => console.log('CONNECTED'))`;
+      expect((await run(`node -e "${script}"`)).out).toBe('ECONNREFUSED');
+      expect((await run('tail -n +3 /proc/net/dev | cut -d: -f1')).out).toBe('lo');
+      expect(reached).toBe(0);
+    });
+
+    it('of its own has a loopback that works', async () => {
+      const script = `const s = require('net').createServer((c) => c.end('own')).listen(0, '127.0.0.1', () => require('net').connect(s.address().port, '127.0.0.1').on('data', (d) => { console.log(String(d)); process.exit() }))`;
+      expect((await run(`node -e "${script}"`)).out).toBe('own');
+    });
+  });
+
+  describe('the environment', () => {
+    it('has nothing of the service in it, and what is given', async () => {
+      putIntoEnvironment('MILLWRIGHT_TEST_KEY', SECRET);
+      const { out } = await run('env -0 | tr "\\0" "\\n"; cat /proc/[0-9]*/environ | tr "\\0" "\\n"', {
+        ANSWER: 'é "x"',
+      });
+      expect(out).not.toContain(SECRET);
+      expect(out).toContain('ANSWER=é "x"');
+      const names = [...new Set(out.split('\n').map((line) => line.split('=')[0]))].sort();
+      expect(names.filter((name) => name !== 'OLDPWD')).toEqual(
+        ['ANSWER', 'HOME', 'LANG', 'PATH', 'PWD', 'SHLVL', 'TERM', '_'].sort(),
+      );
+    });
+
+    it('has a home outside of the workdir that can be written', async () => {
+      expect((await run('touch ~/x && cd ~ && pwd')).out).toBe('/home/agent');
+    });
+  });
+
+  it('inherits no descriptor but the three', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'millwright-fd-'));
+    writeFileSync(join(folder, 'secret'), SECRET);
+    const held = openSync(join(folder, 'secret'), 'r');
+    try {
+      const { out } = await run('for f in /proc/[0-9]*/fd/*; do echo "$f $(readlink $f)"; done; cat <&9');
+      const numbers = out.split('\n').filter((line) => /^\/proc\/(1|2)\/fd/.test(line));
+      const open = numbers.map((line) => line.replace(/^\/proc\/\d+\/fd\/(\d+) .*/, '$1'));
+      expect(open.filter((fd) => Number(fd) <= 2).length).toBeGreaterThanOrEqual(3);
+      expect(out).not.toMatch(/socket:|secret/);
+    } finally {
+      closeSync(held);
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  describe('of the host', () => {
+    it.each(['/etc/shadow', '/root', '/var', '/sys', '/run', '/home/agent/.ssh'])('%s is not there', async (path) => {
+      await refused(`ls -d ${path}`, /No such file/);
+    });
+
+    it('the data folder, the temporary folder and the program are not there', async () => {
+      await refused(`ls ${bench.dataDir.path}`, /No such file/);
+      await refused(`ls ${process.cwd()}`, /No such file/);
+      expect((await run('ls -A /tmp')).out).toBe('');
+    });
+
+    it('the system is read-only, and so are the root, /etc, /dev and /project', async () => {
+      for (const path of ['/usr/x', '/x', '/etc/x', '/dev/x', '/project/x', '/opt/millwright/x']) {
+        await refused(`touch ${path}`, /Read-only file system|Permission denied/);
+      }
+    });
+
+    it('no process is visible', async () => {
+      const { out } = await run('ls /proc | grep -E "^[0-9]+$" | wc -l');
+      expect(Number(out)).toBeLessThan(8);
+      await refused(`kill -0 ${process.pid}`, /No such process/);
+    });
+
+    it('no setting can be written, not even with the value that it has', async () => {
+      for (const path of [
+        'kernel/core_pattern',
+        'vm/overcommit_memory',
+        'kernel/hostname',
+        'user/max_user_namespaces',
+      ]) {
+        await refused(
+          `v=$(cat /proc/sys/${path}) && printf %s "$v" > /proc/sys/${path}`,
+          /Permission denied|Read-only/,
+        );
+      }
+      await refused('printf "" > /proc/sysrq-trigger', /Permission denied|Read-only|No such file/);
+    });
+  });
+
+  describe('privileges', () => {
+    it('are none: no capability in any set, and none to be gained', async () => {
+      const { out } = await run('grep -E "^(Cap|NoNewPrivs)" /proc/self/status | tr -d "\\t"');
+      const none = ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].map((set) => `Cap${set}:0000000000000000`);
+      expect(out.split('\n')).toEqual([...none, 'NoNewPrivs:1']);
+    });
+
+    it('do not suffice for mounts, name spaces, devices or another owner', async () => {
+      await refused('mount -t tmpfs x /tmp', /permission|superuser|denied/i);
+      await refused('umount /workdir', /umount failed/);
+      await refused('mount -o remount,rw /usr', /permission|superuser|denied/i);
+      await refused('unshare --user true', /unshare failed/);
+      await refused('unshare --mount true', /unshare failed/);
+      await refused('mknod /tmp/d b 254 0', /not permitted/);
+      await refused('touch /tmp/f && chown 0 /tmp/f', /not permitted|Invalid argument/);
+      await refused('hostname x', /must be root|not permitted|superuser|permission/i);
+    });
+
+    it('are those of an ordinary user who owns the workdir', async () => {
+      expect((await run('id -u; id -un; stat -c %u /workdir; pwd')).out).toBe('1000\nagent\n1000\n/workdir');
+    });
+
+    (isRoot() ? it : it.skip)('are on the host those of a number without an account', async () => {
+      const owner = statSync(task.workdir).uid;
+      expect(owner).toBeGreaterThanOrEqual(64_001);
+      expect(readFileSync('/etc/passwd', 'utf8')).not.toContain(`:${owner}:`);
+      const mark = newMark();
+      const sleeping = task.session.run(`sleep ${mark}`);
+      await sleeps(mark);
+      // The command itself, not what is around the sandbox.
+      for (const pid of processesWith(`sleep\0${mark}`)) {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+        expect(status).toMatch(new RegExp(`^Uid:(\\t${owner}){4}$`, 'm'));
+        expect(status).toMatch(new RegExp(`^Gid:(\\t${owner}){4}$`, 'm'));
+        process.kill(pid, 'SIGKILL');
+      }
+      expect((await sleeping).exitCode).toBe(137);
+    });
+  });
+
+  (driver === 'bubblewrap' ? it : it.skip)('has a filter of system calls', async () => {
+    expect((await run('sed -n "s/^Seccomp:\\t//p" /proc/self/status')).out).toBe('2');
+    // keyctl(KEYCTL_GET_KEYRING_ID) works without a filter, and needs no privilege.
+    const { out } = await run(
+      'perl -e \'print syscall($^O eq "linux" && `uname -m` =~ /x86/ ? 250 : 219, 0, -3, 1), " $!"\'',
+    );
+    expect(out).toBe('-1 Operation not permitted');
+  });
+
+  it('has node, npm, git and rg, which work without a network', async () => {
+    const { out, exitCode } = await run(`set -e; mkdir -p repo; cd repo; git init -q; echo needle > a; git add a
+      git -c user.name=a -c user.email=a@b commit -qm one; git status --short; rg -l needle; npm --version >/dev/null
+      printf 'require("node:test")("t", () => {})' > t.test.js; node --test >/dev/null; node -p '1+1'`);
+    expect({ out, exitCode }).toEqual({ out: 'a\n2', exitCode: 0 });
+  });
+
+  it('hides one task from the other, its files and its processes', async () => {
+    const other = await bench.open();
+    await other.session.writeFile('mine', SECRET);
+    const mark = newMark();
+    const sleeping = expect(other.session.run(`exec sleep ${mark}`)).rejects.toThrow('closed');
+    await sleeps(mark);
+    const { out } = await run('cat /proc/[0-9]*/cmdline');
+    expect(out).toContain('cat');
+    expect(out).not.toContain(mark);
+    expect((await run('ls /workdir')).out).not.toContain('mine');
+    await refused(`ls ${other.workdir}`, /No such file/);
+    await other.session.close();
+    await sleeping;
+  });
+}
+
+describe('The sandbox keeps apart', () => describeDrivers(isolation));

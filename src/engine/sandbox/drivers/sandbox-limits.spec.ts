@@ -1,0 +1,133 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { Output } from '../launch/output.js';
+
+const MIB = 1024 * 1024;
+
+function limits(driver: DriverName): void {
+  let bench: SandboxBench;
+  beforeAll(() => {
+    bench = new SandboxBench(driver, {
+      wallClockSeconds: 20,
+      memoryBytes: 256 * MIB,
+      processes: 40,
+      diskBytes: 48 * MIB,
+      outputBytes: 2 * MIB,
+    });
+  });
+  afterAll(() => bench.close());
+
+  it('time: ended at the limit of the call, with 124', async () => {
+    const { session } = await bench.open();
+    const before = Date.now();
+    const result = await session.run('echo begun; trap "" TERM; sleep 60 & wait', { timeoutSeconds: 3 });
+    expect(result).toMatchObject({ exitCode: 124, killed: 'timeout', stdout: 'begun\n' });
+    expect(Date.now() - before).toBeLessThan(15_000);
+  });
+
+  it('time: a call cannot have more than the configuration allows', async () => {
+    const small = new SandboxBench(driver, { wallClockSeconds: 1 });
+    try {
+      const { session } = await small.open();
+      expect(await session.run('sleep 60', { timeoutSeconds: 50 })).toMatchObject({ killed: 'timeout' });
+    } finally {
+      await small.close();
+    }
+  });
+
+  it('output: a flood is ended, and its first and last part kept', async () => {
+    const { session } = await bench.open();
+    const { stdout, killed, truncated } = await session.run('echo first; yes flood');
+    expect({ killed, truncated }).toEqual({ killed: 'output', truncated: true });
+    expect(stdout.slice(0, 12)).toBe('first\nflood\n');
+    expect(stdout.length).toBeLessThan(140_000);
+  });
+
+  it('output: below the limit all of it counts, and what is left out is said', async () => {
+    const { session } = await bench.open();
+    const result = await session.run('seq 1 100000; echo last');
+    expect(result).toMatchObject({ exitCode: 0, killed: null, truncated: true });
+    expect(result.stdout).toMatch(/^1\n2\n3\n[^]*bytes left out[^]*99999\n100000\nlast\n$/);
+  });
+
+  it('processes: a fork bomb is bounded and goes with the command', async () => {
+    const { session } = await bench.open();
+    const many = `perl -e '$n = 0; while (defined($p = fork)) { if (!$p) { sleep 30; exit } last if ++$n >= 100 } print "$n $!"'`;
+    const [counted, reason] = (await session.run(many)).stdout.split(/ (.*)/);
+    expect(Number(counted)).toBeGreaterThan(20);
+    expect(Number(counted)).toBeLessThan(40);
+    expect(reason).toBe('Resource temporarily unavailable');
+    const bomb = await session.run('b() { b | b & }; b; sleep 1; echo over', { timeoutSeconds: 3 });
+    expect(bomb.stderr).toMatch(/fork|Resource temporarily unavailable|retry/);
+    expect((await session.run('echo alive')).stdout).toBe('alive\n');
+  });
+
+  it('memory: a hog is refused, and node works below it', async () => {
+    const { session } = await bench.open();
+    const hog = await session.run('node -e "const a = []; for (;;) a.push(Buffer.alloc(16e6, 1))"');
+    expect(hog.exitCode).not.toBe(0);
+    expect(hog.killed).toBeNull();
+    const wasm = 'new WebAssembly.Memory({initial: 1}); new (require("worker_threads").Worker)("1", {eval: true})';
+    expect(await session.run(`node -e '${wasm}; console.log("fine")'`)).toMatchObject({
+      stdout: 'fine\n',
+      exitCode: 0,
+    });
+  });
+
+  it('memory: the temporary folders are bounded too', async () => {
+    const { session } = await bench.open();
+    for (const folder of ['/tmp', '/home/agent', '/dev/shm']) {
+      const { stderr } = await session.run(`for i in 1 2 3; do head -c 30000000 /dev/zero > ${folder}/$i; done`);
+      expect(stderr).toMatch(/No space left/);
+    }
+  });
+
+  it('disk: one file', async () => {
+    const { session, workdir } = await bench.open();
+    // Also the watch may end it: with its folder it takes more than the limit.
+    expect((await session.run(`head -c ${60 * MIB} /dev/zero > big`)).exitCode).not.toBe(0);
+    const { size } = statSync(join(workdir, 'big'));
+    expect(size).toBeGreaterThan(0);
+    expect(size).toBeLessThanOrEqual(48 * MIB);
+  });
+
+  it('disk: many files are ended at the limit, and can then be deleted', async () => {
+    const { session } = await bench.open();
+    const fill = await session.run('i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); sleep 0.01; done');
+    expect(fill).toMatchObject({ killed: 'disk', exitCode: 137 });
+    expect(await session.run('rm f*; sleep 2; ls')).toMatchObject({ killed: null, exitCode: 0, stdout: '' });
+  });
+
+  it('disk: what lies in a closed folder counts', async () => {
+    const { session } = await bench.open();
+    const hide = 'mkdir d; for i in 1 2 3; do head -c 20000000 /dev/zero > d/$i; done; chmod 0 d; sleep 30';
+    expect(await session.run(hide)).toMatchObject({ killed: 'disk' });
+  });
+
+  it('disk: the number of files', async () => {
+    const { session } = await bench.open();
+    const many = await session.run('mkdir m; cd m; for i in $(seq 1 5000); do : > $i; done; sleep 30');
+    expect(many).toMatchObject({ killed: 'disk' });
+  });
+}
+
+describe('The sandbox limits', () => describeDrivers(limits));
+
+describe('Output', () => {
+  it('keeps everything up to 128 KiB', () => {
+    const output = new Output();
+    for (let i = 0; i < 128; i++) output.add(Buffer.alloc(1024, 97 + (i % 26)));
+    expect(output.text()).toHaveLength(128 * 1024);
+    expect(output.left).toBe(0);
+  });
+
+  it('is bounded however it comes', () => {
+    const output = new Output();
+    for (let i = 0; i < 1_000_000; i++) output.add(Buffer.from('x'));
+    output.add(Buffer.from('end'));
+    expect(output.left).toBe(1_000_003 - 128 * 1024);
+    expect(output.text().endsWith('xend')).toBe(true);
+    expect(output.text().length).toBeLessThan(129 * 1024 + 100);
+  });
+});

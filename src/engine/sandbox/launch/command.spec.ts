@@ -1,0 +1,86 @@
+import { processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
+import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { SandboxError } from '../sandbox.js';
+
+let marks = 0;
+/** An argument for `sleep` that no other process has; it takes that many seconds. */
+const newMark = (seconds: number) => `${seconds}.0${process.pid}${Date.now()}${marks++}`;
+const kill = (pids: number[]) => pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
+
+function ending(driver: DriverName): void {
+  let bench: SandboxBench;
+  beforeAll(() => (bench = new SandboxBench(driver)));
+  afterAll(() => bench.close());
+
+  it('cut off after it has begun, says that it may have run partly; the next one runs', async () => {
+    const { session } = await bench.open();
+    const mark = newMark(900);
+    const cut = session.run(`echo half > done; sleep ${mark}`).catch((error: unknown) => error);
+    await sleeps(mark);
+    const parents = processesWith('\0launch\0');
+    kill(processesWith(mark).filter((pid) => parents.includes(pid)));
+    const error = await cut;
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/was cut off from outside; it may have run partly/) as unknown,
+    });
+    // That one would say that nothing was run, and end the turn.
+    expect(error).not.toBeInstanceOf(SandboxError);
+    await processesGone(mark);
+    expect((await session.run('cat done')).stdout).toBe('half\n');
+  });
+}
+
+describe('A command', () => {
+  describeDrivers(ending);
+
+  describe('without a sandbox, whose output a process holds open that has got away', () => {
+    /**
+     * In a session of its own, and without the environment by which it would be found. The shell in between lets those who
+     * look see a `sleep` only when it has got away: `env` and `setsid` carry the words of what they start.
+     */
+    const away = (mark: string) =>
+      `env -i setsid sh -c "exec sleep ${mark}" & until ps -eo args | grep -qx "sleep ${mark}"; do :; done`;
+    let bench: SandboxBench;
+    let mark: string;
+    beforeAll(() => (bench = new SandboxBench('none')));
+    beforeEach(() => {
+      mark = newMark(20);
+    });
+    afterEach(() => {
+      const left = processesWith(`sleep\0${mark}`);
+      kill(left);
+      // Nobody has waited for its end.
+      expect(left).toHaveLength(1);
+    });
+    afterAll(() => bench.close());
+
+    it('ends with its shell; what was written until then counts', async () => {
+      const { session } = await bench.open();
+      const result = await session.run(`${away(mark)}; seq 1 10000; echo last; exit 3`);
+      expect(result).toMatchObject({ exitCode: 3, killed: null, truncated: false });
+      expect(result.stdout).toMatch(/^1\n2\n[^]*10000\nlast\n$/);
+    });
+
+    it('ends at its time limit', async () => {
+      const { session } = await bench.open();
+      const result = await session.run(`echo begun; ${away(mark)}; sleep 60`, { timeoutSeconds: 3 });
+      expect(result).toMatchObject({ exitCode: 124, killed: 'timeout', stdout: 'begun\n' });
+    });
+
+    it('ends with the signal', async () => {
+      const { session, abort } = await bench.open();
+      const run = expect(session.run(`${away(mark)}; sleep 60`)).rejects.toThrow('stop it');
+      await sleeps(mark);
+      abort(new Error('stop it'));
+      await run;
+    });
+
+    it('ends with the session', async () => {
+      const { session } = await bench.open();
+      const run = expect(session.run(`${away(mark)}; sleep 60`)).rejects.toThrow('closed');
+      await sleeps(mark);
+      await session.close();
+      await run;
+    });
+  });
+});

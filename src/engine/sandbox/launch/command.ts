@@ -1,0 +1,212 @@
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { Readable, type Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Heartbeat } from '../heartbeat.js';
+import { Output } from './output.js';
+import type { Pipes } from './pipes.js';
+import { type RunResult, SandboxError } from '../sandbox.js';
+
+/** Variable that marks all processes of one command, for the driver that has no other means to find them. */
+export const MARK = 'MILLWRIGHT_SANDBOX';
+
+/** What all commands of one driver share. */
+export interface CommandTools {
+  pipes: Pipes;
+  heartbeat: Heartbeat;
+  /** Ends what has outlived the first process of a sandbox; only where the kernel does not do it. */
+  sweep?: (mark: string) => Promise<void>;
+}
+
+/** How one sandbox is started. */
+export interface Line {
+  argv: string[];
+  /** What its program finds on descriptor 6. */
+  file: Buffer;
+}
+
+export interface How {
+  /** Folder inside. */
+  cwd: string;
+  /** 7 with a text for the shell on it, else 6. */
+  lastDescriptor: 6 | 7;
+}
+
+export interface CommandOptions extends Line {
+  stdin?: Readable | string | Buffer | undefined;
+  timeoutSeconds: number;
+  outputBytes: number;
+  mark: string;
+  /** What the shell finds on descriptor 7. */
+  text?: Buffer;
+}
+
+type Killed = NonNullable<RunResult['killed']>;
+const EXIT_TIMEOUT = 124;
+const EXIT_KILLED = 137;
+// When the first process inside has not reported by then, its parent is killed, and it dies with that.
+const KILL_AGAIN_MS = 2000;
+// For output that is still under way when the small parent has ended; more comes only from what has got away.
+const LAST_OUTPUT_MS = 1000;
+const CUT_OFF =
+  'The command was cut off from outside; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
+
+/** One sandbox from its start until all its processes are gone. */
+export class Command {
+  private readonly stdout = new Output();
+  private readonly stderr = new Output();
+  private child: ChildProcess | undefined;
+  /** First process inside, as the host numbers it. */
+  private first: number | undefined;
+  private started = false;
+  private killed: Killed | 'ended' | undefined;
+
+  constructor(
+    private readonly tools: CommandTools,
+    private readonly options: CommandOptions,
+  ) {}
+
+  /** Resolves when all processes are gone. Rejects with {@link SandboxError} when the sandbox could not be started. */
+  async run(): Promise<RunResult> {
+    const timer = setTimeout(() => this.kill('timeout'), this.options.timeoutSeconds * 1000);
+    try {
+      const { code, signal } = await this.spawnAndWait();
+      return this.result(code, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends it at once; `ended` stands for the session's own reasons. */
+  kill(why: Killed | 'ended'): void {
+    const { child } = this;
+    if (child !== undefined && (child.exitCode !== null || child.signalCode !== null)) return;
+    this.killed ??= why;
+    if (child !== undefined) this.killNow(child);
+  }
+
+  private killNow(child: ChildProcess): void {
+    // The first process and not the parent: that one then waits until the kernel has ended all the others. Only when the
+    // sandbox stands: bubblewrap would wait forever for a child that is gone before.
+    if (this.first !== undefined && this.started) signalQuietly(this.first);
+    setTimeout(() => child.exitCode === null && endHeartbeats(child, ''), KILL_AGAIN_MS).unref();
+  }
+
+  private async spawnAndWait() {
+    const [out, err] = [await this.tools.pipes.take(), await this.tools.pipes.take()];
+    const child = this.spawn(out.input, err.input);
+    this.child = child;
+    const streams = [this.collect(out.output, this.stdout), this.collect(err.output, this.stderr)];
+    const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+      child.once('error', (error) => reject(new SandboxError(`The sandbox cannot be started: ${error.message}`)));
+    });
+    this.watch(child);
+    // Elsewhere the kernel ends all processes of a sandbox, and with them its output.
+    if (this.tools.sweep !== undefined) child.once('exit', () => letGo([out.output, err.output]));
+    if (this.options.stdin instanceof Readable && child.stdin !== null) feed(this.options.stdin, child.stdin);
+    try {
+      const [result] = await Promise.all([ended, ...streams]);
+      return result;
+    } finally {
+      child.stdio.forEach((stream) => stream?.destroy());
+      [out, err].forEach(({ output }) => output.destroy());
+    }
+  }
+
+  private spawn(...output: [number, number]): ChildProcess {
+    const { argv, file, stdin, text } = this.options;
+    const own: number[] = [...output];
+    const given = (content: Buffer | string) => {
+      own.push(this.tools.pipes.file(Buffer.from(content)));
+      return own.at(-1);
+    };
+    try {
+      const input = stdin === undefined ? 'ignore' : stdin instanceof Readable ? 'pipe' : given(stdin);
+      const stdio: StdioOptions = [input, ...output, 'pipe', 'pipe', 'pipe', given(file)];
+      if (text !== undefined) stdio.push(given(text));
+      return spawn(argv[0] ?? '', argv.slice(1), { cwd: '/', env: {}, detached: true, stdio });
+    } finally {
+      own.forEach((fd) => closeSync(fd));
+    }
+  }
+
+  private watch(child: ChildProcess): void {
+    const [beats, life, started] = child.stdio.slice(3) as (Socket | null | undefined)[];
+    if (!beats || !life || !started) return;
+    for (const stream of [beats, life, started]) stream.on('error', () => undefined);
+    this.tools.heartbeat.add(beats);
+    beats.once('close', () => this.tools.heartbeat.remove(beats));
+    child.once('exit', () => this.tools.heartbeat.remove(beats));
+    started.once('data', () => {
+      this.started = true;
+      // Asked to end before there was anything to end.
+      if (this.killed !== undefined) this.killNow(child);
+    });
+    let text = '';
+    life.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      const pid = /pid"?:? *(\d+)\D/.exec(text)?.[1];
+      if (pid === undefined || this.first !== undefined) return;
+      this.first = Number(pid);
+      if (this.killed !== undefined) this.killNow(child);
+    });
+    if (this.killed !== undefined) this.killNow(child);
+    life.once('end', () => void this.afterLife(child));
+  }
+
+  private async afterLife(child: ChildProcess): Promise<void> {
+    await this.tools.sweep?.(this.options.mark);
+    endHeartbeats(child, 'q');
+  }
+
+  private collect(stream: Socket, into: Output): Promise<void> {
+    stream.on('data', (chunk: Buffer) => {
+      if (this.killed === 'output') return;
+      into.add(chunk);
+      if (this.stdout.bytes + this.stderr.bytes > this.options.outputBytes) this.kill('output');
+    });
+    return finished(stream, { writable: false }).catch(() => undefined);
+  }
+
+  private result(code: number | null, signal: string | null): RunResult {
+    const [stdout, stderr] = [this.stdout.text(), this.stderr.text()];
+    const killed = this.killed === 'ended' ? null : (this.killed ?? null);
+    if (this.killed === undefined) {
+      if (!this.started) throw new SandboxError(`The sandbox did not start: ${stderr.trim() || `exit code ${code}`}`);
+      // Nobody but the small parent or somebody outside ends it in this way. The sandbox works: only this command is over.
+      if (signal !== null || code === null) throw new Error(CUT_OFF);
+    }
+    const truncated = this.stdout.left + this.stderr.left > 0 || killed === 'output';
+    const exitCode = killed === 'timeout' ? EXIT_TIMEOUT : killed === null ? (code ?? EXIT_KILLED) : EXIT_KILLED;
+    return { exitCode, stdout, stderr, truncated, killed };
+  }
+}
+
+/** A process that the sweep could not find may hold the output open for as long as it lives. */
+function letGo(streams: Socket[]): void {
+  // When the worker was busy or stopped meanwhile, what lies in the pipes is read first: that comes before the immediate.
+  const now = () => setImmediate(() => streams.forEach((stream) => stream.destroy()));
+  setTimeout(now, LAST_OUTPUT_MS).unref();
+}
+
+function endHeartbeats(child: ChildProcess, last: string): void {
+  (child.stdio[3] as Writable | null)?.end(last);
+}
+
+function signalQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone already.
+  }
+}
+
+/** A command need not read its input, and a source may break off: neither is an error of the run. */
+function feed(source: Readable, stdin: Writable): void {
+  stdin.on('error', () => source.destroy());
+  stdin.on('close', () => source.destroy());
+  source.on('error', () => stdin.destroy());
+  source.pipe(stdin);
+}

@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { isRoot } from '../host.js';
+
+describe('Files of a workdir', () => {
+  let bench: SandboxBench;
+  let task: Opened;
+  beforeAll(() => (bench = new SandboxBench('namespaces', { diskBytes: 8 * 1024 * 1024 })));
+  afterAll(() => bench.close());
+  beforeEach(async () => (task = await bench.open()));
+
+  const read = async (path: string) => text((await task.session.readFile(path)).content);
+  const host = (path: string) => join(task.workdir, path);
+  const refuses = (action: Promise<unknown>, code: string) => expect(action).rejects.toMatchObject({ code });
+
+  it('are written with their folders and read again, by both names, from both sides', async () => {
+    await task.session.writeFile('a/b/c.txt', 'text é');
+    expect(await read('/workdir/a/b/c.txt')).toBe('text é');
+    const { size, content } = await task.session.readFile('a/b/c.txt');
+    content.destroy();
+    expect(size).toBe(7);
+    expect(
+      (await task.session.run('cat a/b/c.txt; stat -c "%U %a" a a/b a/b/c.txt; echo more >> a/b/c.txt')).stdout,
+    ).toBe('text éagent 755\nagent 755\nagent 644\n');
+    expect(await read('./a/../a/b/c.txt')).toBe('text émore\n');
+    if (isRoot()) expect(statSync(host('a/b/c.txt')).uid).toBe(statSync(task.workdir).uid);
+  });
+
+  it('are any bytes, from a stream too, and replaced as a whole', async () => {
+    const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251));
+    await task.session.writeFile('f', Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]));
+    expect(bytes.equals(await buffer((await task.session.readFile('f')).content))).toBe(true);
+    await task.session.writeFile('f', '');
+    expect(await read('f')).toBe('');
+    expect((await task.session.run('ls -A')).stdout).toBe('f\n');
+  });
+
+  it('keep their rights when they are replaced', async () => {
+    await task.session.run('echo old > s.sh; chmod 755 s.sh');
+    await task.session.writeFile('s.sh', 'echo new');
+    expect((await task.session.run('./s.sh')).stdout).toBe('new\n');
+  });
+
+  it('that are absent, no files or elsewhere are refused before anything streams', async () => {
+    await task.session.run('mkdir d; mkfifo p; ln -s absent dangling; ln -s loop loop; echo x > file');
+    await refuses(read('absent'), 'not_found');
+    await refuses(read('dangling'), 'not_found');
+    await refuses(read('d'), 'not_a_file');
+    await refuses(read('p'), 'not_a_file');
+    await refuses(read('.'), 'not_a_file');
+    await refuses(read('file/x'), 'not_a_file');
+    await refuses(read('loop'), 'outside');
+    for (const path of ['../x', '/etc/passwd', '/workdirs', 'a/../../x', 'a\0b']) {
+      await refuses(read(path), 'outside');
+      await refuses(task.session.writeFile(path, 'x'), 'outside');
+    }
+    await refuses(task.session.writeFile('d', 'x'), 'not_a_file');
+    await refuses(task.session.writeFile('.', 'x'), 'not_a_file');
+    await refuses(task.session.writeFile('file/x', 'x'), 'not_a_file');
+  });
+
+  it('larger than the disk limit are refused and leave nothing', async () => {
+    const endless = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(1024 * 1024);
+      })(),
+    );
+    await refuses(task.session.writeFile('big', endless), 'too_large');
+    expect((await task.session.run('ls -A')).stdout).toBe('');
+  });
+
+  describe('behind links', () => {
+    it('inside are read; those that lead out are not, whatever they point to', async () => {
+      const other = await bench.open();
+      await other.session.writeFile('mine', 'secret');
+      await task.session.run('mkdir d; echo in > d/f; ln -s d e; ln -s d/f g');
+      expect(await read('e/f')).toBe('in\n');
+      expect(await read('g')).toBe('in\n');
+      for (const target of [
+        '/etc/passwd',
+        other.workdir,
+        join(other.workdir, 'mine'),
+        '/proc/self/environ',
+        '/dev/zero',
+      ]) {
+        await task.session.run('ln -sfn "$T" out', { env: { T: target } });
+        await refuses(read('out'), 'outside');
+        await refuses(read('out/mine'), target === other.workdir ? 'outside' : 'not_a_file');
+      }
+    });
+
+    it('are never written through', async () => {
+      const outside = join(bench.dataDir.path, 'outside');
+      mkdirSync(outside);
+      writeFileSync(join(outside, 'f'), 'untouched');
+      await task.session.run('ln -s "$T" folder; ln -s "$T/f" file', { env: { T: outside } });
+      await refuses(task.session.writeFile('folder/new', 'x'), 'outside');
+      await refuses(task.session.writeFile('folder/sub/new', 'x'), 'outside');
+      // The link itself is replaced.
+      await task.session.writeFile('file', 'x');
+      expect(lstatSync(host('file')).isFile()).toBe(true);
+      expect(execFileSync('ls', [outside], { encoding: 'utf8' })).toBe('f\n');
+      expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('untouched');
+    });
+
+    it('that lead nowhere are refused where a folder is to be made, and nothing is made there', async () => {
+      const outside = join(bench.dataDir.path, 'nowhere');
+      mkdirSync(outside);
+      await task.session.run('mkdir d; ln -s "$T/absent" dangling; ln -s "$T/absent" d/dangling; ln -s absent near', {
+        env: { T: outside },
+      });
+      for (const path of ['dangling/new', 'dangling/sub/new', 'd/dangling/new', 'near/new'])
+        await refuses(task.session.writeFile(path, 'x'), 'not_a_file');
+      expect(readdirSync(outside)).toEqual([]);
+      expect(readdirSync(task.workdir).sort()).toEqual(['d', 'dangling', 'near']);
+      expect(lstatSync(host('dangling')).isSymbolicLink()).toBe(true);
+    });
+
+    it('are not followed when a folder is exchanged for one in the middle of it', async () => {
+      const outside = join(bench.dataDir.path, 'race');
+      mkdirSync(outside);
+      writeFileSync(join(outside, 'f'), 'LEAK');
+      await task.session.writeFile('d/f', 'fine');
+      symlinkSync(outside, host('link'));
+      let stop = false;
+      // A write makes the folder while it is away; that one gives way.
+      const exchange = (from: string, to: string): void => {
+        try {
+          renameSync(host(from), host(to));
+        } catch {
+          rmSync(host(to), { recursive: true, force: true });
+          exchange(from, to);
+        }
+      };
+      const swapping = (async () => {
+        while (!stop) {
+          for (const [from, to] of [
+            ['d', 'aside'],
+            ['link', 'd'],
+            ['d', 'link'],
+            ['aside', 'd'],
+          ] as const) {
+            exchange(from, to);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+        }
+      })();
+      const seen = new Map<string, number>();
+      const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
+      for (let i = 0; i < 1500; i++) {
+        await read('d/f').then(note, (error: { code: string }) => note(error.code));
+        await task.session.writeFile('d/w', 'w').then(
+          () => note('written'),
+          (error: { code: string }) => note(error.code),
+        );
+      }
+      stop = true;
+      await swapping;
+      expect(execFileSync('ls', [outside], { encoding: 'utf8' })).toBe('f\n');
+      expect([...seen.keys()]).not.toContain('LEAK');
+      // Both sides of the race were met, else it has shown nothing.
+      expect([...seen.keys()]).toEqual(expect.arrayContaining(['fine', 'outside', 'written']));
+    }, 60_000);
+
+    it('hard ones are refused: what they show may be somebody else’s', async () => {
+      await task.session.run('echo x > a; ln a b');
+      await refuses(read('b'), 'not_a_file');
+      await task.session.writeFile('b', 'own');
+      expect(await read('a')).toBe('x\n');
+    });
+  });
+
+  it('stay between commands and sessions, until they are removed', async () => {
+    await task.session.run('echo kept > f; mkdir -p closed/in; echo x > closed/in/f; chmod 0 closed/in closed');
+    await task.session.close();
+    const again = await bench.open(task.taskId);
+    expect((await again.session.run('cat f; echo more >> f; ls -ld closed | cut -c1-10')).stdout).toBe(
+      'kept\nd---------\n',
+    );
+    await again.session.close();
+    await bench.sandbox.remove(task.taskId);
+    expect(() => statSync(task.workdir)).toThrow('ENOENT');
+    await bench.sandbox.remove(task.taskId);
+    await expect(bench.sandbox.remove('../../etc')).rejects.toThrow('UUID');
+    await expect(bench.open('..')).rejects.toThrow('UUID');
+  });
+
+  (isRoot() ? it : it.skip)('get the number of the session that opens them, links themselves included', async () => {
+    const { uid } = statSync(task.workdir);
+    const beside = await bench.open();
+    expect(statSync(beside.workdir).uid).not.toBe(uid);
+    await beside.session.run('echo x > f; ln -s /etc/passwd link');
+    await beside.session.close();
+    // Its number is taken by somebody else meanwhile: another process's claim would look the same.
+    rmSync(host('x'), { force: true });
+    execFileSync('chown', ['-hR', `${uid}:${uid}`, beside.workdir]);
+    const again = await bench.open(beside.taskId);
+    const owner = statSync(beside.workdir).uid;
+    expect(owner).not.toBe(uid);
+    expect([lstatSync(join(beside.workdir, 'f')).uid, lstatSync(join(beside.workdir, 'link')).uid]).toEqual([
+      owner,
+      owner,
+    ]);
+    expect(statSync('/etc/passwd').uid).toBe(0);
+    await again.session.close();
+    const third = await bench.open(beside.taskId);
+    expect(statSync(beside.workdir).uid).toBe(owner);
+    await third.session.close();
+  });
+});

@@ -1,0 +1,34 @@
+// Every entity of the product: the service, the operator command and the tests use this one list.
+import { ApiKey } from './access/auth/api-key.entity.js';
+import { IdempotencyRecord } from './access/idempotency/idempotency-record.entity.js';
+import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
+import { Membership } from './access/workspaces/membership.entity.js';
+import { User } from './access/workspaces/user.entity.js';
+import { Workspace } from './access/workspaces/workspace.entity.js';
+import { StoredFile } from './resources/files/file.entity.js';
+import { Upload } from './resources/files/upload.entity.js';
+import { Project } from './resources/projects/project.entity.js';
+import { Interaction } from './resources/tasks/interactions/interaction.entity.js';
+import { Message } from './resources/tasks/messages/message.entity.js';
+import { ToolInvocation } from './resources/tasks/messages/tool-invocation.entity.js';
+import { Run } from './resources/tasks/run.entity.js';
+import { Task } from './resources/tasks/task.entity.js';
+import { WorkspaceClaim } from './work/runs/workspace-claim.entity.js';
+
+export const ENTITIES = [
+  Workspace,
+  User,
+  Membership,
+  ApiKey,
+  IdempotencyRecord,
+  FolderRemoval,
+  Project,
+  Task,
+  Run,
+  Message,
+  ToolInvocation,
+  Interaction,
+  Upload,
+  StoredFile,
+  WorkspaceClaim,
+];

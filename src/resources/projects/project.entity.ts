@@ -1,0 +1,27 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { User } from '../../access/workspaces/user.entity.js';
+import { Workspace } from '../../access/workspaces/workspace.entity.js';
+import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+
+export const VISIBILITIES = ['private', 'workspace'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** A group of tasks and files (reference §4). */
+@Entity('projects')
+// (workspace_id, created_at DESC, id DESC): TypeORM describes no order.
+@Index('projects_page', { synchronize: false })
+@Check('projects_visibility_check', `visibility IN ('private', 'workspace')`)
+export class Project {
+  @Id() id: string;
+  @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
+  @Column('uuid')
+  workspaceId: string;
+  @ForeignKey(() => User)
+  @Column('uuid')
+  ownerId: string;
+  @Column('text') name: string;
+  @Column('text', { nullable: true }) description: string | null;
+  @Column('text') visibility: Visibility;
+  @CreatedAt() createdAt: Date;
+  @Timestamp({ default: () => 'now()' }) updatedAt: Date;
+}

@@ -1,0 +1,32 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Id } from '../../platform/database/columns.js';
+import { Task } from './task.entity.js';
+
+/** One stretch of work on a turn: what workers claim (docs/decisions/0002). The request that makes the work inserts it. */
+@Entity('runs')
+@Index('runs_task', ['taskId'])
+@Index('runs_one_open', ['taskId'], { unique: true, where: `status IN ('queued', 'running')` })
+@Index('runs_leases', ['leaseUntil'], { where: `status = 'running'` })
+@Index('runs_running', ['workspaceId'], { where: `status = 'running'` })
+// On (workspace_id, (kind = 'turn' AND epoch = 0), created_at, id): TypeORM describes no expressions.
+@Index('runs_waiting', { synchronize: false })
+@Check('runs_kind_check', `kind IN ('turn', 'continuation')`)
+@Check('runs_status_check', `status IN ('queued', 'running', 'finished', 'cancelled')`)
+export class Run {
+  @Id() id: string;
+  @ForeignKey(() => Task, { onDelete: 'CASCADE' })
+  @Column('uuid')
+  taskId: string;
+  /** Of the task. */
+  @Column('uuid') workspaceId: string;
+  /** `turn` begins a turn, `continuation` goes on with one. */
+  @Column('text') kind: 'turn' | 'continuation';
+  @Column('text') status: 'queued' | 'running' | 'finished' | 'cancelled';
+  /** The number of the claim: every write of a worker names it, so that one that was replaced writes nothing more. */
+  @Column('int', { default: 0 }) epoch: number;
+  @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
+  @Column('int', { default: 0 }) recoveryCount: number;
+  @Column('timestamptz', { nullable: true }) claimedAt: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) createdAt: Date;
+  @Column('timestamptz', { nullable: true }) finishedAt: Date | null;
+}
