@@ -23,7 +23,7 @@ export { StorageDriver } from './resources/files/storage/storage-driver.js';
 export type * from './resources/files/storage/storage-driver.js';
 export { TaskAccess } from './resources/tasks/task-access.js';
 export { TasksModule } from './resources/tasks/tasks.module.js';
-export type { LockedTask } from './resources/tasks/task-lock.js';
+export type { LockedTask } from './resources/tasks/task.sql.js';
 export { visible } from './access/auth/visibility.js';
 export { Plugin, PluginRegistry } from './platform/plugins/plugin.js';
 export {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { type LockedTask, lockTask } from './task-lock.js';
+import { lockTask } from './task-lock.js';
+import type { LockedTask } from './task.sql.js';
 import { TasksService } from './tasks.service.js';
 
 /**

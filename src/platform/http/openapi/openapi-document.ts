@@ -5,6 +5,7 @@ import { AnswerSchemas } from './openapi-answers.js';
 import { type DocumentedAnswer, SCOPES, type Scope } from '../endpoint.js';
 import type { Route } from '../endpoint-explorer.js';
 import { errorResponse, errorSchema, header, headerComponents, rateLimitHeaders } from './openapi-errors.js';
+import { EXAMPLES } from './openapi-examples.js';
 import { RequestSchemas } from './openapi-requests.js';
 import { INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './openapi-texts.js';
 
@@ -17,7 +18,7 @@ export function openApiDocument(routes: readonly Route[], origin: string): JsonS
     operations[route.method.toLowerCase()] = operation(route, parts);
   }
   const { requests, answers, responses } = parts;
-  const schemas = disjoint({ Error: errorSchema() }, answers.components(), requests.components);
+  const schemas = exemplified(disjoint({ Error: errorSchema() }, answers.components(), requests.components));
   const components = { schemas, responses, headers: headerComponents() };
   return {
     openapi: '3.1.0',
@@ -35,6 +36,11 @@ function disjoint(...groups: Record<string, JsonSchema>[]): Record<string, JsonS
   const twice = Object.keys(all).find((name) => groups.filter((group) => name in group).length > 1);
   if (twice === undefined) return all;
   throw new Error(`Two schemas are called '${twice}' in the document: one of a body, one of an answer. Rename one.`);
+}
+
+function exemplified(schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const example = (name: string) => (name in EXAMPLES ? { examples: [EXAMPLES[name]] } : {});
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { ...schema, ...example(name) }]));
 }
 
 interface Parts {
