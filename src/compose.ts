@@ -1,6 +1,7 @@
 // The table of contents: what one process is made of, by its role.
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -31,6 +32,7 @@ export function composeApp(env: Env): { imports: Modules } {
     PluginsModule,
     DatabaseModule.with({ entities: ENTITIES }),
     ScheduleModule.forRoot(),
+    ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
   const signals: Modules = [ChannelModule, SignalsModule.with(env)];

@@ -21,6 +21,12 @@ export type { UnitOfWork } from './platform/database/unit-of-work.js';
 export type * from './engine/models/conversation.js';
 export { ModelError, ModelProvider } from './engine/models/model-provider.js';
 export type * from './engine/models/model-provider.js';
+export { StorageDriver } from './resources/files/storage/storage-driver.js';
+export type * from './resources/files/storage/storage-driver.js';
+export { TaskAccess } from './resources/tasks/task-access.js';
+export { TasksModule } from './resources/tasks/tasks.module.js';
+export type { LockedTask } from './resources/tasks/task.sql.js';
+export { visible } from './access/auth/visibility.js';
 export { Plugin, PluginRegistry } from './platform/plugins/plugin.js';
 export {
   Sandbox,
@@ -33,3 +39,5 @@ export {
 export type * from './engine/sandbox/sandbox.js';
 export { type MemberRemoved, MembershipsService } from './access/workspaces/memberships.service.js';
 export { type EmptyingStep, WorkspaceRemover } from './access/workspaces/workspace-remover.js';
+export { Chore, type ChoreOptions } from './platform/chores/chore.js';
+export { ChoreRunner } from './platform/chores/chore-runner.js';

@@ -2,6 +2,7 @@ import { Injectable, Logger, Module, type OnApplicationBootstrap } from '@nestjs
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
 import { newId } from '../../platform/database/ids.js';
+import { LOCKS } from '../../platform/database/locks.js';
 import { raw, type Sql, sql } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -11,9 +12,7 @@ import { Workspace } from './workspace.entity.js';
 
 const OWNER = 'owner@localhost';
 const COMMAND = `npm run --silent cli -- key create --workspace default --user ${OWNER}`;
-// Any fixed number: the lock's name, shared by every process that boots on one database.
-const LOCK = 7_163_002;
-const WAIT_FOR_LOCK = sql`SELECT pg_advisory_xact_lock(${raw(String(LOCK))})`.rows();
+const WAIT_FOR_LOCK = sql`SELECT pg_advisory_xact_lock(${raw(String(LOCKS.firstBoot))})`.rows();
 
 const ANY = sql`SELECT 1 FROM workspaces UNION ALL SELECT 1 FROM users LIMIT 1`.rows();
 

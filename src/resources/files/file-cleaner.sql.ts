@@ -1,6 +1,6 @@
 // The statements of FileCleaner. They lock rows of one table each, and skip those that somebody else has locked.
 import { raw, sql, texts, uuid, uuids } from '../../platform/database/sql.js';
-import type { Bytes } from './storage/unused-bytes.js';
+import type { StoredBytes } from './storage/storage-driver.js';
 
 /** How many rows a statement deletes or looks at. */
 export const BATCH = 500;
@@ -19,7 +19,7 @@ export const UNUSED = sql`
 SELECT b.workspace_id AS "workspaceId", b.sha256
 FROM unnest(${uuids('workspaceIds')}, ${texts('digests')}) AS b(workspace_id, sha256) JOIN workspaces w ON w.id = b.workspace_id
 WHERE NOT EXISTS (SELECT FROM uploads u WHERE u.workspace_id = b.workspace_id AND u.sha256 = b.sha256)
-  AND NOT EXISTS (SELECT FROM files f WHERE f.workspace_id = b.workspace_id AND f.sha256 = b.sha256)`.rows<Bytes>();
+  AND NOT EXISTS (SELECT FROM files f WHERE f.workspace_id = b.workspace_id AND f.sha256 = b.sha256)`.rows<StoredBytes>();
 
 /**
  * The deleted workspace whose storage has waited longest. A large folder takes its time: when the process is killed

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
 import { Database } from '../../platform/database/database.js';
 import { freeName } from '../../resources/files/file-name.js';
-import { LocalStorage } from '../../resources/files/storage/local-storage.js';
+import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
 import type { InvocationRow } from '../../resources/tasks/messages/message.sql.js';
 import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
@@ -15,7 +15,7 @@ import { LOAD, type MessageInput } from './run-loader.sql.js';
 export class RunLoader {
   constructor(
     private readonly database: Database,
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
   ) {}
 
   async load(run: ClaimedRun, { signal, stopping }: RunSignals): Promise<AgentInput> {
@@ -43,7 +43,7 @@ export class RunLoader {
   }
 
   private async bytes({ workspaceId }: ClaimedRun, sha256: string): Promise<Readable> {
-    return (await this.storage.open(workspaceId, sha256)).stream;
+    return (await this.storage.driver.open(workspaceId, sha256)).stream;
   }
 }
 

@@ -5,7 +5,7 @@ import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { cleanName } from '../../resources/files/file-name.js';
-import { LocalStorage } from '../../resources/files/storage/local-storage.js';
+import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
 import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
@@ -32,7 +32,7 @@ export class RunRecorder {
 
   constructor(
     private readonly database: Database,
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
     private readonly env: Env,
   ) {}
 
@@ -118,7 +118,7 @@ export class RunRecorder {
   private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
     const open = async () => {
       const [file] = await this.database.work.run(SHA256({ fileId }));
-      return (await this.storage.open(run.workspaceId, file?.sha256 ?? '')).stream;
+      return (await this.storage.driver.open(run.workspaceId, file?.sha256 ?? '')).stream;
     };
     return { path, open };
   }

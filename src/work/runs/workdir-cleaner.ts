@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { FolderRemoval } from '../../access/workspaces/folder-removal.entity.js';
+import { Chore } from '../../platform/chores/chore.js';
 import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
 import { sql, uuid } from '../../platform/database/sql.js';
@@ -24,30 +25,16 @@ const TASK = sql`SELECT 1 FROM tasks WHERE id = ${uuid('taskId')}`.rows<object>(
 @Injectable()
 export class WorkdirCleaner {
   private readonly logger = new Logger(WorkdirCleaner.name);
-  private working: Promise<void> | null = null;
-  private stopping = false;
 
   constructor(
     private readonly database: Database,
     private readonly sandboxes: SandboxSelector,
   ) {}
 
-  /** Starts to remove those in which nobody can be working any more. Not awaited: claims must not wait for a large folder. */
-  wake(): void {
-    if (this.stopping) return;
-    this.working ??= this.removeDue()
-      .catch((error: unknown) => this.logger.warn(`Workdirs of deleted tasks were not removed: ${String(error)}`))
-      .finally(() => (this.working = null));
-  }
-
-  /** Begins no further folder; resolves when nothing is being removed. */
-  async stop(): Promise<void> {
-    this.stopping = true;
-    await this.working;
-  }
-
-  private async removeDue(): Promise<void> {
-    while (!this.stopping) {
+  /** Removes those in which nobody can be working any more. On its own, because claims must not wait for a large folder. */
+  @Chore({ every: 1000 })
+  async removeDue(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       const [due] = await this.database.work.run(TAKE());
       if (due === undefined) return;
       if (!(await this.removed(due.id))) continue;
