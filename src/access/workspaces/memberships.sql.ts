@@ -1,5 +1,6 @@
 // The statements of memberships. Locks are taken in the order account, memberships by id; then projects, tasks, runs, files.
 import { columns } from '../../platform/database/columns.js';
+import { LOCKS } from '../../platform/database/locks.js';
 import { raw, sql, text, uuid, uuids } from '../../platform/database/sql.js';
 import { Membership } from './membership.entity.js';
 import { User } from './user.entity.js';
@@ -39,8 +40,8 @@ INSERT INTO memberships (workspace_id, user_id, role) VALUES (${uuid('workspaceI
 ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = EXCLUDED.role`.rows();
 
 // Two owners of a workspace who leave at once must not count on each other. The lock is of the workspace, but not of its row:
-// claims of runs hold the row while they hold a task. Any fixed number is the first half of its name.
-const OWNERS_LOCK = raw('7163003');
+// claims of runs hold the row while they hold a task.
+const OWNERS_LOCK = raw(String(LOCKS.owners));
 export const LOCK_OWNERS = sql`
 SELECT pg_advisory_xact_lock(${OWNERS_LOCK}, hashtext(id::text)) FROM unnest(${uuids('workspaceIds')}) AS w(id)`.rows();
 

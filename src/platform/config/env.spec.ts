@@ -140,7 +140,7 @@ describe('CONFIG_FILE', () => {
     const monthly = { window: 'month', unit: 'tasks', allowance: 100 };
     expect(plansOf({})).toEqual({
       free: { name: 'Free', activeAutomations: 3, runningTasks: 2, windows: [monthly] },
-      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 20, windows: [] },
+      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 12, windows: [] },
     });
     expect(plansOf(file)).toEqual({
       free: { name: 'Free', activeAutomations: 3, runningTasks: 2, windows: [day] },

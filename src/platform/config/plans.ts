@@ -46,7 +46,7 @@ const DEFAULTS: Record<Plan, PlanConfig> = {
     runningTasks: 2,
     windows: [{ window: 'month', unit: 'tasks', allowance: 100 }],
   },
-  paid: { name: 'Paid', activeAutomations: 100, runningTasks: 20, windows: [] },
+  paid: { name: 'Paid', activeAutomations: 100, runningTasks: 12, windows: [] },
 };
 
 /** The given plans over the defaults, key by key; a given list of windows is the whole list. */

@@ -5,6 +5,8 @@
 export const LOCKS = {
   /** Migrations run once, also when processes boot together. */
   migrations: 7_163_001,
+  /** The first half of a lock's name, the second is the workspace: owners who leave at once do not count on each other. */
+  owners: 7_163_003,
   /** An empty database is furnished once. */
   firstBoot: 7_163_002,
   /** The chore that walks through the storage. */
