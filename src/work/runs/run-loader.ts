@@ -11,6 +11,7 @@ import { type ClaimedRun, FencedError } from './claimed-run.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 
 interface TaskInput {
+  userId: string;
   model: string;
   effort: Effort | null;
   approvals: Approvals;
@@ -34,7 +35,7 @@ interface MessageInput {
 // The messages are in the order in which the model reads, not in which they were sent: one that waited stands after what went
 // on meanwhile. As JSON for the reason of docs/decisions/0017.
 const TASK = `
-SELECT t.model, t.effort, t.approvals, t.approved_tools AS "approvedTools",
+SELECT t.created_by AS "userId", t.model, t.effort, t.approvals, t.approved_tools AS "approvedTools",
   t.budget, t.turn_steps AS steps, t.turn_tokens::float8 AS tokens,
   t.turn_duration_ms::float8 AS "durationMs",
   (SELECT json_agg(json_build_object('path', f.path, 'sha256', f.sha256) ORDER BY f.path)
@@ -63,6 +64,8 @@ export class RunLoader {
     const { steps, tokens, durationMs } = task;
     return {
       taskId: run.taskId,
+      workspaceId: run.workspaceId,
+      userId: task.userId,
       runId: run.runId,
       model: { id: task.model, effort: task.effort },
       messages: (task.messages ?? []).map(conversationMessage),
