@@ -3,14 +3,13 @@ import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { ConfigurationError, type Env, readEnv } from './platform/config/env.js';
+import { ConfigurationError, type Env } from './platform/config/env.js';
 import { configureHttp } from './platform/http/configure-http.js';
 import { PinoLogger } from './platform/logging/pino-logger.js';
 
 try {
-  const env = readEnv();
-  // Imported late: composing it reads the environment too, and a wrong value is answered above, without a stack.
-  const { AppModule } = await import('./app.module.js');
+  // Imported late: composing it reads the environment, and a wrong value is answered below, without a stack.
+  const { AppModule, env } = await import('./app.module.js');
   const logger = new PinoLogger(env.variables.LOG_LEVEL);
   const options = { bodyParser: false, abortOnError: false, logger };
   const app = await NestFactory.create<NestExpressApplication>(AppModule, options);

@@ -2,14 +2,14 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { answerApproval, approvalOf } from '../harness/approvals.js';
 import { createTask, finished, runTask } from '../harness/tasks.js';
-import { ForeignModule } from './foreign-module.js';
+import { FOREIGN } from './foreign-module.js';
 
 describe('A foreign module', () => {
   let service: TestApp;
   let member: Member;
 
   beforeAll(async () => {
-    service = await bootApp({ imports: [ForeignModule] });
+    service = await bootApp({ extensions: [FOREIGN] });
     member = await makeMember(service);
   });
   afterAll(() => service.close());
@@ -22,6 +22,13 @@ describe('A foreign module', () => {
       result: { text: `Counted: ${result}` },
       usage: { toolCalls: 2 },
     });
+  });
+
+  it('tells its tool the task, the workspace and who made the task', async () => {
+    const { client, workspace, user } = member;
+    const task = await runTask(client, 'For whom?', { model: 'counter' });
+    const output = { taskId: task.id, workspaceId: workspace.id, userId: user.id };
+    expect(task.result?.text).toBe(`Counted: ${JSON.stringify({ status: 'success', output })}`);
   });
 
   it('asks before its tool in a task with approvals, because the tool does not say that it changes nothing', async () => {

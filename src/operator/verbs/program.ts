@@ -1,11 +1,23 @@
 // The verbs of the operator command (reference §16), thin: each is a service call.
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { KeysService } from '../../access/auth/keys.service.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
-import { lifetime, listOf, ofWorkspace, type Options, scopes, type Services, type Verb, verb } from './verb.js';
+import { addExtensionVerbs } from './extension-verbs.js';
+import {
+  lifetime,
+  listOf,
+  ofWorkspace,
+  type Options,
+  Program,
+  scopesOf,
+  type Services,
+  type Verb,
+  verb,
+} from './verb.js';
 import { EXPOSABLE } from '../../platform/config/config-file.js';
 import { PLANS } from '../../platform/config/rate-limits.js';
-import { SCOPES } from '../../platform/http/endpoint.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { MembershipsService, ROLES } from '../../access/workspaces/memberships.service.js';
 import { ServiceAccountsService } from '../../access/workspaces/service-accounts.service.js';
 import { UsersService } from '../../access/workspaces/users.service.js';
@@ -72,14 +84,15 @@ const deleteUser: Verb = async (services, options) => {
 };
 
 /** Parses a command line, carries it out and prints the answer. Throws a `CommanderError` for a wrong line. */
-export function program(): Command {
-  const root = new Command('millwright').description('Operates a Millwright service.').exitOverride();
+export function program(extensions: ExtensionSet): Command {
+  const root = new Program(extensions).description('Operates a Millwright service.').exitOverride();
   const group = (name: string, description: string) => root.command(name).description(description);
   workspaces(group('workspace', 'the tenants'));
   users(group('user', 'the people'));
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
-  keys(group('key', 'keys of people and service accounts'));
+  keys(group('key', 'keys of people and service accounts'), extensions.scopes);
+  for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;
 }
 
@@ -146,12 +159,12 @@ function serviceAccounts(account: Command): void {
   }
 }
 
-function keys(key: Command): void {
+function keys(key: Command, scopes: readonly Scope[]): void {
   ofWorkspace(verb(key, 'create', createKey))
     .option('--user <address>', 'whose key it is')
     .option('--service <name>', 'the service account whose key it is')
     .option('--name <name>', 'for the list of keys', 'key')
-    .addOption(new Option('--scopes <all|a,b>').argParser(scopes).default(SCOPES, 'all'))
+    .addOption(new Option('--scopes <all|a,b>').argParser(scopesOf(scopes)).default(scopes, 'all'))
     .addOption(new Option('--expires <90d>', 'how long it is valid').argParser(lifetime));
   ofWorkspace(
     verb(key, 'list', async (services, options) => {

@@ -1,12 +1,13 @@
 // What the verbs of the operator command share: options, their values, the services, and how an answer is printed.
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { type Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Role } from '../../access/auth/auth-context.js';
 import { composeCli } from './compose-cli.js';
 import { readEnv } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
-import { type Scope, SCOPES } from '../../platform/http/endpoint.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 
 export interface Options {
   json?: true;
@@ -28,6 +29,13 @@ export interface Options {
 export type Services = Pick<INestApplicationContext, 'get'>;
 export type Verb = (services: Services, options: Options, id: string) => Promise<object>;
 
+/** The root of the command line. It knows the extensions, whose modules its verbs load. */
+export class Program extends Command {
+  constructor(readonly extensions: ExtensionSet) {
+    super('millwright');
+  }
+}
+
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Seconds. */
@@ -37,8 +45,9 @@ export function lifetime(text: string): number {
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
-export function scopes(text: string): readonly Scope[] {
-  return text === 'all' ? SCOPES : listOf(SCOPES, 'all, ')(text);
+/** A parser of scopes: `all` are those that exist now, those of extensions too. */
+export function scopesOf(known: readonly Scope[]) {
+  return (text: string): readonly Scope[] => (text === 'all' ? known : listOf(known, 'all, ')(text));
 }
 
 /** A parser of comma-separated values: those of `known` that are given, in the order of `known`. */
@@ -63,13 +72,19 @@ export function verb(parent: Command, usage: string, act: Verb): Command {
   const command = parent.command(usage).option('--json', 'print one JSON object');
   return command.action(async (...given: unknown[]) => {
     const options = command.opts<Options>();
-    const answer = await withServices((services) => act(services, options, String(given[0])));
+    const answer = await withServices(extensionsOf(command), (services) => act(services, options, String(given[0])));
     console.log(options.json === true ? JSON.stringify(answer) : inWords(answer));
   });
 }
 
-async function withServices<T>(act: (services: Services) => Promise<T>): Promise<T> {
-  @Module(composeCli(readEnv()))
+function extensionsOf(command: Command): ExtensionSet {
+  if (command instanceof Program) return command.extensions;
+  if (command.parent === null) throw new Error(`The verb '${command.name()}' stands below no Program.`);
+  return extensionsOf(command.parent);
+}
+
+async function withServices<T>(extensions: ExtensionSet, act: (services: Services) => Promise<T>): Promise<T> {
+  @Module(composeCli(readEnv(undefined, extensions), extensions))
   class CliModule {}
   const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
   try {
