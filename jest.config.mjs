@@ -45,7 +45,7 @@ export default {
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/**/*.spec.ts'],
       // They take minutes: jest.long.config.mjs.
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/faults/', '<rootDir>/test/fuzz/'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(processes|faults|fuzz)/'],
       ...onPostgres,
     },
   ],

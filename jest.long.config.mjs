@@ -1,4 +1,4 @@
-// The suites that take minutes (scripts/long.mjs). They wait more than they compute, so two at a time.
+// The suites that take minutes (scripts/long.mjs), and the pass on Redis (scripts/test-redis.mjs).
 import { common, onPostgres } from './jest.config.mjs';
 
 const suite = (name) => ({
@@ -8,4 +8,4 @@ const suite = (name) => ({
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
 });
 
-export default { maxWorkers: 2, testTimeout: 30_000, projects: [suite('faults'), suite('fuzz')] };
+export default { maxWorkers: 2, testTimeout: 30_000, projects: ['e2e', 'processes', 'faults', 'fuzz'].map(suite) };

@@ -11,23 +11,23 @@ import { jest } from './jest.mjs';
 import { ROOT, main, prepare } from './setup.mjs';
 
 const SUITES = [
-  'approvals',
-  'approvals-life',
-  'approvals-processes',
-  'cancel',
-  'idempotency',
-  'idempotency-duplicates',
-  'interactions',
-  'message-interrupt',
-  'message-steer',
-  'messages',
-  'projects',
-  'rate-limit-addresses',
-  'rate-limits',
-  'recovery',
-  'task-changes',
-  'task-deletion',
-  'tasks',
+  'e2e/approvals',
+  'e2e/approvals-life',
+  'e2e/cancel',
+  'e2e/idempotency',
+  'e2e/idempotency-duplicates',
+  'e2e/interactions',
+  'e2e/message-interrupt',
+  'e2e/message-steer',
+  'e2e/messages',
+  'e2e/projects',
+  'e2e/rate-limit-addresses',
+  'e2e/rate-limits',
+  'e2e/recovery',
+  'e2e/task-changes',
+  'e2e/task-deletion',
+  'e2e/tasks',
+  'processes/approvals',
 ];
 /** One for each database of the tests, and one that gives out the numbers. */
 const DATABASES = 10_000;
@@ -54,10 +54,16 @@ await main(async () => {
 });
 
 function tests(port) {
-  const gone = SUITES.filter((name) => !existsSync(join(ROOT, 'test', 'e2e', `${name}.spec.ts`)));
-  if (gone.length > 0) throw new Error(`There is no suite ${gone.join(', ')} in test/e2e.`);
-  const pattern = `test/e2e/(${SUITES.join('|')})\\.spec`;
-  const words = ['--selectProjects=e2e', `--testPathPatterns=${pattern}`, ...process.argv.slice(2)];
+  const gone = SUITES.filter((name) => !existsSync(join(ROOT, 'test', `${name}.spec.ts`)));
+  if (gone.length > 0) throw new Error(`There is no suite ${gone.join(', ')} in test.`);
+  const pattern = `test/(${SUITES.join('|')})\\.spec`;
+  const projects = ['--selectProjects=e2e', '--selectProjects=processes'];
+  const words = [
+    '--config=jest.long.config.mjs',
+    `--testPathPatterns=${pattern}`,
+    ...process.argv.slice(2),
+    ...projects,
+  ];
   return jest(words, { MILLWRIGHT_TEST_REDIS: `redis://127.0.0.1:${port}` });
 }
 

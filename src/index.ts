@@ -18,7 +18,14 @@ export type * from './engine/agent/agent-tool.js';
 export type * from './engine/models/conversation.js';
 export { ModelError, ModelProvider } from './engine/models/model-provider.js';
 export type * from './engine/models/model-provider.js';
-export { Sandbox, SandboxError, SandboxFileError, SandboxSession } from './engine/sandbox/sandbox.js';
+export {
+  Sandbox,
+  SandboxBusyError,
+  SandboxError,
+  SandboxFileError,
+  SandboxReservation,
+  SandboxSession,
+} from './engine/sandbox/sandbox.js';
 export type * from './engine/sandbox/sandbox.js';
 export { Env } from './platform/config/env.js';
 export { Big, columns, type ColumnList, CreatedAt, Id, Timestamp } from './platform/database/columns.js';

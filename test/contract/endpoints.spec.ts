@@ -14,7 +14,7 @@ describe('The endpoint table (reference §2)', () => {
   let built: Row[];
 
   beforeAll(async () => {
-    const service = await bootApp({ env: { ROLE: 'api' } });
+    const service = await bootApp();
     routes = new Map(service.app.get(EndpointExplorer).routes.map((route) => [name(route), route]));
     document = JSON.parse(await service.app.get(OpenApi).text()) as Document;
     built = ENDPOINTS.filter((row) => row.builtBy === undefined || routes.has(name(row)));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
@@ -10,21 +10,21 @@ import { createTask } from '../harness/tasks.js';
 describe('Round trips to the database', () => {
   let db: TestDatabase;
   let trips: RoundTrips;
-  let service: TestApp;
   let member: Member;
   let taskId: string;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     db = await createDatabase();
     trips = await countRoundTrips(db.url);
-    service = await bootApp({ db: { ...db, url: trips.url }, env: { ROLE: 'api' } });
+    return bootApp({ db: { ...db, url: trips.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
     taskId = (await createTask(member.client, { content: 'Read me.' })).id;
     // The document that the client checks answers against is read once.
     await member.client.get('/v1/auth/context');
   });
   afterAll(async () => {
-    await service.close();
     await trips.close();
     await db.drop();
   });

@@ -26,7 +26,7 @@ export class World {
 
   /** A service that does no work, so that nothing changes by itself. */
   static async make(): Promise<World> {
-    const service = await bootApp({ env: { ROLE: 'api' } });
+    const service = await bootApp();
     const routes = service.app.get(EndpointExplorer).routes.map(({ method, path }) => `${method} ${path}`);
     const built = (row: Row) => routes.includes(`${row.method} ${row.path.replace(/\{(\w+)\}/g, ':$1')}`);
     const [member, stranger] = [await makeMember(service), await makeMember(service)];

@@ -1,20 +1,18 @@
 import { SCOPES } from '../../src/platform/http/endpoint.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeNotes, NotesModule } from './notes.module.js';
 
 describe('Scopes, roles and the order of the checks (reference §1, §3)', () => {
-  let service: TestApp;
   let reader: Member;
   let viewer: Member;
 
+  const service = useService(() => bootApp({ imports: [NotesModule] }));
   beforeAll(async () => {
-    service = await bootApp({ imports: [NotesModule] });
     await makeNotes(service.db);
     reader = await makeMember(service, { scopes: ['tasks:read'] });
     viewer = await makeMember(service, { role: 'viewer' });
   });
-  afterAll(() => service.close());
 
   it('a missing scope is 403 missing_scope and named', async () => {
     const { status, body } = await reader.client.post<ErrorBody>('/v1/notes', { text: 'a' });

@@ -1,19 +1,17 @@
 import type { FileRow } from '../../src/resources/files/file.row.js';
 import { FilesService } from '../../src/resources/files/files.service.js';
 import type { PageRequest } from '../../src/platform/http/pages.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
 
 describe('Attachments (reference §7)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp();
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const attached = async (...names: string[]) => {
     const fresh = await makeTask(service, member);

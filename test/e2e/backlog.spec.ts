@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -7,14 +7,12 @@ const WAITING = 3_000;
 
 // Counted, not timed. PostgreSQL keeps the plans of the statements that look and claim from a time when nothing waited.
 describe('Work that waits costs nothing to the work that runs', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService(() => bootWorker({ config: { plans: { free: { runningTasks: 1 } } } }));
   beforeAll(async () => {
-    service = await bootApp({ config: { plans: { free: { runningTasks: 1 } } } });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   /** Runs that were read by way of the indexes of those that wait or run, and how many were written. */
   const counts = async () => {

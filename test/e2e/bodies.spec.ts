@@ -1,5 +1,5 @@
 import { request as httpRequest, Agent } from 'node:http';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
 import { done, makeNotes, NotesModule } from './notes.module.js';
@@ -7,17 +7,15 @@ import { done, makeNotes, NotesModule } from './notes.module.js';
 const MIB = 1024 * 1024;
 
 describe('Bodies (reference §1)', () => {
-  let service: TestApp;
   let member: Member;
   let anonymous: Client;
 
+  const service = useService(() => bootApp({ imports: [NotesModule] }));
   beforeAll(async () => {
-    service = await bootApp({ imports: [NotesModule] });
     await makeNotes(service.db);
     member = await makeMember(service);
     anonymous = new Client(service.url);
   });
-  afterAll(() => service.close());
 
   const send = (raw: string | Uint8Array, headers: Record<string, string> = {}) =>
     member.client.request<ErrorBody>('POST', '/v1/notes/optional', {

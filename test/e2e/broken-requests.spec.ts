@@ -1,14 +1,15 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
-import { bootApp, type TestApp } from '../harness/app.js';
-import type { ErrorBody } from '../harness/client.js';
+import { bootApp, useService } from '../harness/app.js';
+import { type ErrorBody, makeMember } from '../harness/client.js';
+import { until } from '../harness/until.js';
+import { done, makeNotes, NotesModule } from './notes.module.js';
+
+const LONG = 'x'.repeat(20_000);
 
 describe('What is no HTTP request (reference §1)', () => {
-  let service: TestApp;
-
-  beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
-  });
-  afterAll(() => service.close());
+  const service = useService(() => bootApp({ imports: [NotesModule] }));
+  beforeAll(() => makeNotes(service.db));
 
   /** Everything that the service says to these bytes until it closes the connection. */
   const say = (bytes: string) =>
@@ -21,14 +22,16 @@ describe('What is no HTTP request (reference §1)', () => {
     });
 
   it.each([
-    ['a garbage request line', 'NONSENSE\r\n\r\n', 400],
-    ['an unknown method', 'FOO /v1/tasks HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['headers without end', `GET /v1/tasks HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('%s is answered in the shape of every error, with an id', async (_what, bytes, status) => {
+    ['a garbage request line', 'NONSENSE\r\n\r\n', 400, 'invalid_body'],
+    ['an unknown method', 'FOO /v1/tasks HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid_body'],
+    ['a header without end', `GET /v1/tasks HTTP/1.1\r\nHost: x\r\nX: ${LONG}\r\n\r\n`, 431, 'header_too_large'],
+    ['a path without end', `GET /v1/tasks?q=${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'header_too_large'],
+  ])('%s is answered in the shape of every error, with an id', async (_what, bytes, status, code) => {
     const [head = '', body = ''] = (await say(bytes)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const { error } = JSON.parse(body) as ErrorBody;
-    expect(error).toMatchObject({ type: 'invalid_request', code: 'invalid_body', param: null, retryable: false });
+    expect(error).toMatchObject({ type: 'invalid_request', code, param: null, retryable: false });
+    if (status === 431) expect(error.message).toContain('16 KiB');
     expect(head).toContain(`X-Request-Id: ${error.requestId}`);
   });
 
@@ -43,6 +46,29 @@ describe('What is no HTTP request (reference §1)', () => {
     const { error } = JSON.parse(body) as ErrorBody;
     expect(error).toMatchObject({ type: 'invalid_request', code: 'invalid_body', param: null });
     expect(head).toContain(`X-Request-Id: ${error.requestId}`);
+  });
+
+  it('a body that ends early is the fault of the client: 400, and nothing is logged as a fault of ours', async () => {
+    const { key } = await makeMember(service);
+    const faults: unknown[] = [];
+    const quiet = () => undefined;
+    service.app.useLogger({ log: quiet, warn: quiet, error: (fault: unknown) => faults.push(fault) });
+    const head = `POST /v1/notes/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.secret}\r\n`;
+    const { port } = new URL(service.url);
+    for (const leave of ['end', 'resetAndDestroy'] as const) {
+      let said = '';
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(`${head}Content-Length: 9\r\n\r\nabc`));
+      socket.on('data', (chunk) => (said += String(chunk)));
+      const gone = once(socket, 'close');
+      await until('the route reads the body', () => done.reading === 3);
+      socket[leave]();
+      await gone;
+      await until('the route is left', () => done.reading === 0);
+      // What the route threw is dealt with in the same turn of the event loop: before another request is answered.
+      await fetch(`${service.url}/health/live`);
+      if (leave === 'end') expect(said).toMatch(/^HTTP\/1.1 400 .*The request ended early\./s);
+    }
+    expect(faults).toEqual([]);
   });
 
   it('HTTP 1.0 needs no host', async () => {

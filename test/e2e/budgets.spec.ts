@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { patch } from '../harness/projects.js';
@@ -6,18 +6,16 @@ import { call, createTask, finished, reaches, readMessages, runTask, script } fr
 
 describe('Budgets (reference §4)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   /** So many steps with a command each, then an answer. */
   const steps = (count: number, command = 'date +%N') =>
@@ -98,7 +96,7 @@ describe('Budgets (reference §4)', () => {
 
   it('the effort is one that the model lists, else 400; without it the default of the model, and the task says which', async () => {
     const own = await bootApp({
-      env: { ROLE: 'api', OPENAI_COMPATIBLE_URL: model.url },
+      env: { OPENAI_COMPATIBLE_URL: model.url },
       config: {
         models: [
           { id: 'plain', provider: 'openai-compatible' },

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { until } from '../harness/until.js';
@@ -8,18 +8,19 @@ const MINUTE = 60_000;
 
 // The work itself is tested in `uploads.spec` and `idempotency-duplicates.spec`; here nothing but the clock asks for it.
 describe('What the service does by itself (reference §7, §8)', () => {
-  let service: TestApp;
   let member: Member;
   let timers: { every: number; ring: () => void }[];
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     const set = jest.spyOn(globalThis, 'setInterval');
-    service = await bootApp({ env: { ROLE: 'api' } });
+    const booted = await bootApp();
     timers = set.mock.calls.map(([ring, every]) => ({ ring: ring, every: every ?? 0 }));
     set.mockRestore();
+    return booted;
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   /** As if so much time had passed for everything that runs at least that often. */
   const pass = (time: number) =>

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { holdingTask, untilWaiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
@@ -13,19 +13,17 @@ import { MembershipsService } from '../../src/access/workspaces/memberships.serv
 
 describe('Cancelling (reference §5)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterEach(() => void jest.restoreAllMocks());
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const cancel = (id: string, who = member) => who.client.request<{ task: TaskBody }>('POST', `/v1/tasks/${id}/cancel`);
 

@@ -1,6 +1,6 @@
 import { RunClaims } from '../../src/work/runs/run-claims.js';
 import { InteractionExpiry } from '../../src/resources/tasks/interactions/interaction-expiry.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, finished, reaches, readTask, script } from '../harness/tasks.js';
@@ -27,18 +27,18 @@ describe.each([
 ])('The clock of a process may be %s the clock of the database, which alone counts (reference §5):', (_, ms) => {
   let restore: () => void;
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     restore = moveClock(ms);
     model = await ModelServer.start();
     const variables = { LEASE_SECONDS: String(LEASE_SECONDS), INTERACTION_TTL_SECONDS: String(TTL_SECONDS) };
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, ...variables } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url, ...variables } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterAll(async () => {
-    await service.close();
     await model.stop();
     restore();
   });

@@ -1,16 +1,14 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type Client, type ErrorBody, makeMember } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
 
 describe('Conditions and ranges are for the content of files alone (reference §7)', () => {
-  let service: TestApp;
   let client: Client;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     client = (await makeMember(service)).client;
   });
-  afterAll(() => service.close());
 
   it.each(['/v1/auth/context', '/v1/tasks', '/openapi.json', '/docs', '/docs/page.js', '/docs/swagger-ui.css'])(
     'GET %s answers 200 with a body, whatever the client has',

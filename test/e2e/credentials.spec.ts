@@ -4,21 +4,19 @@ import { KeysService } from '../../src/access/auth/keys.service.js';
 import { Database } from '../../src/platform/database/database.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { jest } from '@jest/globals';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
 
 describe('Credentials (reference §3)', () => {
-  let service: TestApp;
   let member: Member;
   let anonymous: Client;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp();
     member = await makeMember(service);
     anonymous = new Client(service.url);
   });
-  afterAll(() => service.close());
 
   const refused = async (headers: Record<string, string>, path = '/v1/auth/context') => {
     const answer = await anonymous.get<ErrorBody>(path, { headers });

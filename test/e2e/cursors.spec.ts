@@ -1,7 +1,7 @@
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, type TestApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
 import { ROOMY } from '../harness/limits.js';
@@ -20,15 +20,14 @@ interface List {
 }
 
 describe('Cursors (reference §11)', () => {
-  let service: TestApp;
   /** Every list that a caller may read, with the cursor of its second page. */
   let given: (List & { cursor: string })[];
   let owner: Member;
   /** The owner in another workspace. */
   let elsewhere: Member;
 
+  const service = useService(() => bootApp({ config: ROOMY }));
   beforeAll(async () => {
-    service = await bootApp({ config: ROOMY, env: { ROLE: 'api' } });
     owner = await makeMember(service, { role: 'owner' });
     const colleague = await makeMember(service, { workspace: owner.workspace, role: 'owner' });
     elsewhere = await secondWorkspace(owner);
@@ -47,7 +46,6 @@ describe('Cursors (reference §11)', () => {
       }
     }
   });
-  afterAll(() => service.close());
 
   async function secondWorkspace({ user }: Member): Promise<Member> {
     const { workspace } = await makeMember(service);

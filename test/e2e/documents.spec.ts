@@ -1,4 +1,6 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { readFile } from 'node:fs/promises';
+import { STATUS_REASON_CODES } from '../../src/resources/tasks/task-status.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { NotesModule } from './notes.module.js';
@@ -25,17 +27,23 @@ function reachedFrom(document: Document, from: unknown): Record<string, unknown>
   return found;
 }
 
+interface Described {
+  $ref?: string;
+  anyOf?: { $ref?: string }[];
+  description?: string;
+}
+
 describe('The OpenAPI document and its page (reference §2)', () => {
-  let service: TestApp;
   let client: Client;
   let document: Document & Record<string, unknown>;
 
+  const service = useService(() =>
+    bootApp({ env: { PUBLIC_URL: 'https://mill.example.org/' }, imports: [NotesModule] }),
+  );
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api', PUBLIC_URL: 'https://mill.example.org/' }, imports: [NotesModule] });
     client = new Client(service.url);
     document = (await client.get<typeof document>('/openapi.json')).body;
   });
-  afterAll(() => service.close());
 
   it('is OpenAPI 3.1, says that the service is in beta, and where it is', () => {
     expect(document['openapi']).toBe('3.1.0');
@@ -116,6 +124,31 @@ describe('The OpenAPI document and its page (reference §2)', () => {
     });
     const limit = document.paths['/v1/tasks']?.['get']?.parameters?.find(({ name }) => name === 'limit');
     expect(limit).toMatchObject({ in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } });
+  });
+
+  it('enumerates the codes of statusReason, all of them in the reference, and leaves the list open', async () => {
+    const { code } = (document.components['schemas']?.['StatusReason'] as { properties: { code: { anyOf: object[] } } })
+      .properties;
+    expect(code.anyOf).toEqual([{ type: 'string', enum: [...STATUS_REASON_CODES] }, { type: 'string' }]);
+    const reference = await readFile(new URL('../../docs/reference.md', import.meta.url), 'utf8');
+    const [, section = ''] =
+      /`statusReason\.code` is one of these(.*?)An engine of an extension/s.exec(reference) ?? [];
+    const named = [...section.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name);
+    const others = ['queued', 'budget', 'retryable', 'runbook'];
+    expect(named.filter((name) => !others.includes(name)).sort()).toEqual([...STATUS_REASON_CODES].sort());
+  });
+
+  it('describes every field that a task has, and all that a client may send', () => {
+    const { schemas = {} } = document.components;
+    const described = ({ $ref, anyOf = [], description }: Described): boolean =>
+      description !== undefined || [$ref, ...anyOf.map((one) => one.$ref)].some((ref) => said(ref)); // prettier-ignore
+    const said = (ref?: string) => ref !== undefined && (schemas[ref.split('/').at(-1) ?? ''] as Described).description !== undefined; // prettier-ignore
+    const sent = ['CreateTask', 'ChangeTask', 'SendMessage', 'Answer', 'Budget', 'Attachment', 'CreateProject', 'ChangeProject']; // prettier-ignore
+    for (const name of ['Task', 'TaskBudget', 'TaskUsage', 'StatusReason', ...sent]) {
+      const { properties } = schemas[name] as { properties: Record<string, Described> };
+      const bare = Object.entries(properties).filter(([, schema]) => !described(schema));
+      expect([name, bare.map(([field]) => field)]).toEqual([name, []]);
+    }
   });
 
   it('is shown by a page that loads nothing from elsewhere and has no place for a key', async () => {

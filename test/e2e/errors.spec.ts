@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { holding, untilWaiting } from '../harness/locks.js';
@@ -9,18 +9,18 @@ import { done, makeNotes, NotesModule } from './notes.module.js';
 describe('Errors (reference §10)', () => {
   let db: TestDatabase;
   let relay: Relay;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     db = await createDatabase();
     relay = await relayTo(db.url);
-    service = await bootApp({ db: { ...db, url: relay.url }, imports: [NotesModule] });
+    return bootApp({ db: { ...db, url: relay.url }, imports: [NotesModule] });
+  });
+  beforeAll(async () => {
     await makeNotes(db);
     member = await makeMember(service);
   });
   afterAll(async () => {
-    await service.close();
     await relay.close();
     await db.drop();
   });

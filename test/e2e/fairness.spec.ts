@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Reconciler } from '../../src/work/runs/reconciler.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
@@ -18,7 +18,7 @@ class Bench {
   static async start(env: Record<string, string>, config: object = {}): Promise<Bench> {
     const model = await HeldModel.start();
     const all = { OPENAI_COMPATIBLE_URL: model.server.url, ...env };
-    return new Bench(model, await bootApp({ env: all, config: { ...ROOMY, ...config } }));
+    return new Bench(model, await bootWorker({ env: all, config: { ...ROOMY, ...config } }));
   }
 
   async create({ client }: Pick<Member, 'client'>, name: string, count: number): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { makeNotes, NotesModule } from './notes.module.js';
@@ -9,15 +9,13 @@ interface NotesPage {
 }
 
 describe('Fields, queries and pages (reference §10, §11)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService(() => bootApp({ imports: [NotesModule] }));
   beforeAll(async () => {
-    service = await bootApp({ imports: [NotesModule] });
     await makeNotes(service.db);
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   it.each([
     ['unknown_field', 'colour', { text: 'a', colour: 'red' }],

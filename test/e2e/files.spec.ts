@@ -5,22 +5,20 @@ import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FileRow } from '../../src/resources/files/file.row.js';
 import { LocalStorage } from '../../src/resources/files/storage/local-storage.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { attach, checkedFetch, makeTask, openFiles, upload } from '../harness/files.js';
 import { until } from '../harness/until.js';
 
 describe('Files (reference §7)', () => {
-  let service: TestApp;
   let member: Member;
   let task: string;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp();
     member = await makeMember(service);
     task = await makeTask(service, member);
   });
-  afterAll(() => service.close());
 
   async function makeFile(
     bytes: string | Uint8Array<ArrayBuffer>,

@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { Readiness } from '../../src/operator/health/readiness.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { Client, makeMember } from '../harness/client.js';
 import { freePort } from '../harness/ports.js';
 import { runTask } from '../harness/tasks.js';
@@ -19,16 +19,16 @@ function figure(text: string, series: string): number | null {
 }
 
 describe('Health and figures (reference §16)', () => {
-  let service: TestApp;
   let client: Client;
   let metricsPort: number;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     metricsPort = await freePort();
-    service = await bootApp({ env: { METRICS_PORT: String(metricsPort), SANDBOX: 'none' } });
+    return bootWorker({ env: { METRICS_PORT: String(metricsPort), SANDBOX: 'none' } });
+  });
+  beforeAll(() => {
     client = new Client(service.url);
   });
-  afterAll(() => service.close());
 
   const metrics = async () => (await client.get('/metrics')).text;
 
@@ -64,7 +64,7 @@ describe('Health and figures (reference §16)', () => {
   });
 
   it('is 503, draining, from the moment at which the process was told to stop', async () => {
-    const other = await bootApp({ env: { ROLE: 'api' } });
+    const other = await bootApp();
     other.app.get(Readiness).onModuleDestroy();
     const { status, body } = await new Client(other.url).get<Ready>('/health/ready');
     await other.close();
@@ -109,7 +109,7 @@ describe('Health and figures (reference §16)', () => {
   });
 
   it('shows how many runs wait and how long', async () => {
-    const api = await bootApp({ env: { ROLE: 'api' } });
+    const api = await bootApp();
     const member = await makeMember(api);
     await member.client.post('/v1/tasks', { content: 'x' });
     await api.db.query(`UPDATE runs SET created_at = now() - interval '100 seconds'`);
@@ -128,7 +128,7 @@ describe('Health and figures (reference §16)', () => {
   });
 
   it('a service that others can reach has no figures on its main port', async () => {
-    const open = await bootApp({ env: { ROLE: 'api', HOST: '0.0.0.0' } });
+    const open = await bootApp({ env: { HOST: '0.0.0.0' } });
     const { status } = await new Client(open.url).get('/metrics');
     await open.close();
     expect(status).toBe(404);

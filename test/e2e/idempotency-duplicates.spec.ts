@@ -3,7 +3,7 @@ import { KeyPurge, PURGE_LOCK } from '../../src/access/idempotency/key-purge.js'
 import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
 import { DataSource } from 'typeorm';
 import pg from 'pg';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type Answer, Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ROOMY } from '../harness/limits.js';
 import { holding, untilWaiting } from '../harness/locks.js';
@@ -23,20 +23,14 @@ CREATE TRIGGER hold BEFORE INSERT ON notes FOR EACH ROW WHEN (NEW.text = 'held')
 type Reply = Answer<ErrorBody & { task: TaskBody }>;
 
 describe('Duplicates (reference §8)', () => {
-  let service: TestApp;
-  let twin: TestApp;
   let member: Member;
 
+  // No worker: what is counted is what the requests did.
+  const service = useService(() => bootApp({ config: ROOMY, imports: [NotesModule] }));
+  const twin = useService(() => bootApp({ config: ROOMY, imports: [NotesModule], db: service.db }));
   beforeAll(async () => {
-    // No worker: what is counted is what the requests did.
-    service = await bootApp({ config: ROOMY, env: { ROLE: 'api' }, imports: [NotesModule] });
-    twin = await bootApp({ config: ROOMY, env: { ROLE: 'api' }, imports: [NotesModule], db: service.db });
     await makeNotes(service.db);
     member = await makeMember(service);
-  });
-  afterAll(async () => {
-    await twin.close();
-    await service.close();
   });
 
   const post = (key: string, json: unknown, url = service.url, path = '/v1/notes') =>

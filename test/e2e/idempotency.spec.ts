@@ -1,20 +1,18 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { holding, untilWaiting } from '../harness/locks.js';
 import { rawRequest } from '../harness/raw.js';
 import { done, makeNotes, NotesModule } from './notes.module.js';
 
 describe('Idempotency (reference §8)', () => {
-  let service: TestApp;
   let member: Member;
   let count = 0;
 
+  const service = useService(() => bootApp({ imports: [NotesModule] }));
   beforeAll(async () => {
-    service = await bootApp({ imports: [NotesModule] });
     await makeNotes(service.db);
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const newText = () => `note ${++count}`;
   const post = (key: string, json: unknown, { client } = member, path = '/v1/notes') =>

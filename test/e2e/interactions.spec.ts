@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { holdingTask, untilWaiting } from '../harness/locks.js';
@@ -22,18 +22,16 @@ const OPTIONS = [
 
 describe('Questions (reference §4)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const asked = async (ask: Record<string, unknown>, ...then: Parameters<typeof script>) => {
     const { id } = await createTask(member.client, { content: script(call('ask', ask), ...then, { text: 'Done.' }) });
@@ -66,7 +64,7 @@ describe('Questions (reference §4)', () => {
   });
 
   it('waits as long as INTERACTION_TTL_SECONDS says', async () => {
-    const patient = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, INTERACTION_TTL_SECONDS: '90' } });
+    const patient = await bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url, INTERACTION_TTL_SECONDS: '90' } });
     const { client } = await makeMember(patient);
     const { id } = await createTask(client, { content: script(call('ask', { question: 'Why?' })) });
     const { pendingInteraction } = await reaches(client, id, 'awaiting_input');

@@ -1,7 +1,7 @@
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
@@ -12,9 +12,7 @@ import { until } from '../harness/until.js';
 const ASK = '```ask\nWhy?\n```';
 
 describe('The life of a key (reference §3)', () => {
-  let service: TestApp;
-  beforeAll(async () => (service = await bootApp()));
-  afterAll(() => service.close());
+  const service = useService(bootWorker);
 
   const keys = () => service.app.get(KeysService, { strict: false });
   const secondKey = async ({ workspace, user }: Member) => {

@@ -2,7 +2,7 @@ import { MembershipsService } from '../../src/access/workspaces/memberships.serv
 import { UsersService } from '../../src/access/workspaces/users.service.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { tablesWith } from '../harness/database.js';
 import { upload } from '../harness/files.js';
@@ -14,17 +14,13 @@ import { call, createTask, finished, reaches, readMessages, readTask, type TaskB
 import { until } from '../harness/until.js';
 
 let model: HeldModel;
-let service: TestApp;
 
-beforeAll(async () => {
+const service = useService(async () => {
   model = await HeldModel.start();
   const env = { OPENAI_COMPATIBLE_URL: model.server.url, WORKER_CONCURRENCY: '2' };
-  service = await bootApp({ env, config: ROOMY });
+  return bootWorker({ env, config: ROOMY });
 });
-afterAll(async () => {
-  await service.close();
-  await model.server.stop();
-});
+afterAll(() => model.server.stop());
 
 const members = () => service.app.get(MembershipsService);
 const statusOf = async ({ client }: Pick<Member, 'client'>) => (await client.get('/v1/auth/context')).status;

@@ -1,5 +1,5 @@
 // A stopped process, or one that removes a member, may hold the rows of many tasks for seconds.
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
 import { type Holder, holding, holdingTask, untilWaiting, waiting } from '../harness/locks.js';
@@ -30,7 +30,7 @@ describe('While somebody has locked the rows of tasks', () => {
   afterAll(() => model.server.stop());
 
   const start = async (env: Record<string, string> = {}) => {
-    service = await bootApp({
+    service = await bootWorker({
       env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: String(LEASE_SECONDS), ...env },
       config: { plans: { paid: { runningTasks: 100 } } },
     });
@@ -83,7 +83,7 @@ describe('While somebody has locked the rows of tasks', () => {
     await start({ ROLE: 'api' });
     const { db } = service;
     const worker = () =>
-      bootApp({
+      bootWorker({
         db,
         env: { ROLE: 'worker', OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: String(LEASE_SECONDS) },
       });

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { PgChannel } from '../../src/platform/signals/pg-channel.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import { newMark, processesGone, processesWith, sleeps } from '../harness/processes.js';
@@ -22,22 +22,20 @@ interface Sent {
 
 describe('A message that interrupts (reference §5)', () => {
   let model: HeldModel;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await HeldModel.start();
     // A lease that does not run out, nor is renewed, while a test looks.
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterEach(() => {
     expect(model.held).toEqual([]);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.server.stop();
-  });
+  afterAll(() => model.server.stop());
 
   const asked = () => model.asked();
   const send = async (id: string, content: string, mode?: string, more = {}) => {

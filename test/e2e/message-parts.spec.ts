@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXPOSABLE } from '../../src/platform/config/config-file.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
@@ -20,23 +20,20 @@ type Part = MessageBody['parts'][number] & { downloadUrl?: string };
 describe('Messages while they are made, and their parts (reference §6)', () => {
   let db: TestDatabase;
   let model: HeldModel;
-  /** Exposes every kind. */
-  let service: TestApp;
-  /** On the same database; exposes what is exposed by default. */
-  let discreet: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  /** Exposes every kind. */
+  const service = useService(async () => {
     model = await HeldModel.start();
     db = await createDatabase();
-    const env = { OPENAI_COMPATIBLE_URL: model.server.url };
-    service = await bootApp({ db, env, config: { transparency: ALL } });
-    discreet = await bootApp({ db, env: { ...env, ROLE: 'api' } });
+    return bootWorker({ db, env: { OPENAI_COMPATIBLE_URL: model.server.url }, config: { transparency: ALL } });
+  });
+  /** On the same database; exposes what is exposed by default. */
+  const discreet = useService(() => bootApp({ db, env: { OPENAI_COMPATIBLE_URL: model.server.url } }));
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterAll(async () => {
-    await discreet.close();
-    await service.close();
     await model.server.stop();
     await db.drop();
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import type { ClaimedRun } from '../../src/work/runs/claimed-run.js';
 import { RunRecorder } from '../../src/work/runs/run-recorder.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, bash, HeldModel } from '../harness/held-model.js';
 import { upload } from '../harness/files.js';
@@ -20,22 +20,20 @@ interface Sent {
 
 describe('A message that steers (reference §5)', () => {
   let model: HeldModel;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await HeldModel.start();
     // A lease that does not run out, nor is renewed, while a test looks.
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterEach(() => {
     expect(model.held).toEqual([]);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.server.stop();
-  });
+  afterAll(() => model.server.stop());
 
   const asked = () => model.asked();
   const send = async (id: string, content: string, mode?: string, more = {}, client = member.client) => {
@@ -260,12 +258,12 @@ describe('A message that steers (reference §5)', () => {
 
     it.each(MODES)('queued, mode %s: it waits its turn', async (mode) => {
       const env = { OPENAI_COMPATIBLE_URL: model.server.url };
-      const api = await bootApp({ env: { ...env, ROLE: 'api' } });
+      const api = await bootApp({ env });
       const { client } = await makeMember(api);
       const { id } = await createTask(client, { content: 'Begin.' });
       const { task, message } = await send(id, 'Next.', mode, {}, client);
       expect([task.status, message.status]).toEqual(['queued', 'queued']);
-      const worker = await bootApp({ db: api.db, env: { ...env, ROLE: 'worker' } });
+      const worker = await bootWorker({ db: api.db, env: { ...env, ROLE: 'worker' } });
       for (const said of [['Begin.'], ['Begin.', 'Next.']]) {
         const next = await asked();
         expect(next.said).toEqual(said);

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { byMarkers, ModelServer } from '../harness/model-server.js';
 import {
@@ -23,21 +23,19 @@ interface Sent {
 
 describe('Messages (reference §5 and §6)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterEach(() => {
     model.script = byMarkers;
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const send = async (id: string, body: unknown) => {
     const answer = await member.client.post<Sent>(`/v1/tasks/${id}/messages`, body);

@@ -63,7 +63,7 @@ interface Note {
 }
 
 /** What the handlers did beside the database. */
-export const done = { committed: [] as string[], handled: 0 };
+export const done = { committed: [] as string[], handled: 0, /** Bytes of an upload under way. */ reading: 0 };
 
 @Controller('v1/notes')
 export class NotesController {
@@ -118,8 +118,12 @@ export class NotesController {
   })
   async upload(@Req() req: Request) {
     let size = 0;
-    for await (const chunk of req as AsyncIterable<Buffer>) size += chunk.length;
-    return { size };
+    try {
+      for await (const chunk of req as AsyncIterable<Buffer>) done.reading = size += chunk.length;
+      return { size };
+    } finally {
+      done.reading = 0;
+    }
   }
 
   @Post(':id/touch')
@@ -203,5 +207,5 @@ export class NotesModule {}
 
 export async function makeNotes(db: TestDatabase): Promise<void> {
   await db.query(NOTES);
-  Object.assign(done, { committed: [], handled: 0 });
+  Object.assign(done, { committed: [], handled: 0, reading: 0 });
 }

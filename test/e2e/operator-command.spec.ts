@@ -1,23 +1,21 @@
 import { SCOPES } from '../../src/platform/http/endpoint.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { Operator } from '../harness/operator.js';
 import { createProject, type ProjectBody } from '../harness/projects.js';
 
 describe('The operator command (reference §16)', () => {
-  let service: TestApp;
   let operator: Operator;
 
-  beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
+  const service = useService();
+  beforeAll(() => {
     operator = new Operator(service);
   });
-  afterAll(() => service.close());
 
   it('puts new workspaces on the plan DEFAULT_PLAN, unless it is told another', async () => {
     const env = { DEFAULT_PLAN: 'free' };
-    const free = await bootApp({ env: { ROLE: 'api', ...env } });
+    const free = await bootApp({ env });
     try {
       const command = new Operator(free, env);
       await command.run('workspace', 'create', '--name', 'Told', '--plan', 'paid');
@@ -148,19 +146,28 @@ describe('The operator command (reference §16)', () => {
       credentialType: 'service',
       user: { name: 'ci' },
     });
-    type Policy = { workspace: { transparency: string[] | null } };
-    const policy = await operator.json<Policy>('workspace', 'policy', ...at, '--expose', 'files,text');
-    expect(policy.workspace.transparency).toEqual(['text', 'files']);
-    await expect(operator.run('workspace', 'policy', ...at)).rejects.toThrow(/^Give either/);
+    type Policy = { workspace: { transparency: string[] | null }; exposed: string[] };
+    const policy = (...flags: string[]) => operator.json<Policy>('workspace', 'policy', ...at, ...flags);
+    const own = { workspace: { transparency: ['text', 'files'] }, exposed: ['text', 'files'] };
+    expect(await policy('--expose', 'files,text')).toMatchObject(own);
+    expect(await policy()).toMatchObject(own);
+    await expect(policy('--expose', 'text', '--default')).rejects.toThrow(/^Give either/);
+    expect(await operator.run('workspace', 'policy', ...at)).toBe(
+      "The workspace 'default' exposes, by a policy of its own: text, files.",
+    );
+    const deployment = { workspace: { transparency: null }, exposed: ['text', 'reasoning', 'tool_activity'] };
+    expect(await policy('--default')).toMatchObject(deployment);
+    expect(await policy()).toMatchObject(deployment);
     expect(await operator.json('service-account', 'delete', ...at, '--name', 'ci')).toEqual({
       deleted: true,
       id: serviceAccount.id,
     });
     expect((await client.get('/v1/auth/context')).status).toBe(401);
   });
-  it('without --json people can read it; a key has all scopes unless told otherwise', async () => {
+  it('without --json people can read it: the secret of a key comes first; it has all scopes unless told otherwise', async () => {
     const out = await operator.run('key', 'create', '--workspace', 'default', '--user', 'owner@localhost');
-    expect(out).toMatch(/^secret: mw_pk_\w{49}$/m);
+    expect(out).toMatch(/^mw_pk_\w{49}\nThis secret is shown once\b/);
+    expect(out.match(/mw_pk_\w{49}/g)).toHaveLength(1);
     expect(out).toMatch(new RegExp(`^scopes: ${SCOPES.join(',')}$`, 'm'));
     expect(await operator.run('service-account', 'list', '--workspace', 'default')).toBe('None.');
   });
@@ -189,10 +196,12 @@ describe('The operator command (reference §16)', () => {
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toMatch(/^There is no workspace 'nowhere'.*\n$/);
     }, 60_000);
-    it('a wrong command line ends with 2, help with 0', async () => {
+    it('a wrong command line ends with 2, help and the version with 0', async () => {
       const wrong = [['nothing'], ['key', 'create', '--workspace', 'a', '--user', 'b', '--scopes', 'all:things']];
-      const [help, ...results] = await Promise.all([['--help'], ...wrong].map((args) => operator.spawn(...args)));
+      const lines = [['--help'], ['--version'], ...wrong];
+      const [help, version, ...results] = await Promise.all(lines.map((args) => operator.spawn(...args)));
       expect(help?.code).toBe(0);
+      expect(version).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });
       for (const { code, err } of results) {
         expect(code).toBe(2);
         expect(err).toMatch(/error: /);

@@ -1,21 +1,19 @@
 import { SCOPES } from '../../src/platform/http/endpoint.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { createProject } from '../harness/projects.js';
 
 describe('The order of the checks (reference §1)', () => {
-  let service: TestApp;
   let member: Member;
   let other: Member;
   const none = crypto.randomUUID();
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(service);
     other = await makeMember(service, { workspace: member.workspace });
   });
-  afterAll(() => service.close());
 
   const codeOf = async (client: Client, method: string, path: string, json?: object) => {
     const headers = { 'Idempotency-Key': crypto.randomUUID() };

@@ -1,43 +1,42 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import pg from 'pg';
 import { Database } from '../../src/platform/database/database.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { createDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
 import { type Answer, ModelServer } from '../harness/model-server.js';
 import { newMark, processesWith, sleeps } from '../harness/processes.js';
 import { relayTo } from '../harness/proxy.js';
-import { ServiceProcess, temporaryFolder } from '../harness/service.js';
-import { call, createTask, finished, reaches, readMessages, readResults, runTask, script } from '../harness/tasks.js';
+import { temporaryFolder } from '../harness/service.js';
+import { call, createTask, finished, readMessages, readResults, runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 describe('What may go wrong around a run', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
   let answerNow: ((answer: Answer) => void) | null = null;
   const folder = temporaryFolder();
   const data = join(folder.path, 'real');
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start((request) => {
       const held = /HOLD/.test(JSON.stringify(request.messages));
       return held ? new Promise((resolve) => (answerNow = resolve)) : { text: 'Fine.' };
     });
     mkdirSync(data);
     symlinkSync(data, join(folder.path, 'link'));
-    service = await bootApp({
+    return bootWorker({
       env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600', DATA_DIR: join(folder.path, 'link') },
     });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterAll(async () => {
-    await service.close();
     await model.stop();
     folder.remove();
   });
@@ -154,7 +153,7 @@ describe('A database that is away for less than two thirds of the lease', () => 
     const model = await HeldModel.start();
     const db = await createDatabase();
     const relay = await relayTo(db.url);
-    const service = await bootApp({ db, env: { DATABASE_URL: relay.url, OPENAI_COMPATIBLE_URL: model.server.url } });
+    const service = await bootWorker({ db, env: { DATABASE_URL: relay.url, OPENAI_COMPATIBLE_URL: model.server.url } });
     const { client } = await makeMember(service);
     const ids: string[] = [];
     const asked: Asked[] = [];
@@ -178,51 +177,4 @@ describe('A database that is away for less than two thirds of the lease', () => 
     await db.drop();
     await model.server.stop();
   });
-});
-
-describe('Connections that are cut without a word', () => {
-  let db: TestDatabase;
-  beforeAll(async () => {
-    db = await createDatabase();
-  });
-  afterAll(() => db.drop());
-
-  it('stop neither the leases nor the reconciler of a worker', async () => {
-    const model = await ModelServer.start();
-    const relay = await relayTo(db.url);
-    const service = await bootApp({
-      db,
-      env: { DATABASE_URL: relay.url, LEASE_SECONDS: '3', OPENAI_COMPATIBLE_URL: model.url },
-    });
-    const { client } = await makeMember(service);
-    const { id } = await createTask(client, { content: script({ text: 'Went on.', firstByteMs: 5000 }) });
-    await reaches(client, id, 'running');
-    relay.swallow();
-    // The answer comes after the lease would have run out.
-    // Read from the database itself: the service's own reads hang until their limit.
-    const state = async () =>
-      (await db.query<{ status: string }>('SELECT status FROM tasks WHERE id = $1', [id]))[0]?.status;
-    await until('the task to be completed', async () => (await state()) === 'completed', { within: 20_000 });
-    await service.close();
-    await relay.close();
-    await model.stop();
-  }, 90_000);
-
-  it('a client that stops reading does not keep a service from ending', async () => {
-    const folder = temporaryFolder();
-    const service = await ServiceProcess.start({
-      DATA_DIR: folder.path,
-      DATABASE_URL: db.url,
-      SECRET_KEY: 'k'.repeat(40),
-      SANDBOX: 'none',
-    });
-    // Half a request: the server waits for the rest of its body.
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    socket.on('error', () => undefined);
-    await new Promise((resolve) => socket.once('connect', resolve));
-    socket.write('POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{');
-    expect(await service.end('SIGTERM')).toBe(0);
-    socket.destroy();
-    folder.remove();
-  }, 30_000);
 });

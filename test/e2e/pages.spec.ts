@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { ROOMY } from '../harness/limits.js';
@@ -68,13 +68,10 @@ describe.each<[string, string[]]>([
   // Messages are numbered: no two have the same place.
   [SAME_TIME, ALL.filter((name) => !name.startsWith('messages'))],
 ])('Pages of things made %s (reference §11)', (when, names) => {
-  let service: TestApp;
-
+  const service = useService(() => bootWorker({ config: ROOMY }));
   beforeAll(async () => {
-    service = await bootApp({ config: ROOMY });
     if (when === SAME_TIME) await stopTheClock(service);
   });
-  afterAll(() => service.close());
 
   it.each(names)(
     '%s: none that existed throughout is skipped or repeated, however many are added or deleted meanwhile',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { storedFiles } from '../harness/files.js';
 import { addProjectFile, createProject, deletion, type FileBody, patch } from '../harness/projects.js';
@@ -7,18 +7,16 @@ import { addProjectFile, createProject, deletion, type FileBody, patch } from '.
 const LIMIT = 1024 * 1024;
 
 describe('Project files (reference §3, §7)', () => {
-  let service: TestApp;
   let owner: Member;
   let ann: Member;
   let bob: Member;
 
+  const service = useService(() => bootApp({ env: { MAX_UPLOAD_BYTES: String(LIMIT) } }));
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api', MAX_UPLOAD_BYTES: String(LIMIT) } });
     owner = await makeMember(service, { role: 'owner' });
     ann = await makeMember(service, { workspace: owner.workspace });
     bob = await makeMember(service, { workspace: owner.workspace });
   });
-  afterAll(() => service.close());
 
   const shared = () => createProject(ann, { name: 'Shared', visibility: 'workspace' });
   const filesOf = async (who: Member, projectId: string, query = '') =>

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
@@ -6,18 +6,16 @@ import { call, createTask, finished, reaches, readMessages, runTask, script, typ
 
 describe("A project's files in the sandbox of its tasks (reference §7)", () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const results = async ({ id }: TaskBody) =>
     (await readMessages(member.client, id)).flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool_result'));

@@ -1,19 +1,17 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createProject, deletion, patch, type ProjectBody, putIntoProject } from '../harness/projects.js';
 import { makeTask } from '../harness/files.js';
 
 describe('Projects (reference §3, §4, §11)', () => {
-  let service: TestApp;
   let owner: Member;
   let ann: Member;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     owner = await makeMember(service, { role: 'owner' });
     ann = await makeMember(service, { workspace: owner.workspace });
   });
-  afterAll(() => service.close());
 
   const read = (client: Client, id: string) => client.get<{ project: ProjectBody }>(`/v1/projects/${id}`);
   const codeOf = (answer: Answer<unknown>) => (answer.body as ErrorBody).error.code;
@@ -42,6 +40,9 @@ describe('Projects (reference §3, §4, §11)', () => {
     it.each<[string, Record<string, unknown>, string, string]>([
       ['without a name', {}, 'invalid_field', 'name'],
       ['with a blank name', { name: ' \n ' }, 'invalid_field', 'name'],
+      ['with a name of two lines', { name: 'a\nb' }, 'invalid_field', 'name'],
+      ['with a control character in its name', { name: 'a\u0007b' }, 'invalid_field', 'name'],
+      ['with another one', { name: 'a\u0085b' }, 'invalid_field', 'name'],
       ['with a name of 201 characters', { name: 'x'.repeat(201) }, 'invalid_field', 'name'],
       ['with a number as name', { name: 7 }, 'invalid_field', 'name'],
       ['with null as name', { name: null }, 'invalid_field', 'name'],

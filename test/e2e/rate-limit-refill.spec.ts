@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type Answer, type Client, makeMember } from '../harness/client.js';
 import { until } from '../harness/until.js';
 
@@ -13,11 +13,7 @@ describe.each([
   ['the policy', 'x-ratelimit', { global: much, policies: { metadata_read: RATE, resource_read: much } }],
   ['the global', 'x-ratelimit-global', { global: RATE, policies: { metadata_read: much, resource_read: much } }],
 ])('Refilling, %s bucket (reference §9)', (_which, prefix, plan) => {
-  let service: TestApp;
-  beforeAll(
-    async () => (service = await bootApp({ env: { ROLE: 'api' }, config: { rateLimits: { free: plan, paid: plan } } })),
-  );
-  afterAll(() => service.close()); // prettier-ignore
+  const service = useService(() => bootApp({ config: { rateLimits: { free: plan, paid: plan } } }));
 
   const usedUp = async (): Promise<{ client: Client; refused: Answer }> => {
     const { client } = await makeMember(service);

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type Answer, Client, makeMember } from '../harness/client.js';
 /** So slow to refill that what was taken can be counted: one more in 6,000 and in 21,600 seconds. */
 const [GLOBAL, POLICY] = [
@@ -9,18 +9,11 @@ const [GLOBAL, POLICY] = [
 const number = ({ headers }: Answer<unknown>, name: string) => Number(headers.get(name));
 
 describe('What the headers say of the buckets (reference §9)', () => {
-  let service: TestApp;
-  let defaults: TestApp;
-
-  beforeAll(async () => {
+  const service = useService(() => {
     const plan = { global: GLOBAL, policies: { metadata_read: POLICY, resource_write: { ...GLOBAL, capacity: 7 } } };
-    service = await bootApp({ env: { ROLE: 'api' }, config: { rateLimits: { free: plan, paid: plan } } });
-    defaults = await bootApp({ env: { ROLE: 'api' } });
+    return bootApp({ config: { rateLimits: { free: plan, paid: plan } } });
   });
-  afterAll(async () => {
-    await defaults.close();
-    await service.close();
-  });
+  const defaults = useService();
 
   it('X-RateLimit-Reset and -Global-Reset are the Unix times at which each bucket will be full again', async () => {
     const { client } = await makeMember(service);

@@ -1,5 +1,5 @@
 import { RateLimiter } from '../../src/access/rate-limit/rate-limiter.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, type TestApp, useService } from '../harness/app.js';
 import { type Answer, makeMember, type Member } from '../harness/client.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { until } from '../harness/until.js';
@@ -21,11 +21,9 @@ describe.each([
   ['the policy', 'x-ratelimit-global-remaining', limitsOf(WIDE, TIGHT)],
   ['the global', 'x-ratelimit-remaining', limitsOf(TIGHT, WIDE)],
 ])('Rate limits under load, %s bucket the tight one (reference §9)', (_which, otherHeader, limits) => {
-  let service: TestApp;
-
-  const suite = () => {
+  const suite = (service: TestApp) => {
     it(`${CONNECTIONS} connections never get more than the bound and 1; what was refused took nothing from the other bucket`, async () => {
-      const { answers, begun, ended, member } = await withoutFallback(() => load(service));
+      const { answers, begun, ended, member } = await withoutFallback(service, () => load(service));
       const granted = answers.filter(({ status }) => status === 200);
       const refused = answers.filter(({ status }) => status === 429);
       expect(granted.length + refused.length).toBe(REQUESTS);
@@ -41,26 +39,21 @@ describe.each([
   }; // prettier-ignore
 
   describe('in memory', () => {
-    beforeAll(async () => (service = await bootApp({ config: limits, env: { ROLE: 'api', REDIS_URL: '' } })));
-    afterAll(() => service.close());
-    suite();
+    suite(useService(() => bootApp({ config: limits, env: { REDIS_URL: '' } })));
   });
 
   describeWithRedis('in Redis', () => {
     let redis: RedisServer;
-    beforeAll(async () => {
+    const service = useService(async () => {
       redis = await RedisServer.start();
-      service = await bootApp({ config: limits, env: { ROLE: 'api', REDIS_URL: redis.url } });
+      return bootApp({ config: limits, env: { REDIS_URL: redis.url } });
     });
-    afterAll(async () => {
-      await service.close();
-      await redis.stop();
-    });
-    suite();
+    afterAll(() => redis.stop());
+    suite(service);
   });
 
   /** A machine that is too busy for 50 ms decides some in memory and some in Redis: such a run says nothing of either. */
-  async function withoutFallback(run: () => Promise<Load>): Promise<Load> {
+  async function withoutFallback(service: TestApp, run: () => Promise<Load>): Promise<Load> {
     const limiter = service.app.get(RateLimiter);
     return until(
       'a run that is decided in one place',

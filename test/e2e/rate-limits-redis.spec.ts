@@ -28,7 +28,7 @@ describeWithRedis('Rate limits of several processes (reference §9)', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
     db = await createDatabase();
-    const boot = () => bootApp({ db, env: { ROLE: 'api', REDIS_URL: redis.url }, config });
+    const boot = () => bootApp({ db, env: { REDIS_URL: redis.url }, config });
     services = [await boot(), await boot()];
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import type { ConfigFile } from '../../src/platform/config/config-file.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type Answer, Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeNotes, NotesModule } from './notes.module.js';
 
@@ -59,15 +59,13 @@ function expectHeaders(answer: Answer<unknown>, policy: string): void {
 const NOTE = '/v1/notes/01a1fdc8-9de6-70d0-a884-574b696941ef';
 
 describe('Rate limits (reference §9)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService(() => bootApp({ imports: [NotesModule], config: { rateLimits: SMALL } }));
   beforeAll(async () => {
-    service = await bootApp({ imports: [NotesModule], config: { rateLimits: SMALL } });
     await makeNotes(service.db);
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   /** Of a free workspace, whose limits are small. */
   const free = async () => {

@@ -1,6 +1,6 @@
 import { Database } from '../../src/platform/database/database.js';
 import { databaseError } from '../../src/platform/database/database-errors.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
@@ -10,19 +10,19 @@ import { until } from '../harness/until.js';
 describe('Reads that come together travel together', () => {
   let db: TestDatabase;
   let trips: RoundTrips;
-  let service: TestApp;
   let member: Member;
   let read: Database['read'];
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     db = await createDatabase();
     trips = await countRoundTrips(db.url);
-    service = await bootApp({ db: { ...db, url: trips.url }, env: { ROLE: 'api' } });
+    return bootApp({ db: { ...db, url: trips.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
     ({ read } = service.app.get(Database));
   });
   afterAll(async () => {
-    await service.close();
     await trips.close();
     await db.drop();
   });

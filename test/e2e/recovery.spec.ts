@@ -3,7 +3,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { z } from 'zod';
 import { RunExecutor } from '../../src/work/runs/run-executor.js';
 import { AgentTool, Plugin, type ToolContext, type ToolOutcome } from '../../src/index.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { HeldModel } from '../harness/held-model.js';
 import { ModelServer, type Answer } from '../harness/model-server.js';
@@ -30,22 +30,20 @@ class BroodModule {}
 
 describe('Recovery (reference §5)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
   /** Lets the model answer the requests that it holds back. */
   let answerNow: (answer: Answer) => void;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start(() => new Promise((resolve) => (answerNow = resolve)));
     // A lease that does not run out by itself while a test looks.
     const env = { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600' };
-    service = await bootApp({ env, imports: [BroodModule] });
+    return bootWorker({ env, imports: [BroodModule] });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const startHeld = async (content: string) => {
     const before = model.requests.length;
@@ -167,7 +165,7 @@ describe('A task whose worker is lost while no other has a free place (reference
     const model = await HeldModel.start();
     // The one place is held until the model answers: nothing else tells the lost worker.
     const env = { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600', WORKER_CONCURRENCY: '1' };
-    const service = await bootApp({ env });
+    const service = await bootWorker({ env });
     const { client } = await makeMember(service);
     const { id } = await createTask(client, { content: 'Recover me.' });
     const lost = await model.asked();
@@ -190,10 +188,10 @@ describe('A backlog that nobody rang for (reference §5)', () => {
   it('is worked off place by place, not in one second for each worker full of runs', async () => {
     const places = 2;
     const tasks = 20;
-    const api = await bootApp({ env: { ROLE: 'api' } });
+    const api = await bootApp();
     const { client } = await makeMember(api);
     for (let n = 0; n < tasks; n++) await createTask(client, { content: 'Hello' });
-    const worker = await bootApp({ db: api.db, env: { ROLE: 'worker', WORKER_CONCURRENCY: String(places) } });
+    const worker = await bootWorker({ db: api.db, env: { ROLE: 'worker', WORKER_CONCURRENCY: String(places) } });
     // Without its look of each second: after the one at boot, only the end of a run makes it look again.
     const intervals = worker.app.get(SchedulerRegistry, { strict: false });
     for (const name of intervals.getIntervals()) intervals.deleteInterval(name);

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, tablesWith, type TestDatabase } from '../harness/database.js';
 import { postForm, upload } from '../harness/files.js';
@@ -12,24 +12,24 @@ describe('The same request again (reference §8)', () => {
   let db: TestDatabase;
   let relay: Relay;
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
   /** Called when the service sends a COMMIT, before the database gets it. */
   let onCommit: (() => void) | null = null;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     db = await createDatabase();
     relay = await relayTo(db.url, 0, () => (chunk) => {
       if (chunk.includes('COMMIT')) onCommit?.();
     });
     model = await ModelServer.start();
-    service = await bootApp({ db: { ...db, url: relay.url }, env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ db: { ...db, url: relay.url }, env: { OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   // Also after a test that failed while it held.
   afterEach(() => relay.release());
   afterAll(async () => {
-    await service.close();
     await relay.close();
     await model.stop();
     await db.drop();

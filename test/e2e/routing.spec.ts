@@ -1,7 +1,7 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { z } from 'zod';
 import { Endpoint, type EndpointContract } from '../../src/platform/http/endpoint.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
 import { createDatabase } from '../harness/database.js';
@@ -10,17 +10,15 @@ import { makeNotes, NotesModule } from './notes.module.js';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('Routes, request ids and headers (reference §1)', () => {
-  let service: TestApp;
   let member: Member;
   let anonymous: Client;
 
+  const service = useService(() => bootApp({ imports: [NotesModule] }));
   beforeAll(async () => {
-    service = await bootApp({ imports: [NotesModule] });
     await makeNotes(service.db);
     member = await makeMember(service);
     anonymous = new Client(service.url);
   });
-  afterAll(() => service.close());
 
   it.each(['/', '/v1', '/v1/', '/v2', '/v2/notes', '/v1/notes/', '/V1/notes', '/v1//notes', '//v1/notes', '/v1/%6eotes', '/v1/notes/a/b/c', '/v1/auth/context/', '/*', '/v1/%', '/v1/notes/%/touch', '/v1/notes/%c0%af/touch', '/%00', '/v1/notes/../x'])(
     'there is nothing at %s: 404 for everybody',

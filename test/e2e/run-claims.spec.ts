@@ -3,22 +3,20 @@ import { Database } from '../../src/platform/database/database.js';
 import type { ClaimedRun } from '../../src/work/runs/claimed-run.js';
 import { RunClaims } from '../../src/work/runs/run-claims.js';
 import { PgChannel } from '../../src/platform/signals/pg-channel.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask } from '../harness/tasks.js';
 
 describe('A run that is no longer held (reference §5)', () => {
-  let api: TestApp;
   let member: Member;
   /** Of a worker that does nothing by itself. */
   let claims: RunClaims;
 
+  const api = useService();
   beforeAll(async () => {
-    api = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(api);
     claims = new RunClaims(api.app.get(Database), api.app.get(PgChannel), api.app.get(Env));
   });
-  afterAll(() => api.close());
 
   const claim = async (): Promise<ClaimedRun> => {
     const { id } = await createTask(member.client, { content: 'Hello' });

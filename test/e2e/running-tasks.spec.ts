@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Reconciler } from '../../src/work/runs/reconciler.js';
 import { RunExecutor } from '../../src/work/runs/run-executor.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
@@ -25,22 +25,20 @@ function ofTask(held: Asked[], number: number): Asked {
 
 describe('Running tasks per workspace are capped by plan (reference §5)', () => {
   let model: HeldModel;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await HeldModel.start();
     const env = { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' };
-    service = await bootApp({ env, config: { ...ROOMY, plans: { paid: { runningTasks: 4 } } } });
+    return bootWorker({ env, config: { ...ROOMY, plans: { paid: { runningTasks: 4 } } } });
+  });
+  beforeAll(async () => {
     await recordRunning(service.db);
     // Without its second's look the worker finds what waits by a signal or not at all.
     const registry = service.app.get(SchedulerRegistry, { strict: false });
     for (const name of registry.getIntervals()) registry.deleteInterval(name);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.server.stop();
-  });
+  afterAll(() => model.server.stop());
   beforeEach(async () => {
     member = await makeMember(service, { plan: 'free' });
   });
@@ -194,7 +192,7 @@ describe('The cap holds across worker processes (reference §5)', () => {
       OPENAI_COMPATIBLE_URL: model.url,
       CONFIG_FILE: path,
     };
-    api = await bootApp({ db, env: { ...shared, ROLE: 'api' }, config: ROOMY });
+    api = await bootApp({ db, env: shared, config: ROOMY });
     env = { ...shared, ROLE: 'worker' };
   }, 60_000);
   afterAll(async () => {

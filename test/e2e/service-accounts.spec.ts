@@ -6,22 +6,20 @@ import { Database } from '../../src/platform/database/database.js';
 import { type Scope, SCOPES } from '../../src/platform/http/endpoint.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createTask, readTask } from '../harness/tasks.js';
 
 describe('Service accounts (reference §3)', () => {
-  let service: TestApp;
   let member: Member;
   let accounts: ServiceAccountsService;
   let count = 0;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(service);
     accounts = service.app.get(ServiceAccountsService);
   });
-  afterAll(() => service.close());
 
   const make = async ({ role = 'member', scopes = SCOPES }: { role?: Role; scopes?: readonly Scope[] } = {}) => {
     const workspaceId = member.workspace.id;

@@ -3,7 +3,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import type { Queue } from 'bull';
 import { BullSignal, RUNS_QUEUE } from '../../src/platform/signals/bull-signal.js';
 import { WorkSignal } from '../../src/platform/signals/work-signal.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { ModelServer } from '../harness/model-server.js';
@@ -15,17 +15,17 @@ import { until } from '../harness/until.js';
 describeWithRedis('Work is signalled by Bull when there is a Redis (reference §16)', () => {
   let redis: RedisServer;
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     redis = await RedisServer.start();
     model = await ModelServer.start();
-    service = await bootApp({ env: { REDIS_URL: redis.url, OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { REDIS_URL: redis.url, OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
   afterAll(async () => {
-    await service.close();
     await model.stop();
     await redis.stop();
   });
@@ -110,11 +110,11 @@ describeWithRedis('With two workers, of which one has no free place', () => {
     redis = await RedisServer.start();
     model = await ModelServer.start();
     const env = { REDIS_URL: redis.url, OPENAI_COMPATIBLE_URL: model.url };
-    full = await bootApp({ env: { ...env, WORKER_CONCURRENCY: '1' } });
+    full = await bootWorker({ env: { ...env, WORKER_CONCURRENCY: '1' } });
     ({ client } = await makeMember(full));
     await createTask(client, { content: script({ hang: true }) });
     await until('its place to be taken', () => model.openRequests > 0);
-    other = await bootApp({ db: full.db, env: { ...env, ROLE: 'worker' } });
+    other = await bootWorker({ db: full.db, env: { ...env, ROLE: 'worker' } });
     // Nothing but signals brings work to this one.
     const intervals = other.app.get(SchedulerRegistry, { strict: false });
     for (const name of intervals.getIntervals()) intervals.deleteInterval(name);
@@ -153,7 +153,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
       SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
       OPENAI_COMPATIBLE_URL: model.url,
     };
-    const api = await bootApp({ db, env: { ...env, ROLE: 'api' } });
+    const api = await bootApp({ db, env });
     const { key } = await makeMember(api);
     const client = new Client(api.url, key.secret);
     const early = await createTask(client, { content: 'Before any worker.' });
@@ -177,7 +177,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
       SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
       OPENAI_COMPATIBLE_URL: model.url,
     };
-    const api = await bootApp({ db, env: { ...env, ROLE: 'api' } });
+    const api = await bootApp({ db, env });
     const worker = await ServiceProcess.start({ ...env, ROLE: 'worker' });
     const { client } = await makeMember(api);
     const { id } = await createTask(client, { content: script({ hang: true }) });

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask, upload } from '../harness/files.js';
 import { createProject, patch, putIntoProject } from '../harness/projects.js';
@@ -9,19 +9,17 @@ type Task = {
 };
 
 describe('Tasks in projects, and what may be changed of them (reference §3, §4)', () => {
-  let service: TestApp;
   let owner: Member;
   let ann: Member;
   let bob: Member;
 
+  // No worker: every task stays as it was made.
+  const service = useService();
   beforeAll(async () => {
-    // No worker: every task stays as it was made.
-    service = await bootApp({ env: { ROLE: 'api' } });
     owner = await makeMember(service, { role: 'owner' });
     ann = await makeMember(service, { workspace: owner.workspace });
     bob = await makeMember(service, { workspace: owner.workspace });
   });
-  afterAll(() => service.close());
 
   const faultOf = ({ status, body }: Answer<ErrorBody>) => [status, body.error.code, body.error.param];
   const bare = ({ status, body }: Answer<ErrorBody>) => JSON.stringify([status, { ...body.error, requestId: '' }]);

@@ -6,7 +6,7 @@ import { DataDir } from '../../src/platform/config/data-dir.js';
 import { WorkdirCleaner } from '../../src/work/runs/workdir-cleaner.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { SandboxSelector } from '../../src/engine/sandbox/sandbox-selector.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { storedFiles, upload } from '../harness/files.js';
@@ -39,18 +39,16 @@ const NOTHING = { tasks: 0, messages: 0, runs: 0, interactions: 0, files: 0, cal
 
 describe('Deleting a task (reference §5, §7, §8)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: String(LEASE) } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: String(LEASE) } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const workdirs = () => join(service.app.get(DataDir).path, 'workdirs');
   const workdirGone = (id: string) => until('its workdir to be gone', () => !existsSync(join(workdirs(), id)));
@@ -190,7 +188,7 @@ describe('A task that is deleted while its worker is dead (reference §5)', () =
     const folder = temporaryFolder();
     const model = await ModelServer.start();
     const env = { DATA_DIR: folder.path, LEASE_SECONDS: String(LEASE), OPENAI_COMPATIBLE_URL: model.url };
-    const api = await bootApp({ env: { ...env, ROLE: 'api' } });
+    const api = await bootApp({ env });
     const secret = { DATABASE_URL: api.db.url, SECRET_KEY: 'a secret of the tests, at least 32 bytes long' };
     const worker = () => ServiceProcess.start({ ...env, ...secret, ROLE: 'worker', LOG_LEVEL: 'fatal' });
     try {
@@ -224,7 +222,7 @@ describe('The workdirs of deleted tasks (reference §5)', () => {
   let worker: TestApp;
   beforeEach(async () => {
     db = await createDatabase();
-    worker = await bootApp({ db, env: { ROLE: 'worker' } });
+    worker = await bootWorker({ db, env: { ROLE: 'worker' } });
   });
   afterEach(async () => {
     await worker.close();

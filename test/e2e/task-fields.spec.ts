@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { createTask } from '../harness/tasks.js';
 
@@ -6,14 +6,12 @@ const pairs = (count: number, key: number, value: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i).padEnd(key, 'k'), 'v'.repeat(value)]));
 
 describe('The limits of a task’s fields (reference §4)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const refusal = async (json: object) => {
     const { status, body } = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', ...json });
@@ -32,6 +30,29 @@ describe('The limits of a task’s fields (reference §4)', () => {
     expect((await createTask(member.client, { content: '\n\n  First line \nsecond' })).title).toBe('First line');
   });
 
+  it.each(['a\nb', 'a\tb', 'a\u001b[31mb', 'a\u007f', 'a\u0085b'])('title %j is 400: one line', async (title) => {
+    expect(await refusal({ title })).toEqual([400, 'invalid_field', 'title']);
+    const { id } = await createTask(member.client, { content: 'x' });
+    expect((await member.client.request('PATCH', `/v1/tasks/${id}`, { json: { title } })).status).toBe(400);
+  });
+
+  it.each([
+    ['a heading', '## Fix it\n', 'Fix it'],
+    ['a fence', '```bash\ntrue\n```\nThat was it.', 'true'],
+    ['front matter', '---\ntitle: X\ntags: [a]\n---\n\n# Fix it\n', 'Fix it'],
+    ['front matter, as Windows ends its lines', '---\r\ntitle: X\r\n---\r\nFix it\r\n', 'Fix it'],
+    ['front matter in TOML', '+++\ntitle = "X"\n+++\nFix it', 'Fix it'],
+    ['front matter that does not end', '---\ntitle: X', 'title: X'],
+    ['front matter alone', '---\ntitle: X\n---\n', 'title: X'],
+    ['a rule', '***\nFix it\n===\n', 'Fix it'],
+    ['a list', '- one\n- two', '- one'],
+    ['control characters', '\u001b[31mFix\u0007\tit\u001b[0m', '[31mFix it [0m'],
+    ['marks alone', '---\n***\n', 'Task'],
+    ['a question mark', '?', '?'],
+  ])('a title from content with %s', async (_what, content, title) => {
+    expect(await createTask(member.client, { content })).toMatchObject({ title });
+  });
+
   it('metadata has at most 16 pairs, keys of 1 to 64 and values of at most 512 characters', async () => {
     const most = pairs(16, 64, 512);
     expect(await createTask(member.client, { content: 'x', metadata: most })).toMatchObject({ metadata: most });
@@ -47,13 +68,49 @@ describe('The limits of a task’s fields (reference §4)', () => {
     }
   });
 
-  it.each(['maxSteps', 'maxTokens', 'maxDurationSeconds'])('budget.%s is a positive whole number', async (name) => {
-    expect(await createTask(member.client, { content: 'x', budget: { [name]: 1 } })).toMatchObject({
-      budget: { [name]: 1 },
-    });
-    for (const wrong of [0, -1, 1.5, '1', null]) {
+  it.each([
+    ['maxSteps', 1_000_000],
+    ['maxTokens', 1_000_000_000_000],
+    ['maxDurationSeconds', 31_622_400],
+  ])('budget.%s is a whole number from 1 to %d', async (name, most) => {
+    for (const right of [1, most]) {
+      expect(await createTask(member.client, { content: 'x', budget: { [name]: right } })).toMatchObject({
+        budget: { [name]: right },
+      });
+    }
+    for (const wrong of [0, -1, 1.5, '1', most + 1, [], {}]) {
       expect(await refusal({ budget: { [name]: wrong } })).toEqual([400, 'invalid_field', `budget.${name}`]);
     }
     expect(await createTask(member.client, { content: 'x' })).toMatchObject({ budget: null });
+  });
+
+  it('a budget that was read can be sent back, as it is, in a create and in a PATCH: null is "not given"', async () => {
+    const budget = { maxSteps: 5, maxTokens: null, maxDurationSeconds: null, maxCost: null };
+    const made = await createTask(member.client, { content: 'x', budget: { maxSteps: 5 } });
+    expect(made).toMatchObject({ budget });
+    expect(await createTask(member.client, { content: 'x', budget })).toMatchObject({ budget });
+    const changed = await member.client.request('PATCH', `/v1/tasks/${made.id}`, { json: { budget } });
+    expect([changed.status, changed.body]).toMatchObject([200, { task: { budget } }]);
+    expect(await service.db.query('SELECT DISTINCT budget FROM tasks WHERE budget @> $1', ['{"maxSteps": 5}'])).toEqual(
+      [{ budget: { maxSteps: 5 } }],
+    );
+  });
+
+  it('budget.maxCost is an amount in USD as text, and refused while no model has prices', async () => {
+    const { body } = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', budget: { maxCost: '0.50' } });
+    expect(body.error).toMatchObject({
+      code: 'invalid_field',
+      param: 'budget.maxCost',
+      message:
+        'budget.maxCost counts on a model with prices alone, and no model here has any; leave it out, or send null.',
+    });
+    for (const wrong of [1, '', '-1', '0', '0.0', '1e3', '1.1234567', ' 1', '1,5']) {
+      const answer = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', budget: { maxCost: wrong } });
+      expect([wrong, answer.status, answer.body.error.param]).toEqual([wrong, 400, 'budget.maxCost']);
+      expect(answer.body.error.message).toMatch(/^budget\.maxCost must be/);
+    }
+    const made = await createTask(member.client, { content: 'x' });
+    const json = { budget: { maxCost: '2' } };
+    expect((await member.client.request('PATCH', `/v1/tasks/${made.id}`, { json })).status).toBe(400);
   });
 });

@@ -1,5 +1,5 @@
 import { TASK_STATUSES, type TaskStatus } from '../../src/resources/tasks/task-status.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { readPage } from '../harness/pages.js';
@@ -7,15 +7,13 @@ import { createProject, deletion, putIntoProject } from '../harness/projects.js'
 import { type MessageBody, readMessages, readTask, type TaskBody } from '../harness/tasks.js';
 
 describe('What a client may do in which status (reference §5)', () => {
-  let service: TestApp;
   let member: Member;
 
+  // No worker: a task stays in the status in which it was put.
+  const service = useService();
   beforeAll(async () => {
-    // No worker: a task stays in the status in which it was put.
-    service = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const taskIn = async (status: TaskStatus, owner = member): Promise<string> => {
     const id = await makeTask(service, owner);

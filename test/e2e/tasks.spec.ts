@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import {
@@ -14,18 +14,16 @@ import {
 
 describe('Tasks (reference §4)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, OPENAI_COMPATIBLE_MODEL: 'acme/scripted' } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url, OPENAI_COMPATIBLE_MODEL: 'acme/scripted' } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const refused = async (body: unknown) => {
     const answer = await member.client.post<ErrorBody>('/v1/tasks', body);
@@ -163,7 +161,7 @@ describe('Tasks (reference §4)', () => {
     [{ content: 'x', approvals: null }, 400, 'invalid_field', 'approvals'],
     [{ content: 'x', repository: { url: 'https://example.test/r.git' } }, 400, 'unknown_field', 'repository'],
     [{ content: 'x', projectId: crypto.randomUUID() }, 404, 'not_found', 'projectId'],
-    [{ content: 'x', budget: { maxCost: '1.00' } }, 400, 'unknown_field', 'budget.maxCost'],
+    [{ content: 'x', budget: { maxCost: '1.00' } }, 400, 'invalid_field', 'budget.maxCost'],
     [{ content: 'x', budget: { maxSteps: 0 } }, 400, 'invalid_field', 'budget.maxSteps'],
     [{ content: 'x', budget: { maxTokens: '5' } }, 400, 'invalid_field', 'budget.maxTokens'],
     [{ content: 'x', budget: [] }, 400, 'invalid_field', 'budget'],

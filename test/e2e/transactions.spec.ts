@@ -1,7 +1,7 @@
 import { DataSource, type EntityManager } from 'typeorm';
 import { databaseError } from '../../src/platform/database/database-errors.js';
 import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
 import { until } from '../harness/until.js';
@@ -10,19 +10,19 @@ import { until } from '../harness/until.js';
 describe('The transaction of a write', () => {
   let db: TestDatabase;
   let trips: RoundTrips;
-  let service: TestApp;
   let dataSource: DataSource;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     db = await createDatabase();
     trips = await countRoundTrips(db.url);
-    service = await bootApp({ db: { ...db, url: trips.url }, env: { ROLE: 'api' } });
+    return bootApp({ db: { ...db, url: trips.url } });
+  });
+  beforeAll(async () => {
     dataSource = service.app.get(DataSource);
     await db.query('CREATE TABLE drawers (name text PRIMARY KEY)');
   });
   beforeEach(() => db.query('TRUNCATE drawers'));
   afterAll(async () => {
-    await service.close();
     await trips.close();
     await db.drop();
   });

@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, bash, HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
@@ -19,23 +19,21 @@ const TURN = ['queued', 'running', 'completed'];
 // `cancel.spec` and `task-deletion.spec` what ends with a cancel and a deletion.
 describe('From one status to the next (reference §5)', () => {
   let model: HeldModel;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await HeldModel.start();
     const env = { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' };
-    service = await bootApp({ env, config: ROOMY });
+    return bootWorker({ env, config: ROOMY });
+  });
+  beforeAll(async () => {
     await recordStatuses(service.db);
     member = await makeMember(service);
   });
   afterEach(() => {
     expect(model.held).toEqual([]);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.server.stop();
-  });
+  afterAll(() => model.server.stop());
 
   const begin = async (more = {}): Promise<{ id: string; asked: Asked }> => {
     const { id } = await createTask(member.client, { content: 'Begin.', ...more });

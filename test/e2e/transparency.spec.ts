@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { EXPOSABLE, type Transparency } from '../../src/platform/config/config-file.js';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask, type MessageBody } from '../harness/tasks.js';
 
@@ -78,12 +78,11 @@ const KINDS: Record<keyof Transparency, { stored: object; seen: object[] }> = {
 const DEFAULT = ['text', 'reasoning', 'tool_activity'];
 
 describe('The transparency policy (reference §6)', () => {
-  let service: TestApp;
   let member: Member;
   let taskId: string;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(service);
     ({ id: taskId } = await createTask(member.client, { content: 'History.' }));
     // One message for each kind, and a last one of all: what no engine makes yet is stored like the rest.
@@ -103,7 +102,6 @@ describe('The transparency policy (reference §6)', () => {
     }
     await service.db.query('UPDATE tasks SET last_seq = $2 WHERE id = $1', [taskId, messages.length + 1]);
   });
-  afterAll(() => service.close());
 
   const expose = (kinds: readonly string[] | null, { workspace } = member) =>
     service.app.get(WorkspacesService).expose(workspace.id, kinds);

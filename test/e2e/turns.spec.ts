@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
@@ -8,18 +8,16 @@ import { until } from '../harness/until.js';
 
 describe('What a turn leaves, and what adds up over all turns (reference §4, §7)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
-    service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+  });
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const bash = (command: string) => call('bash', { command });
   const send = async ({ id }: TaskBody, content: string) => {

@@ -1,7 +1,7 @@
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import type { FileBody } from '../harness/projects.js';
@@ -9,14 +9,12 @@ import type { FileBody } from '../harness/projects.js';
 type Created = ErrorBody & { task: { id: string } };
 
 describe('Uploads and the files that they become (reference §7)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService();
   beforeAll(async () => {
-    service = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const keyOf = async (workspaceId: string, userId: string): Promise<Client> => {
     const keys = service.app.get(KeysService, { strict: false });

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { Database } from '../../src/platform/database/database.js';
 import { FileCleaner, SWEEP_LOCK } from '../../src/resources/files/file-cleaner.js';
 import { LocalStorage } from '../../src/resources/files/storage/local-storage.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, openFiles, postForm, storedFiles, type Upload, upload } from '../harness/files.js';
 import { until } from '../harness/until.js';
@@ -15,14 +15,12 @@ const LIMIT = 1024 * 1024;
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('Uploads (reference §7)', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService(() => bootApp({ env: { MAX_UPLOAD_BYTES: String(LIMIT) } }));
   beforeAll(async () => {
-    service = await bootApp({ env: { MAX_UPLOAD_BYTES: String(LIMIT) } });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const uploads = async () => (await service.db.query<{ n: number }>('SELECT count(*)::int AS n FROM uploads'))[0]?.n;
 
@@ -55,6 +53,8 @@ describe('Uploads (reference §7)', () => {
       ['a way out', '../../x.txt', 'x.txt'],
       ['other scripts', 'Übersicht 報告 🎉.md', 'Übersicht 報告 🎉.md'],
       ['control characters', 'a\u0001\u0007b\tc.txt', 'abc.txt'],
+      ['quotes, which forms escape', 'say "hi".txt', 'say "hi".txt'],
+      ['line breaks, which forms escape', 'a\r\nb.txt', 'ab.txt'],
       ['nothing', '..', 'file'],
       ['300 bytes', `${'é'.repeat(150)}.txt`, `${'é'.repeat(125)}.txt`],
     ])('cleans a name of %s', async (_what, given, name) => {

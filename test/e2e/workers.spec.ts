@@ -1,4 +1,4 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { HeldModel } from '../harness/held-model.js';
@@ -8,14 +8,15 @@ import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
 describe('Workers that come and go (reference §5)', () => {
   let db: TestDatabase;
   let model: HeldModel;
-  let api: TestApp;
   let member: Member;
   const workers: TestApp[] = [];
 
-  beforeAll(async () => {
+  const api = useService(async () => {
     model = await HeldModel.start();
     db = await createDatabase();
-    api = await bootApp({ db, env: { ROLE: 'api', OPENAI_COMPATIBLE_URL: model.server.url } });
+    return bootApp({ db, env: { OPENAI_COMPATIBLE_URL: model.server.url } });
+  });
+  beforeAll(async () => {
     await recordStatuses(db);
     member = await makeMember(api);
   });
@@ -23,13 +24,12 @@ describe('Workers that come and go (reference §5)', () => {
     for (const worker of workers.splice(0)) await worker.close();
   });
   afterAll(async () => {
-    await api.close();
     await model.server.stop();
     await db.drop();
   });
 
   const startWorker = async (env: Record<string, string> = {}): Promise<TestApp> => {
-    const worker = await bootApp({ db, env: { ROLE: 'worker', OPENAI_COMPATIBLE_URL: model.server.url, ...env } });
+    const worker = await bootWorker({ db, env: { ROLE: 'worker', OPENAI_COMPATIBLE_URL: model.server.url, ...env } });
     workers.push(worker);
     return worker;
   };

@@ -6,7 +6,7 @@ import { MembershipsService } from '../../src/access/workspaces/memberships.serv
 import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
 import { WorkspaceRemover } from '../../src/access/workspaces/workspace-remover.js';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { tablesWith } from '../harness/database.js';
 import { makeTask, postForm, storedFiles, upload } from '../harness/files.js';
@@ -29,19 +29,17 @@ function formOf(bytes: string): FormData {
 
 describe('Deleting a workspace (reference §3, §16)', () => {
   let model: ModelServer;
-  let service: TestApp;
   let remover: WorkspaceRemover;
 
-  beforeAll(async () => {
+  const service = useService(async () => {
     model = await ModelServer.start();
     const env = { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: String(LEASE) };
-    service = await bootApp({ env, config: ROOMY });
+    return bootWorker({ env, config: ROOMY });
+  });
+  beforeAll(() => {
     remover = service.app.get(WorkspaceRemover);
   });
-  afterAll(async () => {
-    await service.close();
-    await model.stop();
-  });
+  afterAll(() => model.stop());
 
   const statusOf = async ({ client }: Member) => (await client.get('/v1/auth/context')).status;
   const workdir = (id: string) => join(service.app.get(DataDir).path, 'workdirs', id);

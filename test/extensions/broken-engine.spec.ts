@@ -8,7 +8,7 @@ import {
   type AgentOutcome,
   Plugin,
 } from 'millwright';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask, finished, readResults, runTask } from '../harness/tasks.js';
 
@@ -28,18 +28,18 @@ class BrokenEngine extends AgentEngine {
 }
 
 describe('An engine that throws', () => {
-  let service: TestApp;
   let member: Member;
 
-  beforeAll(async () => {
-    service = await bootApp({
+  const service = useService(() =>
+    bootWorker({
       // A place that were not given back would be missed.
       env: { WORKER_CONCURRENCY: '1' },
       override: (builder) => builder.overrideProvider(LoopEngine).useClass(BrokenEngine),
-    });
+    }),
+  );
+  beforeAll(async () => {
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   it('fails its task as internal_error, says nothing of the cause, and leaves its worker to the next task', async () => {
     const { client } = member;

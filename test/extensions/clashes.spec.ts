@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { program } from '../../src/operator/verbs/program.js';
 import { readEnv } from '../../src/platform/config/env.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
-import { bootApp } from '../harness/app.js';
+import { bootApp, bootWorker } from '../harness/app.js';
 import { temporaryFolder } from '../harness/service.js';
 import { COUNT_WORDS } from './count-words.js';
 import { FOREIGN } from './foreign-module.js';
@@ -89,7 +89,7 @@ describe('A name that is taken, or wrong, stops the boot with a sentence that sa
   const boot = (...controllers: Type[]) => {
     @Module({ controllers })
     class Routes {}
-    return bootApp({ extensions: [extension('a', { module: Routes })], env: { ROLE: 'api' } });
+    return bootApp({ extensions: [extension('a', { module: Routes })] });
   };
   const contract = { summary: 'Read', policy: 'resource_read', scopes: ['tasks:read'], answer } as const;
 
@@ -157,7 +157,7 @@ describe('A name that is taken, or wrong, stops the boot with a sentence that sa
   });
 
   it('a plugin of one seam', async () => {
-    const booted = bootApp({ extensions: [FOREIGN, COUNT_WORDS] });
+    const booted = bootWorker({ extensions: [FOREIGN, COUNT_WORDS] });
     await expect(booted).rejects.toThrow(
       /'count_words': (ForeignCountTool and CountWordsTool|CountWordsTool and ForeignCountTool)/,
     );

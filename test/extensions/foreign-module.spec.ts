@@ -1,18 +1,16 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { answerApproval, approvalOf } from '../harness/approvals.js';
 import { createTask, finished, runTask } from '../harness/tasks.js';
 import { FOREIGN } from './foreign-module.js';
 
 describe('A foreign module', () => {
-  let service: TestApp;
   let member: Member;
 
+  const service = useService(() => bootWorker({ extensions: [FOREIGN] }));
   beforeAll(async () => {
-    service = await bootApp({ extensions: [FOREIGN] });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   it('brings a model and a tool: both are used by a task', async () => {
     const task = await runTask(member.client, 'four words of text', { model: 'counter' });

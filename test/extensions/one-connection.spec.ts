@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { Auth, type AuthContext, Endpoint, Tx, type UnitOfWork, Workspace } from 'millwright';
 import type { Repository } from 'typeorm';
 import { z } from 'zod';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 
 @Controller('v1/names')
@@ -31,13 +31,11 @@ class NamesController {
 class NamesModule {}
 
 describe('A repository in a writing route', () => {
-  let service: TestApp;
+  const service = useService(() => bootApp({ imports: [NamesModule] }));
   let member: Member;
   beforeAll(async () => {
-    service = await bootApp({ imports: [NamesModule], env: { ROLE: 'api' } });
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   const name = async () => {
     const rows = await service.db.query<{ name: string }>('SELECT name FROM workspaces WHERE id = $1', [

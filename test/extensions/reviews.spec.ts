@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { Operator } from '../harness/operator.js';
@@ -20,18 +20,16 @@ const config = {
 };
 
 describe('An extension with a resource of its own (docs/extending.md)', () => {
-  let service: TestApp;
+  const service = useService(() => bootApp({ extensions: [REVIEWS], config }));
   let member: Member;
   let taskId: string;
 
   beforeAll(async () => {
-    service = await bootApp({ extensions: [REVIEWS], config, env: { ROLE: 'api' } });
     member = await makeMember(service);
   });
   beforeEach(async () => {
     taskId = (await createTask(member.client, { content: 'Something.' })).id;
   });
-  afterAll(() => service.close());
 
   const review = (client: Client, rating = 5) =>
     client.post<ReviewBody & ErrorBody>(`/v1/tasks/${taskId}/reviews`, { rating, text: 'Well done.' });
@@ -45,7 +43,7 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
   });
 
   it('runs its migrations once: a second process finds them done', async () => {
-    const second = await bootApp({ extensions: [REVIEWS], env: { ROLE: 'api' }, db: service.db });
+    const second = await bootApp({ extensions: [REVIEWS], db: service.db });
     await second.close();
     expect(await service.db.query('SELECT name FROM migrations_reviews')).toHaveLength(1);
   });
@@ -92,7 +90,7 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
     const only = await makeMember(service, { workspace, scopes: ['reviews:read'] });
     expect((await only.client.get('/v1/auth/context')).body['scopes']).toEqual(['reviews:read']);
     // The same keys in a service without the extension.
-    const without = await bootApp({ env: { ROLE: 'api' }, db: service.db });
+    const without = await bootApp({ db: service.db });
     try {
       const client = new Client(without.url, reader.key.secret);
       expect((await client.get('/v1/auth/context')).body['scopes']).toEqual(['tasks:read']);

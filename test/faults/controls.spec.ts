@@ -15,12 +15,12 @@ import { settled } from './settled.js';
 import { World } from './world.js';
 
 const NO_EPOCH: Mutation = {
-  file: 'execution/record-sql.js',
+  file: 'work/runs/run-recorder.sql.js',
   text: 'r.epoch = $3 AND ',
   instead: '$3::int IS NOT NULL AND ',
 };
 const NO_UNIQUE_KEY: Mutation = {
-  file: 'idempotency/idempotency.service.js',
+  file: 'access/idempotency/idempotency.service.js',
   text: `
 ON CONFLICT (workspace_id, user_id, method, path, key) DO UPDATE
 SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, location = NULL,

@@ -1,7 +1,7 @@
 // Clients that send one keyed request after another to a process that is killed under them, and do not give up.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { ROOMY } from '../harness/limits.js';
 import { type Relay, relayTo } from '../harness/proxy.js';
@@ -70,7 +70,7 @@ export class KeyedWrites {
    * @param dist another build of the service than the present one.
    */
   static async start(questions: number, dist?: string): Promise<KeyedWrites> {
-    const service = await bootApp({ env: { ROLE: 'api' }, config: ROOMY });
+    const service = await bootApp({ config: ROOMY });
     // A request takes about eight answers of the database: a kill hits it before its commit, or after it and unanswered.
     const slow = await relayTo(service.db.url, 10);
     const main = dist === undefined ? undefined : join(dist, 'main.js');
@@ -146,7 +146,7 @@ export class KeyedWrites {
   /** Tasks that wait for an answer: asked by a worker that is gone afterwards, so that nothing else changes what is on record. */
   private async ask(count: number): Promise<void> {
     const { db } = this.service;
-    const worker = await bootApp({ db, env: { ROLE: 'worker' }, config: ROOMY });
+    const worker = await bootWorker({ db, env: { ROLE: 'worker' }, config: ROOMY });
     const content = 'Which?\n\n```ask\nWhich one?\n```\n';
     for (let n = 0; n < count; n++) await createTask(this.member.client, { title: 'asks', content });
     await until(

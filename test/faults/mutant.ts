@@ -16,7 +16,7 @@ export interface Mutation {
 
 /** No look at the database each second: only signals bring work. */
 export const NO_RECONCILER: Mutation = {
-  file: 'execution/reconciler.js',
+  file: 'work/runs/reconciler.js',
   text: 'if (this.stopping || this.ticking !== null)',
   instead: 'if (true)',
 };

@@ -44,7 +44,7 @@ export class World {
     const dataDir = join(folder.path, 'data');
     const config = join(folder.path, 'config.json');
     writeFileSync(config, JSON.stringify({ rateLimits: { ...ROOMY.rateLimits, free: tight } }));
-    const app = await bootApp({ db, env: { ROLE: 'api', DATA_DIR: dataDir } });
+    const app = await bootApp({ db, env: { DATA_DIR: dataDir } });
     const { people, member, outsider } = await makePeople(app);
     await app.close();
     const service = await ServiceProcess.spawn({
@@ -70,7 +70,7 @@ export class World {
 
   /** The service's modules in this process, on what the service left; for looking and cleaning, after its end. */
   reopen(): Promise<TestApp> {
-    return bootApp({ db: this.db, env: { ROLE: 'api', DATA_DIR: this.dataDir } });
+    return bootApp({ db: this.db, env: { DATA_DIR: this.dataDir } });
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataDir } from '../../src/platform/config/data-dir.js';
-import { bootApp, type TestApp } from './app.js';
+import { bootWorker, type TestApp } from './app.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from './client.js';
 import { ModelServer } from './model-server.js';
 import { createTask, readTask, type TaskBody } from './tasks.js';
@@ -44,7 +44,7 @@ export class ApprovalBench {
       { id: 'scripted', provider: 'openai-compatible' },
       { id: 'runbook', provider: 'runbook' },
     ];
-    const service = await bootApp({ env: { OPENAI_COMPATIBLE_URL: model.url, ...env }, config: { models } });
+    const service = await bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url, ...env }, config: { models } });
     return new ApprovalBench(model, service, await makeMember(service));
   }
 

@@ -17,7 +17,7 @@ const REFUSED =
 export function refuseSecondConnections(dataSource: DataSource): void {
   const { manager } = dataSource;
   const createQueryRunner = dataSource.createQueryRunner.bind(dataSource);
-  const transaction: Work = manager.transaction.bind(manager);
+  const transaction = manager.transaction.bind(manager) as unknown as Work;
   dataSource.createQueryRunner = (mode) => {
     if (transactions.getStore()?.open !== true) return createQueryRunner(mode);
     // The client reads of an internal error; who writes the test must read this.

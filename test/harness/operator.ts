@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { program } from '../../src/operator/verbs/program.js';
 import type { Extension } from '../../src/platform/plugins/extension.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
-import type { TestApp } from './app.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -20,7 +19,7 @@ export class Operator {
 
   /** @param extensions those of {@link run}; a process has those of `src/extensions.ts`. */
   constructor(
-    { db }: Pick<TestApp, 'db'>,
+    { db }: { db: { url: string } },
     env: Record<string, string> = {},
     private readonly extensions: readonly Extension[] = [],
   ) {

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { ConfigFile } from '../../src/platform/config/config-file.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
-import { BubblewrapSandbox } from '../../src/engine/sandbox/bubblewrap.sandbox.js';
+import { BubblewrapSandbox } from '../../src/engine/sandbox/drivers/bubblewrap.sandbox.js';
 import { Heartbeat } from '../../src/engine/sandbox/heartbeat.js';
 import { findProgram } from '../../src/engine/sandbox/host.js';
-import type { LocalSandbox } from '../../src/engine/sandbox/local-sandbox.js';
-import { NamespacesSandbox } from '../../src/engine/sandbox/namespaces.sandbox.js';
-import { NoSandbox } from '../../src/engine/sandbox/none.sandbox.js';
+import type { LocalSandbox } from '../../src/engine/sandbox/drivers/local-sandbox.js';
+import { NamespacesSandbox } from '../../src/engine/sandbox/drivers/namespaces.sandbox.js';
+import { NoSandbox } from '../../src/engine/sandbox/drivers/none.sandbox.js';
 import type { SandboxSession } from '../../src/engine/sandbox/sandbox.js';
 
 export const DRIVERS = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox };

@@ -21,4 +21,6 @@ export class ApiKey {
   @CreatedAt() createdAt: Date;
   @Timestamp({ nullable: true }) expiresAt: Date | null;
   @Timestamp({ nullable: true }) revokedAt: Date | null;
+  /** The last request with the key, to the minute. */
+  @Timestamp({ nullable: true }) lastUsedAt: Date | null;
 }

@@ -6,6 +6,7 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { headerValues } from '../../platform/http/request.js';
 import type { AuthContext } from './auth-context.js';
 import { CredentialsService } from './credentials.service.js';
+import { KeyUses } from './key-uses.js';
 
 /** Bearer credentials from the header alone, and always 401: the package would also take query and body, and answers 400. */
 @Injectable()
@@ -13,7 +14,10 @@ export class BearerStrategy extends PassportStrategy(Strategy) {
   /** Where the strategy tells what has become of a request. */
   declare readonly error: (reason: Error) => void;
 
-  constructor(private readonly credentials: CredentialsService) {
+  constructor(
+    private readonly credentials: CredentialsService,
+    private readonly uses: KeyUses,
+  ) {
     super();
   }
 
@@ -41,7 +45,9 @@ export class BearerStrategy extends PassportStrategy(Strategy) {
   }
 
   /** Called by passport. */
-  validate(token: string): Promise<AuthContext> {
-    return this.credentials.authenticate(token);
+  async validate(token: string): Promise<AuthContext> {
+    const auth = await this.credentials.authenticate(token);
+    this.uses.note(auth.credential.id);
+    return auth;
   }
 }

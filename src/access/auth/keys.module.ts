@@ -1,7 +1,7 @@
+// Keys without HTTP: how they are made, checked and ended. The operator command needs no more of this folder.
 import { Module } from '@nestjs/common';
 import { CredentialsService } from './credentials.service.js';
 import { KeysService } from './keys.service.js';
 
-/** Keys without HTTP: what the operator command needs of this folder. */
 @Module({ providers: [CredentialsService, KeysService], exports: [CredentialsService, KeysService] })
 export class KeysModule {}

@@ -13,8 +13,14 @@ export interface KeyRecord {
   prefix: string;
   scopes: Scope[];
   userId: string;
+  /** Of the person or the service account. */
+  userName: string;
+  /** Null for a service account. */
+  userEmail: string | null;
   createdAt: Date;
   expiresAt: Date | null;
+  /** To about a minute (`key-uses.ts`); null for a key that was never used. */
+  lastUsedAt: Date | null;
   revokedAt: Date | null;
 }
 
@@ -29,8 +35,11 @@ interface NewKey {
   lifetimeSeconds: number | null;
 }
 
-const COLUMNS = `id, name, prefix, scopes, user_id AS "userId", created_at AS "createdAt", expires_at AS "expiresAt",
-  revoked_at AS "revokedAt"`;
+/** Of keys `k`, with whose they are. */
+const records = (keys: string) => `
+SELECT k.id, k.name, k.prefix, k.scopes, k.user_id AS "userId", u.name AS "userName", u.email AS "userEmail",
+  k.created_at AS "createdAt", k.expires_at AS "expiresAt", k.last_used_at AS "lastUsedAt", k.revoked_at AS "revokedAt"
+FROM ${keys} k JOIN users u ON u.id = k.user_id`;
 
 /** Keys of people and of service accounts. A secret is returned once, when it is made; the database holds its digest. */
 @Injectable()
@@ -45,10 +54,12 @@ export class KeysService {
     const kind = key.service === true ? 'service' : 'person';
     const secret = newKey(kind);
     const [record] = await this.dataSource.query<KeyRecord[]>(
-      `INSERT INTO api_keys (id, workspace_id, user_id, name, prefix, digest, scopes, expires_at)
-       SELECT $1, m.workspace_id, m.user_id, $4, $5, $6, $7, now() + make_interval(secs => $8)
-       FROM memberships m JOIN users u ON u.id = m.user_id AND u.kind = $9
-       WHERE m.workspace_id = $2 AND m.user_id = $3 FOR SHARE OF m RETURNING ${COLUMNS}`,
+      `WITH made AS (
+         INSERT INTO api_keys (id, workspace_id, user_id, name, prefix, digest, scopes, expires_at)
+         SELECT $1, m.workspace_id, m.user_id, $4, $5, $6, $7, now() + make_interval(secs => $8)
+         FROM memberships m JOIN users u ON u.id = m.user_id AND u.kind = $9
+         WHERE m.workspace_id = $2 AND m.user_id = $3 FOR SHARE OF m RETURNING *)
+       ${records('made')}`,
       [
         newId(),
         key.workspaceId,
@@ -69,20 +80,20 @@ export class KeysService {
 
   /** All keys of a workspace, revoked and expired ones too, oldest first. */
   list(workspaceId: string): Promise<KeyRecord[]> {
-    return this.dataSource.query(`SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 ORDER BY created_at, id`, [
+    return this.dataSource.query(`${records('api_keys')} WHERE k.workspace_id = $1 ORDER BY k.created_at, k.id`, [
       workspaceId,
     ]);
   }
 
   /** Ends a key from the next request on; tasks that it started go on. Throws {@link OperatorError}. */
   async revoke(id: string): Promise<KeyRecord> {
-    const [rows] = isUuid(id)
-      ? await this.dataSource.query<[KeyRecord[], number]>(
-          `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING ${COLUMNS}`,
+    const [revoked] = isUuid(id)
+      ? await this.dataSource.query<KeyRecord[]>(
+          `WITH ended AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING *)
+           ${records('ended')}`,
           [id],
         )
-      : [[]];
-    const [revoked] = rows;
+      : [];
     if (revoked === undefined) throw new OperatorError(`There is no key '${id}'; 'key list' shows the ids.`);
     return revoked;
   }

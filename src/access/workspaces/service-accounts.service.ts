@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import type { Role } from '../auth/auth-context.js';
 import { OperatorError } from '../auth/operator-error.js';
 import { newId } from '../../platform/database/ids.js';
-import { MembershipsService } from './memberships.service.js';
+import { MembershipsService, type OwnerChange } from './memberships.service.js';
 
 export interface ServiceAccount {
   id: string;
@@ -68,10 +68,13 @@ export class ServiceAccountsService implements OnModuleInit {
     );
   }
 
-  /** Ends it with all its keys, for good, and cancels what it has under way. Throws {@link OperatorError}. */
-  async delete(workspaceId: string, name: string): Promise<ServiceAccount> {
+  /**
+   * Ends it with all its keys, for good, and cancels what it has under way. Throws {@link OperatorError}, for an owner without
+   * a person beside it unless `evenLastOwner`.
+   */
+  async delete(workspaceId: string, name: string, change: OwnerChange = {}): Promise<ServiceAccount> {
     const account = await this.get(workspaceId, name);
-    await this.memberships.remove(workspaceId, account.id);
+    await this.memberships.remove(workspaceId, account.id, null, change);
     return account;
   }
 }

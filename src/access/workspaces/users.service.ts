@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { OperatorError } from '../auth/operator-error.js';
 import { newId } from '../../platform/database/ids.js';
-import { MembershipsService } from './memberships.service.js';
+import { MembershipsService, type OwnerChange } from './memberships.service.js';
 
 export interface User {
   id: string;
@@ -65,10 +65,10 @@ export class UsersService {
 
   /**
    * Removes the account from every workspace, and forgets who it was: another account may be made with the address, and
-   * gets nothing of this one. Throws {@link OperatorError}.
+   * gets nothing of this one. Throws {@link OperatorError}, for the last owner of a workspace unless `evenLastOwner`.
    */
-  async delete(id: string): Promise<void> {
-    const deleted = await this.memberships.removeEverywhere(id, async (manager) => {
+  async delete(id: string, change: OwnerChange = {}): Promise<void> {
+    const deleted = await this.memberships.removeEverywhere(id, change, async (manager) => {
       for (const statement of [...REMAINS, FORGET]) await manager.query(statement, [id]);
     });
     if (!deleted) throw new OperatorError('This user was deleted at the same moment.');

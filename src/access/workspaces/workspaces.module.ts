@@ -1,3 +1,4 @@
+// Workspaces, and who belongs to them: users, members and service accounts, for the operator.
 import { Global, Module } from '@nestjs/common';
 import { MembershipsService } from './memberships.service.js';
 import { ServiceAccountsService } from './service-accounts.service.js';

@@ -99,8 +99,9 @@ export type AgentOutcome =
 
 /**
  * Drives one run: model, tools, model, until it is done, asks, fails or is stopped. It writes nothing itself: it yields
- * and the recorder writes. It throws only when `signal` is aborted (with its reason) or on a defect; everything a model,
- * a tool or a provider can do wrong is a result, a retry or the outcome `failed`.
+ * and the recorder writes. It throws only when `signal` is aborted (with its reason), when the sandbox has no place for the
+ * run (`SandboxBusyError`, before the first event: the run goes back to the queue) or on a defect; everything a model, a
+ * tool or a provider can do wrong is a result, a retry or the outcome `failed`.
  */
 export abstract class AgentEngine {
   abstract run(input: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;

@@ -1,3 +1,4 @@
+// The built-in agent: the loop of model and tools, and the tools themselves.
 import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxModule } from '../sandbox/sandbox.module.js';

@@ -1,16 +1,28 @@
 import { Logger } from '@nestjs/common';
-import { type Sandbox, SandboxError, SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
+import {
+  type Sandbox,
+  SandboxError,
+  SandboxFileError,
+  type SandboxReservation,
+  type SandboxSession,
+} from '../sandbox/sandbox.js';
 import type { AgentInput, InputFile } from './agent-engine.js';
 
 /** The sandbox of one run, opened when a tool first wants it: many turns need none. */
 export class LazySandbox {
   private opening: Promise<SandboxSession> | undefined;
   private readonly late: InputFile[] = [];
+  private reservation: SandboxReservation | null = null;
 
   constructor(
-    private readonly sandboxes: Pick<Sandbox, 'open'>,
+    private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
     private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'signal'>,
   ) {}
+
+  /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox has no place for the run now. */
+  async reserve(): Promise<void> {
+    this.reservation = await this.sandboxes.reserve(this.input.taskId);
+  }
 
   /** Rejects with {@link SandboxError} when there is none to be had. */
   async get(): Promise<SandboxSession> {
@@ -41,11 +53,12 @@ export class LazySandbox {
     } catch (error) {
       new Logger(LazySandbox.name).warn(error);
     }
+    this.reservation?.release();
   }
 
   private async open(): Promise<SandboxSession> {
     const { taskId, signal, files, project } = this.input;
-    const session = await this.sandboxes.open({ taskId, project, signal });
+    const session = await this.sandboxes.open({ taskId, project, reservation: this.reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);
       return session;

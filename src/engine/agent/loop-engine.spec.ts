@@ -2,12 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { z } from 'zod';
 import { AgentBench, user } from '../../../test/harness/agent.js';
 import { type Script, steps, userText } from '../../../test/harness/model-server.js';
 import { until } from '../../../test/harness/until.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
+import { SandboxBusyError } from '../sandbox/sandbox.js';
 import type { AgentEvent } from './agent-engine.js';
 import { AgentTool, type ToolOutcome } from './agent-tool.js';
 
@@ -82,6 +84,26 @@ describe('the loop', () => {
     );
     expect(bench.server?.requests[0]?.authorization).toBe('Bearer key');
     expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it('asks the model nothing while the sandbox has no place: the run goes back', async () => {
+    await start(steps({ text: 'Hi.' }));
+    const { sandbox, server } = bench;
+    sandbox.reserve = () => Promise.reject(new SandboxBusyError('No place.'));
+    await expect(bench.run(bench.input('Hi?'))).rejects.toBeInstanceOf(SandboxBusyError);
+    expect(server?.requests).toHaveLength(0);
+  });
+
+  it('gives back what was set aside for it, whether or not it has opened a sandbox, and opens it with that', async () => {
+    await start(steps({ calls: [bash('true')] }, { text: 'Ran.' }, { text: 'Hi.' }));
+    const reservation = { release: jest.fn() };
+    bench.sandbox.reserve = () => Promise.resolve(reservation);
+    const open = jest.spyOn(bench.sandbox, 'open');
+    await bench.run(bench.input('Run it.'));
+    expect(open).toHaveBeenCalledWith(expect.objectContaining({ reservation }));
+    expect(reservation.release).toHaveBeenCalledTimes(1);
+    await bench.run(bench.input('Hi?'));
+    expect(reservation.release).toHaveBeenCalledTimes(2);
   });
 
   it('opens no sandbox for a turn without tools', async () => {

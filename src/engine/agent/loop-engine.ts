@@ -39,6 +39,7 @@ export class LoopEngine extends AgentEngine {
     const { caller, toolbox, settings } = this;
     const report = (error: Error) => this.logger.error(`Task ${input.taskId}: ${error.message}`);
     try {
+      await sandbox.reserve();
       return yield* new TurnRun(input, { caller, toolbox, settings, sandbox, limits, report }).run();
     } finally {
       await sandbox.close();

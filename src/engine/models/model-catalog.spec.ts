@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +68,19 @@ describe('models of the environment', () => {
     const env = readEnv({ OPENAI_COMPATIBLE_URL: 'http://127.0.0.1:1/v1', OPENAI_COMPATIBLE_MODEL: 'org/coder' });
     expect(sdkModelsOf(env)).toMatchObject([{ model: 'org/coder', info: { id: 'coder' }, apiKey: undefined }]);
     expect(sdkModelsOf(readEnv({ OPENAI_COMPATIBLE_URL: 'http://127.0.0.1:1' }))).toMatchObject([{ model: 'default' }]);
+  });
+
+  it('are by default those that .env.example shows', () => {
+    const sample = readFileSync('.env.example', 'utf8');
+    const shown = (name: string) => new RegExp(`^# ${name}=(.+)$`, 'm').exec(sample)?.[1];
+    const env = readEnv({
+      ANTHROPIC_API_KEY: 'a',
+      OPENAI_API_KEY: 'o',
+      GOOGLE_GENERATIVE_AI_API_KEY: 'g',
+      OPENAI_COMPATIBLE_URL: 'http://127.0.0.1:1',
+    });
+    const names = ['ANTHROPIC_MODEL', 'OPENAI_MODEL', 'GOOGLE_MODEL', 'OPENAI_COMPATIBLE_MODEL'];
+    expect(names.map(shown)).toEqual(sdkModelsOf(env).map(({ model }) => model));
   });
 
   it('stop the boot when two have one name', () => {

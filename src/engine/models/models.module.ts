@@ -1,3 +1,4 @@
+// The models that the operator offers: the catalogue, its providers, and the list for clients.
 import { Module } from '@nestjs/common';
 import { AiSdkProvider } from './ai-sdk/ai-sdk-provider.js';
 import { ModelCatalog } from './model-catalog.js';

@@ -26,10 +26,10 @@ export function needProgram(name: string, debianPackage: string): string {
   throw new SandboxError(`The program ${name} is missing; install the package ${debianPackage}.`);
 }
 
-/** Text of a shell script beside this file: given as an argument, because an unprivileged uid may not reach the file. */
+/** Text of a shell script of `launch/`: given as an argument, because an unprivileged uid may not reach the file. */
 export function script(name: 'launch' | 'init' | 'namespaces' | 'probe'): string {
   // Without its remarks, which every process list would show.
-  return readFileSync(new URL(`./${name}.sh`, import.meta.url), 'utf8').replace(/^\s*#.*\n/gm, '');
+  return readFileSync(new URL(`./launch/${name}.sh`, import.meta.url), 'utf8').replace(/^\s*#.*\n/gm, '');
 }
 
 export function isRoot(): boolean {

@@ -6,11 +6,11 @@ import { readEnv } from '../../platform/config/env.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { MetricsModule } from '../../platform/metrics/metrics.module.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
-import { BubblewrapSandbox } from './bubblewrap.sandbox.js';
+import { BubblewrapSandbox } from './drivers/bubblewrap.sandbox.js';
 import { findProgram } from './host.js';
-import type { LocalSession } from './local-session.js';
-import { NamespacesSandbox } from './namespaces.sandbox.js';
-import { NoSandbox } from './none.sandbox.js';
+import type { LocalSession } from './drivers/local-session.js';
+import { NamespacesSandbox } from './drivers/namespaces.sandbox.js';
+import { NoSandbox } from './drivers/none.sandbox.js';
 import { SandboxSelector } from './sandbox-selector.js';
 import { SandboxModule } from './sandbox.module.js';
 import { SandboxError } from './sandbox.js';
@@ -98,6 +98,8 @@ describe('The choice of the sandbox', () => {
     expect((await session.run(`ps ax | grep -c "[s]leep ${mark}"; rg --version | head -c 7`)).stdout).toBe(
       '0\nripgrep',
     );
+    // The service's own, whether or not the host has one.
+    expect((await session.run('command -v rg')).stdout).toMatch(/^(?!\/(usr\/)?bin\/).*\/rg\n$/);
     expect(await session.run('sleep 60 & sleep 60', { timeoutSeconds: 0.3 })).toMatchObject({ killed: 'timeout' });
     await session.close();
     await selector.current.remove(taskId);

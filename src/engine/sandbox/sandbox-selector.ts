@@ -3,7 +3,14 @@ import { Env } from '../../platform/config/env.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { MeteredSession } from './metered-session.js';
-import { Sandbox, SandboxError, type SandboxOpenOptions, type SandboxReport, type SandboxSession } from './sandbox.js';
+import {
+  Sandbox,
+  SandboxError,
+  type SandboxOpenOptions,
+  type SandboxReport,
+  type SandboxReservation,
+  type SandboxSession,
+} from './sandbox.js';
 
 // In this order: bubblewrap has a seccomp filter too.
 const AUTOMATIC = ['bubblewrap', 'namespaces'];
@@ -23,6 +30,10 @@ export class SandboxSelector implements OnModuleInit {
   /** The sandbox of this process; from the end of the boot on, and only where work is done. */
   get current(): Sandbox {
     return this.selected.sandbox;
+  }
+
+  reserve(taskId: string): Promise<SandboxReservation | null> {
+    return this.current.reserve(taskId);
   }
 
   /** As {@link Sandbox.open} of the current one, with its commands counted. */

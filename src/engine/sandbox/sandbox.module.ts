@@ -1,8 +1,9 @@
+// The room where commands run apart from the host: the choice of a driver, the drivers, one launch, one workdir.
 import { Module } from '@nestjs/common';
-import { BubblewrapSandbox } from './bubblewrap.sandbox.js';
+import { BubblewrapSandbox } from './drivers/bubblewrap.sandbox.js';
 import { Heartbeat } from './heartbeat.js';
-import { NamespacesSandbox } from './namespaces.sandbox.js';
-import { NoSandbox } from './none.sandbox.js';
+import { NamespacesSandbox } from './drivers/namespaces.sandbox.js';
+import { NoSandbox } from './drivers/none.sandbox.js';
 import { SandboxSelector } from './sandbox-selector.js';
 
 @Module({

@@ -23,6 +23,8 @@ export interface SandboxOpenOptions {
   taskId: string;
   /** Shown at `/project/<name>`, read-only, for as long as the session is open. */
   project?: SharedFile[];
+  /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
+  reservation?: SandboxReservation | null;
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
   signal: AbortSignal;
 }
@@ -66,8 +68,14 @@ export abstract class SandboxSession {
   abstract readFile(path: string): Promise<{ size: number; content: Readable }>;
   /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
   abstract writeFile(path: string, content: string | Buffer | Readable): Promise<void>;
-  /** Kills what is left and gives the workdir's user id back. Idempotent. The workdir stays. */
+  /** Kills what is left and gives back what `open` has taken. Idempotent. The workdir stays. */
   abstract close(): Promise<void>;
+}
+
+/** What {@link Sandbox.reserve} has set aside. */
+export abstract class SandboxReservation {
+  /** Gives it back. Idempotent; called at the end of the run, after the session is closed. */
+  abstract release(): void;
 }
 
 export interface SandboxReport {
@@ -83,11 +91,19 @@ export interface SandboxReport {
  * no inherited descriptor, nothing of the host but a read-only system; limits of time, memory, processes, disk and
  * output; the whole process tree ends with the command, with the session, and with the worker, however that ends.
  *
- * `check` is called once at boot. `open` is called once per run, `remove` once when a task is deleted.
+ * `check` is called once at boot. `reserve` is called once per run, at its start, `open` at most once per run, when a tool
+ * first wants it, `remove` once when a task is deleted.
  */
 export abstract class Sandbox {
   /** Tries the driver for real. Rejects with {@link SandboxError} whose message says why not and what to do. */
   abstract check(): Promise<SandboxReport>;
+  /**
+   * Sets aside what a session of the task needs and what can run short, before the run does anything. Rejects with
+   * {@link SandboxBusyError} when it has run short: the run goes back to the queue. Null: nothing can run short here.
+   */
+  reserve(_taskId: string): Promise<SandboxReservation | null> {
+    return Promise.resolve(null);
+  }
   abstract open(options: SandboxOpenOptions): Promise<SandboxSession>;
   /** Removes a task's workdir. Succeeds when there is none. */
   abstract remove(taskId: string): Promise<void>;
@@ -95,7 +111,12 @@ export abstract class Sandbox {
 
 /** The sandbox itself does not work: an operator's problem, not the command's. */
 export class SandboxError extends Error {
-  override readonly name = 'SandboxError';
+  override readonly name: string = 'SandboxError';
+}
+
+/** The sandbox works, but has no place for another session at the moment. */
+export class SandboxBusyError extends SandboxError {
+  override readonly name = 'SandboxBusyError';
 }
 
 /** A file of the workdir cannot be read or written as asked. The message is for the model. */

@@ -13,6 +13,7 @@ export class HealthController {
     summary: 'Ask whether the process answers',
     policy: null,
     scopes: 'public',
+    query: 'ignored',
     answer: z.strictObject({ status: z.literal('ok') }),
   })
   live() {
@@ -21,7 +22,13 @@ export class HealthController {
 
   /** 503 while the process is stopping or cut off from its database. */
   @Get('ready')
-  @Endpoint({ summary: 'Ask whether the process can serve', policy: null, scopes: 'public', answer: READINESS })
+  @Endpoint({
+    summary: 'Ask whether the process can serve',
+    policy: null,
+    scopes: 'public',
+    query: 'ignored',
+    answer: READINESS,
+  })
   async ready(@Res({ passthrough: true }) res: Response) {
     const answer = await this.readiness.check();
     res.status(answer.status === 'ok' ? 200 : 503);

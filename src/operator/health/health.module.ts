@@ -1,3 +1,4 @@
+// What an operator watches: whether the process lives, whether it can work, and its figures.
 import { Module } from '@nestjs/common';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';

@@ -20,6 +20,7 @@ export class MetricsController {
     description: '404 unless `HOST` is a loopback address; then they are on `METRICS_PORT` alone.',
     policy: null,
     scopes: 'public',
+    query: 'ignored',
     answer: { 200: { description: 'The text format of Prometheus.', content: { 'text/plain': null } } },
   })
   async read(@Res() res: Response): Promise<void> {

@@ -34,7 +34,7 @@ function addVerb(
   usage: string,
   { description, required = {}, options = {}, run }: ExtensionCommand,
 ): void {
-  const command = verb(group, usage, (services, _options, argument) =>
+  const command: Command = verb(group, usage, (services, _options, argument) =>
     run(services, command.opts<CommandOptions>(), usage.includes('<') ? argument : ''),
   );
   command.description(description);

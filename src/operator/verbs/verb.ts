@@ -1,11 +1,14 @@
 // What the verbs of the operator command share: options, their values, the services, and how an answer is printed.
-import { type INestApplicationContext, Module } from '@nestjs/common';
+import { resolve } from 'node:path';
+import { type INestApplicationContext, Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Role } from '../../access/auth/auth-context.js';
+import { OperatorError } from '../../access/auth/operator-error.js';
 import { composeCli } from './compose-cli.js';
-import { readEnv } from '../../platform/config/env.js';
+import { type Env, readEnv } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
+import { isInstallation } from '../../platform/database/embedded/embedded-cluster.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 
@@ -27,7 +30,14 @@ export interface Options {
   yes?: true;
 }
 export type Services = Pick<INestApplicationContext, 'get'>;
-export type Verb = (services: Services, options: Options, id: string) => Promise<object>;
+export type Verb<T extends object = object> = (services: Services, options: Options, id: string) => Promise<T>;
+
+interface VerbSettings<T> {
+  /** What people read instead of all fields of the answer. */
+  words?: (answer: T) => string;
+  /** The verb may make an installation where there is none. */
+  installs?: boolean;
+}
 
 /** The root of the command line. It knows the extensions, whose modules its verbs load. */
 export class Program extends Command {
@@ -61,20 +71,40 @@ export function listOf<T extends string>(known: readonly T[], further = '') {
   };
 }
 
-/** A verb about one workspace, with further required options. */
-export function ofWorkspace(command: Command, ...further: string[]): Command {
-  for (const flag of ['--workspace <slug>', ...further]) command.requiredOption(flag);
+/** A verb about one workspace; `further` are required options too: flags → meaning. */
+export function ofWorkspace(command: Command, further: Record<string, string> = {}): Command {
+  command.requiredOption('--workspace <slug>', 'the workspace');
+  for (const [flags, meaning] of Object.entries(further)) command.requiredOption(flags, meaning);
   return command;
 }
 
-/** A subcommand that prints what `act` resolves with. */
-export function verb(parent: Command, usage: string, act: Verb): Command {
-  const command = parent.command(usage).option('--json', 'print one JSON object');
+/** A subcommand that prints what `act` resolves with: for people, or with `--json` as one object. */
+export function verb<T extends object>(
+  parent: Command,
+  usage: string,
+  act: Verb<T>,
+  { words = inWords, installs = false }: VerbSettings<T> = {},
+): Command {
+  const command = parent.command(usage);
   return command.action(async (...given: unknown[]) => {
-    const options = command.opts<Options>();
-    const answer = await withServices(extensionsOf(command), (services) => act(services, options, String(given[0])));
-    console.log(options.json === true ? JSON.stringify(answer) : inWords(answer));
+    const options = command.optsWithGlobals<Options>();
+    const extensions = extensionsOf(command);
+    const env = readEnv(undefined, extensions);
+    if (!installs) requireInstallation(env);
+    const answer = await withServices(composeCli(env, extensions), (services) => {
+      return act(services, options, String(given[0]));
+    });
+    console.log(options.json === true ? JSON.stringify(answer) : words(answer));
   });
+}
+
+/** A wrong `DATA_DIR` must not become a second, empty installation. Throws {@link OperatorError}; makes nothing. */
+function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }: Env): void {
+  const folder = resolve(DATA_DIR);
+  if (DATABASE_URL !== undefined || isInstallation(folder)) return;
+  throw new OperatorError(
+    `There is no Millwright in DATA_DIR ${folder}, and this command makes none: set DATA_DIR to the folder of the service. A new one is made by 'npm start', 'npm run demo' and 'workspace create'.`,
+  );
 }
 
 function extensionsOf(command: Command): ExtensionSet {
@@ -83,8 +113,8 @@ function extensionsOf(command: Command): ExtensionSet {
   return extensionsOf(command.parent);
 }
 
-async function withServices<T>(extensions: ExtensionSet, act: (services: Services) => Promise<T>): Promise<T> {
-  @Module(composeCli(readEnv(undefined, extensions), extensions))
+async function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
+  @Module(modules)
   class CliModule {}
   const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
   try {
@@ -95,7 +125,7 @@ async function withServices<T>(extensions: ExtensionSet, act: (services: Service
 }
 
 /** `name: value` lines; records of a list are separated by an empty line. */
-function inWords(answer: object): string {
+export function inWords(answer: object): string {
   const blocks = Object.values(answer).flat().filter((item) => typeof item === 'object' && item !== null); // prettier-ignore
   if (blocks.length === 0) return Array.isArray(Object.values(answer)[0]) ? 'None.' : 'Done.';
   return blocks.map(lines).join('\n\n');

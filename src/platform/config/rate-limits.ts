@@ -70,10 +70,10 @@ export function rateLimitsSchema(further: FurtherPolicies) {
   });
 }
 
-type OptionalNotNull = { [P in Plan]?: GivenPlan | undefined };
+type GivenRates = { [P in Plan]?: GivenPlan | undefined };
 
 /** The given rates over the defaults, key by key. */
-export function mergedRates(given: OptionalNotNull = {}, further: FurtherPolicies = {}): RateLimits {
+export function mergedRates(given: GivenRates = {}, further: FurtherPolicies = {}): RateLimits {
   return { free: mergedPlan('free', given.free, further), paid: mergedPlan('paid', given.paid, further) };
 }
 

@@ -32,21 +32,24 @@ export class StatementPool implements Sql {
 }
 
 /**
- * The connections of one process, in pools of their own so that nothing that waits for a connection holds another of the same
- * pool (forty requests on one pool of ten were seen to hang for ever): TypeORM's for the transactions of requests, `read` for
- * single statements of requests (credentials, reads), `work` for what workers record and for tickers. What keeps runs going
- * must not stand behind what waits for locked tasks (docs/decisions/0019).
+ * The connections of one process. Each purpose has a pool of its own, so that no statement waits for a connection that its own
+ * caller holds (forty requests on one pool of ten hung for ever). TypeORM's pool serves the transactions of requests, `read`
+ * single statements of requests (credentials, reads), `work` what workers record. Renewals, claims and polling have their own,
+ * because they must not wait behind writes to locked tasks (docs/decisions/0019).
  */
 @Injectable()
 export class Database {
   readonly read: ReadPool;
-  /** Waits for a lock half a second, then serves the next; RunRecorder asks again. */
+  /** A statement waits for a lock half a second, then the connection serves the next one; the RunRecorder asks again. */
   readonly work: StatementPool;
-  /** For claims. Waits for a lock less long than RunClaims for the answer: a claim that was given up here would be carried out there, for nobody. */
+  /**
+   * For claims. PostgreSQL gives up waiting for a lock before RunClaims gives up waiting for the answer: else it would carry
+   * out a claim that no worker knows of.
+   */
   readonly claims: StatementPool;
-  /** For the looks of the reconciler, which skip what is locked, and for runs that are handed back. */
+  /** For the reconciler, whose statements skip what is locked, and for runs that are handed back. */
   readonly polling: StatementPool;
-  /** For renewals, which skip it too. Of nobody else: of connections that a network has cut without a word each costs a beat. */
+  /** For renewals alone, which skip what is locked too. A connection that the network has cut silently costs a renewal its turn. */
   readonly leases: StatementPool;
 
   constructor(readonly url: string) {
@@ -70,7 +73,7 @@ export function connectionOptions(url: string, name: string) {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     statement_timeout: 30_000,
-    // A connection that was cut without a word answers nothing, not even that time-out: this one runs on our side.
+    // A connection that the network has cut silently brings no answer, not even that time-out. This one runs on our side.
     query_timeout: 35_000,
     // A stopped process must not hold row locks for ever: it would block the takeover of its runs.
     idle_in_transaction_session_timeout: 15_000,
@@ -81,7 +84,7 @@ function pool(url: string, name: string, max: number, more: object = {}): pg.Poo
   const made = new pg.Pool({ ...connectionOptions(url, name), max, ...more });
   // A dropped idle connection is replaced at the next use; without a listener it would end the process.
   made.on('error', () => undefined);
-  // So would one that is lost while somebody has it for a transaction. Their query is rejected all the same.
+  // So would a connection that is lost while a transaction has it. The transaction's query is rejected all the same.
   made.on('connect', (client) => client.on('error', () => undefined));
   return made;
 }

@@ -21,14 +21,14 @@ export class PipelinedClient extends PlainClient {
     super(config);
     // The driver then sends without waiting for the answers that are still to come.
     this.pipeline = true;
-    // A database that dies as it greets says so in the same packet: by then the pool listens no more and TypeORM not yet, and
-    // an 'error' that nobody hears ends the process. Whoever asks the connection something is told.
+    // A database that dies as it greets says so in the same packet. At that moment the pool has stopped listening and TypeORM
+    // has not begun, and Node ends a process for an 'error' without a listener. The next query is rejected all the same.
     this.on('error', () => undefined);
   }
 
   /**
-   * Sends a statement with the next one, which fails with its error if it fails: for one whose rows nobody needs. Its values
-   * are plain: one that the driver cannot write would fail here alone, and PostgreSQL would take the COMMIT behind it.
+   * Sends a statement with the next one, which fails with its error if it fails. Its rows are dropped. Its values are plain:
+   * one that the driver cannot write would fail here alone, and PostgreSQL would take the COMMIT behind it.
    */
   hold(statement: { name: string; text: string; values: Plain[] }): void {
     this.held.push([statement]);

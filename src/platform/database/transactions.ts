@@ -1,4 +1,4 @@
-// How a transaction of requests and of the operator begins and ends: everybody who writes opens it here.
+// How a transaction of a request or of an operator's verb begins and ends: all writes outside of workers open it here.
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { ClientBase } from 'pg';

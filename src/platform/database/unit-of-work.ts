@@ -7,8 +7,8 @@ import type { Query, Sql } from './sql.js';
 const NAMES = new Map<string, string>();
 
 /**
- * The one transaction of a writing request: a short straight line that ends in a commit. Handlers use
- * only this for the database: a second connection taken while it is open deadlocks a pool of ten under forty requests.
+ * The one transaction of a writing request. Handlers use only this for the database: a handler that takes a second connection
+ * while it is open deadlocks a pool of ten under forty requests. For cold, plain writes `manager` gives TypeORM's repositories.
  */
 export class UnitOfWork implements Sql {
   private readonly waiting: (() => void)[] = [];
@@ -59,7 +59,7 @@ export class UnitOfWork implements Sql {
     this.waiting.push(work);
   }
 
-  /** For whoever opened the transaction. */
+  /** Called by `Transactions` after the commit. */
   committed(): void {
     for (const work of this.waiting.splice(0)) work();
   }

@@ -24,6 +24,7 @@ export const ERRORS = {
   idempotency_in_progress: [409, 'conflict'],
   interaction_not_pending: [409, 'conflict'],
   task_not_cancellable: [409, 'conflict'],
+  header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],
   internal_error: [500, 'internal_error'],
   unavailable: [503, 'internal_error'],

@@ -60,7 +60,7 @@ async function expectNothing(req: Request): Promise<void> {
 }
 
 function refuseQuery(route: Route, req: Request): void {
-  if (route.takesQuery || route.contract.scopes === 'public' || !req.url.includes('?')) return;
+  if (route.takesQuery || route.contract.query === 'ignored' || !req.url.includes('?')) return;
   const [name] = Object.keys(req.query);
   if (name === undefined) return;
   throw new ApiError('invalid_query', `The query parameter "${name}" is not known here.`, { param: name });

@@ -1,14 +1,23 @@
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request } from 'express';
-import { ApiError } from './api-error.js';
+import { ApiError, type ErrorCode } from './api-error.js';
 import { headerValues } from './request.js';
 import { newId } from '../database/ids.js';
 
-/** Status line for what the parser of Node refuses before there is a request. */
-const STATUS: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+type Refusal = readonly [statusLine: string, code: ErrorCode, message: string];
+
+/** What Node's parser refuses before there is a request, by the code of its error. */
+const REFUSALS: Record<string, Refusal> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'header_too_large',
+    `The request line and the headers are larger than the ${maxHeaderSize / 1024} KiB that are accepted.`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'invalid_body', 'The request did not arrive in time.'],
+  HPE_INVALID_EOF_STATE: ['400 Bad Request', 'invalid_body', 'The request ended early.'],
 };
+const UNREADABLE: Refusal = ['400 Bad Request', 'invalid_body', 'This is no HTTP request that can be read.'];
 
 /** A request says once for which host it is (RFC 9112 §3.2). Node would answer the lack of it bare, without a body. */
 export function wrongHost(req: Request): ApiError | undefined {
@@ -23,11 +32,11 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     socket.destroy(error);
     return;
   }
+  const [statusLine, code, message] = REFUSALS[error.code ?? ''] ?? UNREADABLE;
   const requestId = newId();
-  const refusal = new ApiError('invalid_body', 'This is no HTTP request that can be read.');
-  const body = JSON.stringify(refusal.body(requestId));
+  const body = JSON.stringify(new ApiError(code, message).body(requestId));
   const head = [
-    `HTTP/1.1 ${STATUS[error.code ?? ''] ?? '400 Bad Request'}`,
+    `HTTP/1.1 ${statusLine}`,
     `X-Request-Id: ${requestId}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,

@@ -54,6 +54,8 @@ export interface EndpointContract {
   idempotency?: 'required' | 'optional';
   /** `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; else `none`. */
   body?: 'json' | 'none' | 'stream';
+  /** Query parameters that the handler does not take are 400, unless `ignored` (reference §1): probes and browsers add some. */
+  query?: 'ignored';
   /** What a `stream` is, when it is no form with one file: a media type. */
   accepts?: string;
   /** `Location` of a 201, filled in from the answer: `/v1/tasks/{task.id}`. */

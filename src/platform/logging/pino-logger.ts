@@ -11,7 +11,7 @@ export class PinoLogger implements LoggerService {
    * @param destination standard output when not given.
    */
   constructor(level = 'info', destination?: DestinationStream) {
-    // No pid and host: whoever collects the lines of a process knows them.
+    // Without pid and host: the collector of a process's lines knows them.
     const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorView } };
     this.pino = destination === undefined ? pino(options) : pino(options, destination);
   }

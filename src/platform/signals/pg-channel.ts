@@ -16,7 +16,7 @@ type Listener = (notice: Notice) => void;
 /**
  * Notices between processes through PostgreSQL, never inside a transaction: NOTIFY takes a lock that serialises commits
  * (16 writers: 15,500 commits/s without, 3,940 with). So a connection of its own sends them after the commit, those of one
- * turn of the event loop in one statement. They may be lost: whoever needs certainty looks at the tables.
+ * turn of the event loop in one statement. They may be lost: the tables are certain.
  */
 @Injectable()
 export class PgChannel implements OnModuleInit, OnApplicationShutdown {
@@ -145,7 +145,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Null for what is none of ours: whoever may connect to the database may send any text on the channel. */
+/** Null for a text that no process of this service sends: all users of the database may send on the channel. */
 function noticeOf(payload: string | undefined): Notice | null {
   let value: unknown;
   try {

@@ -79,6 +79,8 @@ describe('a form of one file', () => {
   test.each([
     ['a name in UTF-8', `${disposition('name="file"; filename="報告 é.md"')}\r\nx`, '報告 é.md', null],
     ['an encoded name', `${disposition(`name="file"; filename="a"; filename*=UTF-8''%C3%A9.md`)}\r\nx`, 'é.md', null],
+    ['an escaped name', `${disposition('name="file"; filename="%22a%22%0D%0a%41.md"')}\r\nx`, '"a"\r\n%41.md', null],
+    ['a percent of its own', `${disposition(`name="file"; filename*=UTF-8''%2522.md`)}\r\nx`, '%22.md', null],
     ['control characters', `${disposition('name="file"; filename="a\u0000\u0001\u007f\tb"')}\r\nx`, 'a\tb', null],
     [
       'no name',

@@ -72,7 +72,16 @@ export async function readFilePart<T>(
 // The types promise a file name that a part need not have.
 function described({ filename, mimeType }: Partial<busboy.FileInfo>, head: Head) {
   const isDeclared = mimeType !== 'text/plain' || DECLARES_TEXT.test(head.text);
-  return { name: filename ?? null, declaredType: isDeclared ? (mimeType ?? null) : null };
+  return { name: nameIn(filename, head.text), declaredType: isDeclared ? (mimeType ?? null) : null };
+}
+
+const ESCAPES: Record<string, string> = { '%22': '"', '%0a': '\n', '%0d': '\r' };
+
+/** Browsers and curl escape three characters of a name, and nothing else of it (WHATWG HTML §4.10.21.8). */
+function nameIn(filename: string | undefined, head: string): string | null {
+  // A name in `filename*` has an encoding of its own, which the parser has undone.
+  if (filename === undefined || /filename\*=/i.test(head)) return filename ?? null;
+  return filename.replace(/%(22|0a|0d)/gi, (escaped) => ESCAPES[escaped.toLowerCase()] ?? escaped);
 }
 
 function parserFor(request: IncomingMessage): busboy.Busboy {

@@ -1,47 +1,44 @@
 import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { OptionalNotNull, trimmed } from '../../platform/http/fields.js';
+import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { Documented } from '../../platform/http/documented.js';
+import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
 import { VISIBILITIES, type Visibility } from './project.row.js';
 
+const NAME = 'What people call it.';
+const VISIBILITY = '`workspace`: all members see it and what belongs to it. `private`, the default: its owner alone.';
 const LIMIT = 'limit must be a whole number from 1 to 50';
 
-// Registered from the last check to the first: the pipe answers the one that was registered last.
-const Name =
-  (): PropertyDecorator =>
-  (target, key): void => {
-    Matches(/\S/, { message: 'name must not be blank' })(target, key);
-    MaxLength(200)(target, key);
-    IsString()(target, key);
-    Transform(trimmed)(target, key);
-  };
-
 export class CreateProjectDto {
-  @Name()
+  @Name(NAME)
   name: string;
 
   @IsOptional()
   @IsString()
   @MaxLength(4_000)
+  @Documented({ description: 'What it is for; null for none.' })
   description?: string | null;
 
   @OptionalNotNull()
   @IsIn(VISIBILITIES)
+  @Documented({ description: VISIBILITY })
   visibility?: Visibility;
 }
 
 export class ChangeProjectDto {
   @OptionalNotNull()
-  @Name()
+  @Name(NAME)
   name?: string;
 
   @IsOptional()
   @IsString()
   @MaxLength(4_000)
+  @Documented({ description: 'What it is for; null for none.' })
   description?: string | null;
 
   @OptionalNotNull()
   @IsIn(VISIBILITIES)
+  @Documented({ description: VISIBILITY })
   visibility?: Visibility;
 }
 

@@ -97,14 +97,21 @@ function nameOfFirst(parts: Awaited<ReturnType<typeof userParts>>): string {
   return first?.type === 'file' ? first.name : 'Task';
 }
 
-/** The first line that says something: without Markdown's heading marks, and not the mark of a fence. */
+const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\r?\n\1[ \t]*(?:\r?\n|$)/;
+
+/** The first line that says something, without Markdown's heading marks, in 200 characters: text before front matter. */
 function titleOf(content: string): string {
-  const line = content.split('\n').find((text) => /[^\s#]/.test(text) && !/^\s*(```|~~~)/.test(text)) ?? 'Task';
-  const plain = line.replace(/^\s*#+\s*/, '').trim();
+  const line = firstLine(content.replace(FRONT_MATTER, '')) ?? firstLine(content) ?? 'Task';
+  const plain = line.replace(/\p{Cc}+/gu, ' ').replace(/^\s*#+\s*/, '').trim(); // prettier-ignore
   return plain.length <= 200
     ? plain
     : `${plain
         .slice(0, 199)
         .toWellFormed()
         .replace(/\ufffd$/, '')}…`;
+}
+
+/** Neither blank, nor the mark of a fence, nor marks alone: a rule, an underline, the hashes of an empty heading. */
+function firstLine(content: string): string | undefined {
+  return content.split('\n').find((text) => /[^\s\p{Cc}#>*_=+-]/u.test(text) && !/^\s*(```|~~~)/.test(text));
 }

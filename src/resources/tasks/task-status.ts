@@ -2,7 +2,39 @@
 export const TASK_STATUSES = ['queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
+/** Why a task failed, was cancelled, or is queued again (reference §4). An extension's engine may have others. */
+export const STATUS_REASON_CODES = [
+  'recovered',
+  'cancelled',
+  'owner_removed',
+  'worker_lost',
+  'budget_exceeded',
+  'step_limit',
+  'output_limit',
+  'no_progress',
+  'content_filter',
+  'model_error',
+  'model_not_available',
+  'model_credentials',
+  'model_gone',
+  'model_quota',
+  'model_overloaded',
+  'sandbox_unavailable',
+  'runbook_block_failed',
+  'usage_exhausted',
+  'storage_exhausted',
+  'repository_unavailable',
+  'output_invalid',
+  'mcp_unavailable',
+  'engine_failed',
+  'refusal',
+  'max_tokens',
+  'max_turn_requests',
+  'internal_error',
+] as const;
+
 export interface StatusReason {
+  /** One of {@link STATUS_REASON_CODES}, or one of an extension. */
   code: string;
   message: string;
   retryable: boolean;

@@ -17,7 +17,7 @@ import {
 } from 'class-validator';
 import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
 import { Documented } from '../../platform/http/documented.js';
-import { OptionalNotNull, trimmed } from '../../platform/http/fields.js';
+import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { TASK_STATUSES, type TaskStatus } from './task-status.js';
@@ -33,6 +33,7 @@ const Content =
     MaxLength(MAX_CONTENT)(target, key);
     IsString()(target, key);
     OptionalNotNull()(target, key);
+    Documented({ description: 'What the agent is to do, or to know. Markdown.' })(target, key);
   };
 
 const Attachments =
@@ -47,6 +48,10 @@ const Attachments =
     ArrayMinSize(1)(target, key);
     IsArray()(target, key);
     OptionalNotNull()(target, key);
+    Documented({ description: 'Uploads that become files of the task, under `attachments/` in its workdir.' })(
+      target,
+      key,
+    );
   };
 
 export class AttachmentDto {
@@ -55,24 +60,41 @@ export class AttachmentDto {
   uploadId: string;
 }
 
+const COST = /^(?=.*[1-9])\d{1,9}(\.\d{1,6})?$/;
+const NO_PRICES = 'maxCost counts on a model with prices alone, and no model here has any; leave it out, or send null';
+
+/** A limit of a budget: null means that it is not given, so that a budget that was read can be sent back. */
+const Limit =
+  (...checks: PropertyDecorator[]): PropertyDecorator =>
+  (target, key): void => {
+    for (const check of checks.toReversed()) check(target, key);
+    Transform(({ value }: { value: unknown }) => value ?? undefined)(target, key);
+    IsOptional()(target, key);
+  };
+
+const Count = (most: number): PropertyDecorator => Limit(IsInt(), Min(1), Max(most));
+
+/** Reference §4. */
 export class BudgetDto {
-  @OptionalNotNull()
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000)
+  @Count(1_000_000)
+  @Documented({ description: 'Calls of the model.' })
   maxSteps?: number;
 
-  @OptionalNotNull()
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000_000_000)
+  @Count(1_000_000_000_000)
+  @Documented({ description: 'Tokens that go in and come out, together.' })
   maxTokens?: number;
 
-  @OptionalNotNull()
-  @IsInt()
-  @Min(1)
-  @Max(31_622_400)
+  @Count(31_622_400)
+  @Documented({ description: 'Running time; waiting for people does not count.' })
   maxDurationSeconds?: number;
+
+  @Limit(
+    IsString(),
+    Matches(COST, { message: 'maxCost must be an amount in USD as text, above 0, with at most 6 decimals: "0.50"' }),
+    ValidateBy({ name: 'prices', validator: { validate: () => false, defaultMessage: () => NO_PRICES } }),
+  )
+  @Documented({ description: 'USD, a decimal number as text. Refused for now: no model has prices yet.' })
+  maxCost?: string;
 }
 
 function isMetadata(value: unknown): boolean {
@@ -95,28 +117,26 @@ const Substance = () => Documented({ anyOf: [{ required: ['content'] }, { requir
 /** What a task is created with and may be changed to afterwards. */
 export class ChangeTaskDto {
   @OptionalNotNull()
-  @Transform(trimmed)
-  @IsString()
-  @Documented({ description: 'Without it the first line of the content.' })
-  @Matches(/\S/, { message: 'title must not be blank' })
-  @MaxLength(200)
+  @Name('Without it the first line of the content that says something, else the name of the first file.')
   title?: string;
 
   @IsOptional()
   @IsString()
+  @Documented({ description: 'The project that the task belongs to; null for none.' })
   projectId?: string | null;
 
   @IsOptional()
   @IsInstance(BudgetDto, { message: 'budget must be an object' })
   @ValidateNested({ message: 'budget must be an object' })
   @Type(() => BudgetDto)
+  @Documented({ description: 'What one turn may use; null for no limit of its own.' })
   budget?: BudgetDto | null;
 
   @OptionalNotNull()
   // As it was given: class-transformer leaves out keys that are names of Object.prototype.
   @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)
   @Documented({
-    description: 'At most 16 pairs of text.',
+    description: 'At most 16 pairs of text of your own. A PATCH replaces all of them.',
     type: 'object',
     maxProperties: 16,
     propertyNames: { minLength: 1, maxLength: 64 },
@@ -148,13 +168,22 @@ export class CreateTaskDto extends ChangeTaskDto {
 
   @OptionalNotNull()
   @IsIn(['low', 'medium', 'high'])
+  @Documented({
+    description: 'How much the model thinks, as `GET /v1/models` lists it for the model; without it its default.',
+  })
   effort?: Effort;
 
   @OptionalNotNull()
   @IsIn(APPROVALS)
-  @Documented({ description: '`writes`: a person approves each command and each change of a file first.' })
+  @Documented({
+    description: '`writes`: a person approves each command and each change of a file first. `none` is the default.',
+  })
   approvals?: Approvals;
 }
+
+const MODES = `When a running task reads the message; otherwise all three are the same. \`queue\`, the default: in a turn of its own, when the
+running one is over. \`steer\`: before the next model call of the running turn. \`interrupt\`: the running turn ends as it stands, and
+the next one reads it.`;
 
 @Substance()
 export class SendMessageDto {
@@ -166,6 +195,7 @@ export class SendMessageDto {
 
   @OptionalNotNull()
   @IsIn(['queue', 'steer', 'interrupt'])
+  @Documented({ description: MODES })
   mode?: 'queue' | 'steer' | 'interrupt';
 }
 

@@ -3,7 +3,7 @@ import { APPROVALS } from '../../engine/agent/agent-engine.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
 import type { TaskRow } from './task.row.js';
-import { TASK_STATUSES } from './task-status.js';
+import { STATUS_REASON_CODES, TASK_STATUSES } from './task-status.js';
 
 const count = z.int().min(0);
 
@@ -12,10 +12,11 @@ export const interactionSchema = named(
   z.strictObject({
     id: idSchema,
     type: z.enum(['question', 'choice', 'approval']),
-    question: z.string(),
+    question: z.string().describe('What the agent asks; for an `approval`, what the call would do.'),
     options: z
       .array(z.strictObject({ id: z.string(), label: z.string(), description: z.string().nullable() }))
-      .nullable(),
+      .nullable()
+      .describe('What a `choice` chooses from; else null.'),
     multiple: z.boolean().describe('Whether more than one option may be chosen.'),
     allowText: z.boolean().describe('Whether a choice may be answered with text instead.'),
     toolCall: z
@@ -30,9 +31,9 @@ export const interactionSchema = named(
 const budgetSchema = named(
   'TaskBudget',
   z.strictObject({
-    maxSteps: count.nullable(),
-    maxTokens: count.nullable(),
-    maxDurationSeconds: count.nullable(),
+    maxSteps: count.nullable().describe('Calls of the model.'),
+    maxTokens: count.nullable().describe('Tokens that go in and come out, together.'),
+    maxDurationSeconds: count.nullable().describe('Running time; waiting for people does not count.'),
     maxCost: z.string().nullable().describe('USD, a decimal number.'),
   }),
   { description: 'What one turn may use.' },
@@ -41,47 +42,78 @@ const budgetSchema = named(
 const usageSchema = named(
   'TaskUsage',
   z.strictObject({
-    inputTokens: count,
-    outputTokens: count,
-    cachedInputTokens: count,
-    reasoningTokens: count,
-    steps: count,
-    toolCalls: count,
+    inputTokens: count.describe('Tokens that the model read, cached ones included.'),
+    outputTokens: count.describe('Tokens that the model wrote, reasoning included.'),
+    cachedInputTokens: count.describe('Those of the input that the provider had kept.'),
+    reasoningTokens: count.describe('Those of the output that are reasoning.'),
+    steps: count.describe('Calls of the model.'),
+    toolCalls: count.describe('Calls of tools that the model made.'),
     durationMs: count.describe('Running time only.'),
-    cost: z.strictObject({ amount: z.string(), currency: z.literal('USD') }).nullable(),
+    cost: z
+      .strictObject({ amount: z.string().describe('A decimal number.'), currency: z.literal('USD') })
+      .nullable()
+      .describe('Null while the model has no prices.'),
   }),
   { description: 'Adds up over all turns.' },
 );
+
+const statusReasonSchema = named(
+  'StatusReason',
+  z.strictObject({
+    code: z
+      .union([z.enum(STATUS_REASON_CODES), z.string()])
+      .describe('For programs. The list is open: take a code that is not in it as one that you do not know.'),
+    message: z.string().describe('For people.'),
+    retryable: z.boolean().describe('Whether a new message may bring the task further without any other change.'),
+  }),
+);
+
+const sourceSchema = z.strictObject({
+  type: z.enum(['api', 'automation']),
+  automationId: idSchema.nullable(),
+  automationRunId: idSchema.nullable(),
+});
+
+const resultSchema = z.strictObject({
+  text: z.string().describe('The text of the last answer.'),
+  fileIds: z.array(idSchema).describe('The files that the turn published.'),
+});
 
 export const taskSchema = named(
   'Task',
   z.strictObject({
     id: idSchema,
-    title: z.string(),
-    status: z.enum(TASK_STATUSES),
-    statusReason: z.strictObject({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
-    projectId: idSchema.nullable(),
+    title: z.string().describe('As given, else made of the first message.'),
+    status: z
+      .enum(TASK_STATUSES)
+      .describe('`completed`, `failed` and `cancelled` are final until a message sets the task going again.'),
+    statusReason: statusReasonSchema
+      .nullable()
+      .describe('Not null on `failed` and `cancelled`, and on `queued` after a recovery.'),
+    projectId: idSchema.nullable().describe('The project that the task belongs to; null without one.'),
     pendingInteraction: interactionSchema.nullable().describe('Not null exactly while the status is `awaiting_input`.'),
-    model: z.string(),
-    effort: effortSchema.nullable(),
-    approvals: z.enum(APPROVALS),
+    model: z.string().describe('An id of `GET /v1/models`.'),
+    effort: effortSchema.nullable().describe('How much the model thinks; null when the model takes none.'),
+    approvals: z.enum(APPROVALS).describe('`writes`: a person approves each command and each change of a file first.'),
     budget: budgetSchema.nullable(),
-    source: z.strictObject({
-      type: z.enum(['api', 'automation']),
-      automationId: idSchema.nullable(),
-      automationRunId: idSchema.nullable(),
-    }),
-    result: z.strictObject({ text: z.string(), fileIds: z.array(idSchema) }).nullable(),
+    source: sourceSchema.describe('What created the task.'),
+    result: resultSchema.nullable().describe('Not null exactly while the status is `completed`.'),
     usage: usageSchema,
-    repository: z.strictObject({ url: z.string(), ref: z.string().nullable() }).nullable(),
-    changes: z.strictObject({ files: count, additions: count, deletions: count }).nullable(),
-    metadata: z.record(z.string(), z.string()),
-    createdBy: personSchema,
-    messageCount: count,
+    repository: z
+      .strictObject({ url: z.string(), ref: z.string().nullable() })
+      .nullable()
+      .describe('Always null: repositories are not built yet.'),
+    changes: z
+      .strictObject({ files: count, additions: count, deletions: count })
+      .nullable()
+      .describe('Always null: repositories are not built yet.'),
+    metadata: z.record(z.string(), z.string()).describe("The client's own pairs of text."),
+    createdBy: personSchema.describe('The user or service account that the task belongs to.'),
+    messageCount: count.describe('Messages on record, shown or not.'),
     createdAt: timestampSchema,
     updatedAt: timestampSchema,
-    startedAt: timestampSchema.nullable(),
-    finishedAt: timestampSchema.nullable(),
+    startedAt: timestampSchema.nullable().describe('The first start, also after later turns.'),
+    finishedAt: timestampSchema.nullable().describe('When the status became final; else null.'),
   }),
 );
 

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
+import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
 import { databaseError } from '../../platform/database/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
@@ -11,6 +12,8 @@ import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /** Claims in a row that are lost to other processes and repeated at once; after them the next second's look comes. */
 const MAX_LOST = 3;
+/** Milliseconds in which nothing is claimed after the sandbox had no place for a run. */
+const BUSY_MS = 1000;
 
 /**
  * Drives runs: claims one, lets the engine work, records what happens, and takes the next. A signal is obeyed while there
@@ -29,6 +32,8 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   /** A look has found a run that is being claimed here already: that claim may still be refused. */
   private passedOver = false;
   private lost = 0;
+  /** By `performance.now()`. */
+  private busyUntil = 0;
 
   constructor(
     private readonly claims: RunClaims,
@@ -43,6 +48,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** How many runs could start now. */
   get free(): number {
+    if (performance.now() < this.busyUntil) return 0;
     return !this.ready || this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
   }
 
@@ -138,6 +144,11 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     const error: unknown = signal.aborted ? signal.reason : thrown;
     try {
       if (error instanceof FencedError) return await this.fenced(run, error);
+      if (error instanceof SandboxBusyError) {
+        this.busyUntil = performance.now() + BUSY_MS;
+        this.logger.warn(`Run ${run.runId} goes back to the queue: ${error.message}`);
+        return await this.claims.handBack(run);
+      }
       if (error instanceof HandedBackError) return await this.claims.handBack(run);
       if (databaseError(error)?.code === 'unavailable') {
         this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);

@@ -40,6 +40,12 @@ interface Preparation {
   durable: boolean;
 }
 
+/** Whether a service has been started on this `DATA_DIR`, or has a database there. Looks, and makes nothing. */
+export function isInstallation(dataDir: string): boolean {
+  const marks = ['service.lock', 'postgres.location'];
+  return isComplete(join(dataDir, 'postgres')) || marks.some((name) => existsSync(join(dataDir, name)));
+}
+
 /** Where the database of a `DATA_DIR` is or will be. Throws rather than begin an empty one beside an existing one. */
 export function locateCluster(dataDir: string): Cluster {
   const inside = join(dataDir, 'postgres');
@@ -138,7 +144,18 @@ async function runAs(account: Account | null, lock: number, command: string[], i
   const child = spawnAs(account, command, ['pipe', 'ignore', 'pipe', lock]);
   child.stdin?.on('error', () => undefined).end(input);
   const { code, said } = await finish(child);
+  const [, nobody] = /could not look up effective user ID (\d+)/.exec(said) ?? [];
+  if (nobody !== undefined) throw new Error(nameless(nobody));
   if (code !== 0) throw new Error(`${command[0] ?? ''} failed (${String(code)}): ${said}`);
+}
+
+/** Containers run programs under any number, and initdb wants the name that belongs to it. */
+function nameless(uid: string): string {
+  return (
+    `The embedded PostgreSQL cannot make its database as user ID ${uid}, because that user has no name on this machine: ` +
+    `add a line such as "millwright:x:${uid}:0::/:/bin/false" to /etc/passwd, run Millwright as a user that has one, or ` +
+    'set DATABASE_URL.'
+  );
 }
 
 /**

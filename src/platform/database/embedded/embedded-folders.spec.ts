@@ -1,8 +1,20 @@
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { IS_ROOT, Lines, query, temporaryDataDir } from '../../../../test/harness/embedded.js';
-import { removeReachable } from '../../config/reachable.js';
-import { platformPackage } from './embedded-binaries.js';
+import { makeReachable, reachableFolder, removeReachable } from '../../config/reachable.js';
+import { nativeFolder, platformPackage } from './embedded-binaries.js';
+import { prepareCluster } from './embedded-cluster.js';
 import { EmbeddedPostgres } from './embedded-postgres.js';
 
 /** The body makes folders, so it is not even entered where it is skipped. */
@@ -106,5 +118,23 @@ asRoot('the embedded PostgreSQL of root, over the folder of an ordinary user', (
       (name) => statSync(join(dir.path, name)).uid,
     );
     expect(owners).toEqual([owner, owner, owner, owner]);
+  });
+});
+
+asRoot('the embedded PostgreSQL of a user ID without a name', () => {
+  const dir = temporaryDataDir();
+  afterAll(() => dir.remove());
+
+  it('says in one sentence what to do', async () => {
+    const account = { name: 'a number of a container', uid: 54_321, gid: 54_321 };
+    const reachable = reachableFolder(dir.path, account.uid);
+    if (reachable !== dir.path) makeReachable(reachable);
+    const cluster = { folder: join(reachable, 'postgres'), reachable, account };
+    const native = nativeFolder(platformPackage(), reachable, account);
+    const lock = openSync(join(dir.path, 'postgres.lock'), 'w');
+    await expect(prepareCluster(cluster, { dataDir: dir.path, native, lock, durable: false })).rejects.toThrow(
+      /^The embedded PostgreSQL cannot make [^\n]* user ID 54321, [^\n]*\/etc\/passwd, [^\n]* or set DATABASE_URL\.$/,
+    );
+    closeSync(lock);
   });
 });

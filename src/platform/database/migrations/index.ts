@@ -7,6 +7,7 @@ import { Approvals1764633600008 } from './0008-approvals.js';
 import { EndingsOfTurns1795305600009 } from './0009-endings-of-turns.js';
 import { OneQueueIndex1795392000010 } from './0010-one-queue-index.js';
 import { ReadUpTo1795478400011 } from './0011-read-up-to.js';
+import { KeyLastUse1795564800012 } from './0012-key-last-use.js';
 import { HoldMembership1795564800013 } from './0013-hold-membership.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
@@ -20,5 +21,6 @@ export const MIGRATIONS = [
   EndingsOfTurns1795305600009,
   OneQueueIndex1795392000010,
   ReadUpTo1795478400011,
+  KeyLastUse1795564800012,
   HoldMembership1795564800013,
 ];

@@ -184,7 +184,7 @@ function errors(
   extensions: ExtensionSet,
 ): JsonSchema {
   const known = contract.scopes !== 'public';
-  const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 500, 503] : [400, 404, 413, 500];
+  const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 431, 500, 503] : [400, 404, 413, 431, 500];
   if (body !== 'none') statuses.push(415);
   if (path.endsWith('/content')) statuses.push(416);
   return Object.fromEntries(

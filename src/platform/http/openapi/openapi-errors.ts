@@ -55,6 +55,7 @@ const MEANINGS: Record<number, string> = {
   413: 'The body or file is too large.',
   415: 'The content type is not accepted.',
   416: 'The range does not begin within the file.',
+  431: 'The request line and the headers are too large.',
   429: 'Rate limit exceeded.',
   500: 'Internal API error.',
   503: 'The service cannot reach its database, or is busy. Try again.',
@@ -96,7 +97,8 @@ export function errorResponse(
   further: readonly ExtensionError[],
 ): [string, JsonSchema] {
   const required = known && ![401, 429, 500, 503].includes(status);
-  const limited = known && status !== 401 ? rateLimitHeaders(required) : {};
+  // Both are answered before the caller is known.
+  const limited = known && ![401, 431].includes(status) ? rateLimitHeaders(required) : {};
   // A caller without a valid credential may be limited by its address: then only these three are there.
   const tooMany =
     status === 429 ? { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimit-Policy') } : {};

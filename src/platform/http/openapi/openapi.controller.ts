@@ -37,6 +37,7 @@ export class OpenApiController {
     summary: 'Show this document as a page',
     policy: null,
     scopes: 'public',
+    query: 'ignored',
     answer: { 200: { description: 'The page.', content: { 'text/html': null } } },
   })
   page(): string {
@@ -48,6 +49,7 @@ export class OpenApiController {
     summary: 'Read a file of the page',
     policy: null,
     scopes: 'public',
+    query: 'ignored',
     answer: {
       200: { description: 'The file.', content: { 'text/javascript': null, 'text/css': null, 'image/png': null } },
     },

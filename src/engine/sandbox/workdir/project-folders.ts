@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { SandboxError, type SharedFile } from './sandbox.js';
+import { SandboxError, type SharedFile } from '../sandbox.js';
 import { removeFolder } from './workdirs.js';
 
 /**

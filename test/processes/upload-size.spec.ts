@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 
@@ -15,21 +15,17 @@ interface Sent {
 
 describe('Large uploads to a service as it comes (reference §7)', () => {
   const folder = temporaryFolder();
-  let api: TestApp;
   let member: Member;
   let service: ServiceProcess;
 
+  afterAll(() => service.end());
+  const api = useService();
   beforeAll(async () => {
-    api = await bootApp({ env: { ROLE: 'api' } });
     member = await makeMember(api);
     const secret = { DATABASE_URL: api.db.url, SECRET_KEY: 'a secret of the tests, at least 32 bytes long' };
     service = await ServiceProcess.start({ ...secret, ROLE: 'api', DATA_DIR: folder.path, LOG_LEVEL: 'fatal' });
   }, 60_000);
-  afterAll(async () => {
-    await service.end();
-    await api.close();
-    folder.remove();
-  });
+  afterAll(() => folder.remove());
 
   /** Sends a file of so many bytes in pieces, as fast as they are taken, and never holds it whole itself. */
   const send = (size: number) =>

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeDrivers, type DriverName, SandboxBench } from '../../../test/harness/sandboxes.js';
-import { Output } from './output.js';
+import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { Output } from '../launch/output.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Command, type CommandTools, type How, type Line, MARK } from './command.js';
-import { DiskWatch } from './disk-watch.js';
-import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from './sandbox.js';
+import { Command, type CommandTools, type How, type Line, MARK } from '../launch/command.js';
+import { DiskWatch } from '../workdir/disk-watch.js';
+import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from '../sandbox.js';
 import { PROJECT } from './root-folder.js';
-import type { UserId } from './user-ids.js';
-import { WorkdirFiles } from './workdir-files.js';
-import { insideWorkdir } from './workdirs.js';
+import type { UserId } from '../workdir/user-ids.js';
+import { WorkdirFiles } from '../workdir/workdir-files.js';
+import { insideWorkdir } from '../workdir/workdirs.js';
 
 interface SessionParts {
   /** The workdir as the host names it, and as it is named inside. */
@@ -16,6 +16,8 @@ interface SessionParts {
   /** The folder of the project's files as the host names it; it goes with the session. */
   project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
+  /** Gives back what the session was opened with; called at its end. */
+  release: () => void;
   limits: SandboxLimits;
   tools: CommandTools;
   shell: string;
@@ -94,7 +96,7 @@ export class LocalSession extends SandboxSession {
     this.parts.signal.removeEventListener('abort', this.abort);
     await this.disk.idle();
     await this.removeProject();
-    this.parts.user?.release();
+    this.parts.release();
   }
 
   private async removeProject(): Promise<void> {

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { sandboxLimitsOf } from '../../platform/config/config-file.js';
-import type { DataDir } from '../../platform/config/data-dir.js';
-import type { Env } from '../../platform/config/env.js';
-import { makeReachable, reachableFolder } from '../../platform/config/reachable.js';
-import type { CommandTools, How, Line } from './command.js';
-import type { Heartbeat } from './heartbeat.js';
-import { isRoot, needProgram, script } from './host.js';
+import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import type { DataDir } from '../../../platform/config/data-dir.js';
+import type { Env } from '../../../platform/config/env.js';
+import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
+import type { CommandTools, How, Line } from '../launch/command.js';
+import type { Heartbeat } from '../heartbeat.js';
+import { isRoot, needProgram, script } from '../host.js';
 import { LocalSession } from './local-session.js';
-import { Pipes } from './pipes.js';
-import { ProjectFolders } from './project-folders.js';
+import { Pipes } from '../launch/pipes.js';
+import { ProjectFolders } from '../workdir/project-folders.js';
 import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
-import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from './sandbox.js';
-import { FIRST_UID, type UserId } from './user-ids.js';
-import { Workdirs } from './workdirs.js';
+import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
+import { FIRST_UID, UserId } from '../workdir/user-ids.js';
+import { Workdirs } from '../workdir/workdirs.js';
 
 /** What is ready after boot. */
 export interface Prepared {
@@ -99,20 +99,30 @@ export abstract class LocalSandbox extends Sandbox {
     }
   }
 
+  override async reserve(taskId: string): Promise<UserId | null> {
+    const { workdirs } = await this.ready();
+    return workdirs.reserve(taskId);
+  }
+
   async open(options: SandboxOpenOptions): Promise<LocalSession> {
-    const { taskId, signal } = options;
+    const { taskId, signal, reservation } = options;
     signal.throwIfAborted();
     const prepared = await this.ready();
-    const opened = isRoot() ? await prepared.workdirs.openAsRoot(taskId) : { path: prepared.workdirs.open(taskId) };
-    const user = 'user' in opened ? opened.user : null;
-    const project = await this.layOut(options, user, prepared);
-    const at = { workdir: opened.path, project, user };
+    // A reservation is given back by whoever made it, for a run may open its session a second time.
+    const own = reservation instanceof UserId ? null : await prepared.workdirs.reserve(taskId);
+    const user = reservation instanceof UserId ? reservation : own;
+    const { workdir, project } = await this.layOut(options, user, prepared).catch((error: unknown) => {
+      own?.release();
+      throw error;
+    });
+    const at = { workdir, project, user };
     const line = (command: string[], how: How) => this.line(command, { ...how, ...at }, prepared);
     return new LocalSession({
-      workdir: opened.path,
-      inside: this.inside(opened.path),
+      workdir,
+      inside: this.inside(workdir),
       project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
       user,
+      release: () => own?.release(),
       limits: this.limits,
       tools: prepared.tools,
       shell: prepared.root.shell,
@@ -132,20 +142,17 @@ export abstract class LocalSandbox extends Sandbox {
   async onApplicationShutdown(): Promise<void> {
     const prepared = await this.preparing?.catch(() => undefined);
     prepared?.tools.pipes.close();
+    prepared?.workdirs.close();
   }
 
   private async layOut(
-    { taskId, project = [], signal }: SandboxOpenOptions,
+    { taskId, project: files = [], signal }: SandboxOpenOptions,
     user: UserId | null,
-    { projects }: Prepared,
-  ): Promise<string | null> {
-    if (project.length === 0) return null;
-    try {
-      return await projects.make(taskId, project, user?.uid ?? null, signal);
-    } catch (error) {
-      user?.release();
-      throw error;
-    }
+    { workdirs, projects }: Prepared,
+  ): Promise<{ workdir: string; project: string | null }> {
+    const workdir = await workdirs.make(taskId, user);
+    const project = files.length === 0 ? null : await projects.make(taskId, files, user?.uid ?? null, signal);
+    return { workdir, project };
   }
 
   private ready(): Promise<Prepared> {
@@ -163,7 +170,7 @@ export abstract class LocalSandbox extends Sandbox {
     const prepared: Prepared = {
       base,
       root: await prepareRoot(base, uid),
-      workdirs: new Workdirs(base, uid !== null),
+      workdirs: await Workdirs.open(base, uid !== null),
       projects: new ProjectFolders(base, uid !== null),
       tools: {
         pipes: new Pipes(base, needProgram('mkfifo', 'coreutils')),

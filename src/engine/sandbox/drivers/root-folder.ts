@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram } from './host.js';
+import { findProgram } from '../host.js';
 import { nodePrograms, reachableCopy, replace, ripgrep, type Shown, worldFolder } from './programs.js';
 
 const run = promisify(execFile);

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { type Opened, SandboxBench } from '../../../test/harness/sandboxes.js';
-import { until } from '../../../test/harness/until.js';
-import { SandboxFileError } from './sandbox.js';
+import { type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { until } from '../../../../test/harness/until.js';
+import { SandboxFileError } from '../sandbox.js';
 
 const DISK_BYTES = 8 * 1024 * 1024;
 

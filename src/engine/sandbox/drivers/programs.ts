@@ -4,8 +4,8 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, renameSync, 
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { canWalk } from '../../platform/config/reachable.js';
-import { needProgram } from './host.js';
+import { canWalk } from '../../../platform/config/reachable.js';
+import { needProgram } from '../host.js';
 
 const run = promisify(execFile);
 
@@ -36,26 +36,32 @@ export function ripgrep(): Shown | null {
   }
 }
 
-/** The same file or folder at a place that `uid` can reach: itself, or a mirror below `base`, made when missing. */
+/**
+ * The same file or folder at a place that `uid` can reach: itself, or a mirror below `base`, made when missing. A mirror
+ * keeps the name, by which commands call it, in a folder of its own.
+ */
 export async function reachableCopy(source: string, base: string, uid: number | null): Promise<string> {
   if (uid === null || (canWalk(source, uid, uid) && open(source))) return source;
   const { mtimeMs, size } = statSync(source);
   const hash = createHash('sha256').update(`${source}\n${mtimeMs}\n${size}`).digest('hex').slice(0, 12);
-  const target = join(base, 'programs', `${basename(source)}-${hash}`);
-  if (existsSync(target)) return target;
-  worldFolder(dirname(target));
-  const draft = `${target}.${process.pid}`;
+  const name = basename(source);
+  const folder = join(base, 'programs', hash);
+  if (existsSync(folder)) return join(folder, name);
+  worldFolder(dirname(folder));
+  const draft = `${folder}.${process.pid}`;
   rmSync(draft, { recursive: true, force: true });
+  worldFolder(draft);
+  const copy = join(draft, name);
   const cp = needProgram('cp', 'coreutils');
   // A hard link has the rights of the original: it serves only where others may read that.
-  const linked = open(source) && (await run(cp, ['-al', source, draft]).catch(() => null)) !== null;
+  const linked = open(source) && (await run(cp, ['-al', source, copy]).catch(() => null)) !== null;
   if (!linked) {
-    rmSync(draft, { recursive: true, force: true });
-    await run(cp, ['-a', source, draft]);
-    await run(needProgram('chmod', 'coreutils'), ['-R', 'go+rX,go-w', draft]);
+    rmSync(copy, { recursive: true, force: true });
+    await run(cp, ['-a', source, copy]);
+    await run(needProgram('chmod', 'coreutils'), ['-R', 'go+rX,go-w', copy]);
   }
-  replace(draft, target);
-  return target;
+  replace(draft, folder);
+  return join(folder, name);
 }
 
 /** Gives a finished draft its name; of two processes at once one wins, and their drafts are the same. */

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answerApproval, type Approval, approvalOf } from '../harness/approvals.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
@@ -13,23 +13,23 @@ const block = (text: string) => `\`\`\`sh\n${text}\n\`\`\``;
 describe('An approval when the worker dies (reference §5)', () => {
   const folder = temporaryFolder();
   let db: TestDatabase;
-  let api: TestApp;
   let member: Member;
   const workers: ServiceProcess[] = [];
 
-  beforeAll(async () => {
+  afterAll(() => Promise.all(workers.map((worker) => worker.end())), 60_000);
+  const api = useService(async () => {
     // The sandbox's users pass through it.
     chmodSync(folder.path, 0o711);
     db = await createDatabase();
-    api = await bootApp({ db, env: { ROLE: 'api', DATA_DIR: folder.path } });
+    return bootApp({ db, env: { DATA_DIR: folder.path } });
+  });
+  beforeAll(async () => {
     member = await makeMember(api);
-  }, 60_000);
+  });
   afterAll(async () => {
-    await Promise.all(workers.map((worker) => worker.end()));
-    await api.close();
     await db.drop();
     folder.remove();
-  }, 60_000);
+  });
 
   const startWorker = async () => {
     const worker = await ServiceProcess.start({

@@ -3,8 +3,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { describeDrivers, type DriverName, SandboxBench } from '../../../test/harness/sandboxes.js';
-import { SandboxError, SandboxFileError, type SharedFile } from './sandbox.js';
+import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { SandboxError, SandboxFileError, type SharedFile } from '../sandbox.js';
 
 const file = (name: string, content: string): SharedFile => ({ name, open: () => Promise.resolve(Readable.from([content])) }); // prettier-ignore
 const gone: SharedFile = {

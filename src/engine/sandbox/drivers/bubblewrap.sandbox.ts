@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { DataDir } from '../../platform/config/data-dir.js';
-import { Env } from '../../platform/config/env.js';
-import { Plugin } from '../../platform/plugins/plugin.js';
-import { needProgram } from './host.js';
-import { Heartbeat } from './heartbeat.js';
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { needProgram } from '../host.js';
+import { Heartbeat } from '../heartbeat.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { HOME, PROJECT } from './root-folder.js';
-import { Sandbox, type SandboxReport } from './sandbox.js';
+import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { seccompFilter } from './seccomp.js';
 
 const run = promisify(execFile);

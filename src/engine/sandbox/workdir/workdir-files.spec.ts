@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { type Opened, SandboxBench } from '../../../test/harness/sandboxes.js';
-import { isRoot } from './host.js';
+import { type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { isRoot } from '../host.js';
 
 describe('Files of a workdir', () => {
   let bench: SandboxBench;

@@ -3,10 +3,10 @@ import { closeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { Heartbeat } from './heartbeat.js';
+import type { Heartbeat } from '../heartbeat.js';
 import { Output } from './output.js';
 import type { Pipes } from './pipes.js';
-import { type RunResult, SandboxError } from './sandbox.js';
+import { type RunResult, SandboxError } from '../sandbox.js';
 
 /** Variable that marks all processes of one command, for the driver that has no other means to find them. */
 export const MARK = 'MILLWRIGHT_SANDBOX';

@@ -2,15 +2,15 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newMark, processesWith, sleeps } from '../../../test/harness/processes.js';
+import { newMark, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import {
   describeDrivers,
   type DriverName,
   type Opened,
   putIntoEnvironment,
   SandboxBench,
-} from '../../../test/harness/sandboxes.js';
-import { isRoot } from './host.js';
+} from '../../../../test/harness/sandboxes.js';
+import { isRoot } from '../host.js';
 
 const SECRET = 'sk-millwright-isolation-secret';
 

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { newMark, processesWith, sleeps } from '../../../test/harness/processes.js';
-import { describeDrivers, type DriverName, SandboxBench } from '../../../test/harness/sandboxes.js';
-import { until } from '../../../test/harness/until.js';
+import { newMark, processesWith, sleeps } from '../../../../test/harness/processes.js';
+import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { until } from '../../../../test/harness/until.js';
 
 // A machine that stands still for two seconds must not make a worker silent, nor the end of a sandbox late.
 /** Of the worker that is stopped. */

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DataDir } from '../../platform/config/data-dir.js';
-import { Env } from '../../platform/config/env.js';
-import { Plugin } from '../../platform/plugins/plugin.js';
-import { type CommandTools, MARK } from './command.js';
-import { Heartbeat } from './heartbeat.js';
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { type CommandTools, MARK } from '../launch/command.js';
+import { Heartbeat } from '../heartbeat.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { Sandbox, type SandboxReport } from './sandbox.js';
+import { Sandbox, type SandboxReport } from '../sandbox.js';
 
 /** No sandbox: plain processes of the host, with limits, an empty environment and an end. Only by explicit choice. */
 @Plugin(Sandbox, 'none')
@@ -25,7 +25,7 @@ export class NoSandbox extends LocalSandbox {
   }
 
   protected override environment({ root }: Prepared, project: string | null): Record<string, string> {
-    const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)(-[0-9a-f]+)?$/.test(source));
+    const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)$/.test(source));
     const path = [...shown.map((source) => dirname(source)), root.searchPath].join(':');
     // Nothing can be shown at a path of the host's own: commands find the folder by a name.
     const found = project === null ? {} : { PROJECT_DIR: project };

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { bootApp } from '../harness/app.js';
+import { bootWorker } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
 import { ROOMY } from '../harness/limits.js';
 import { ModelServer, stepOf } from '../harness/model-server.js';
@@ -7,7 +7,7 @@ import { LONG } from '../harness/numbers.js';
 import { createTask, finished, readMessages } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
-/** `MILLWRIGHT_LONG=1 npm test -- many-tasks` before a release. */
+/** The long form: `npm run test:processes -- --long many-tasks` before a release. */
 const TASKS = LONG ? 200 : 40;
 const STEPS = 10;
 const AT_ONCE = 16;
@@ -43,7 +43,7 @@ describe('Many tasks at once', () => {
       return call === undefined ? { text: 'Done.' } : { text: `Step ${step}.`, calls: [call] };
     });
     const env = { OPENAI_COMPATIBLE_URL: model.url, WORKER_CONCURRENCY: String(AT_ONCE) };
-    const service = await bootApp({ env, config: ROOMY });
+    const service = await bootWorker({ env, config: ROOMY });
     const { client } = await makeMember(service);
     const before = { descriptors: descriptors(), children: children() };
     const ids: string[] = [];

@@ -1,11 +1,11 @@
-import { DataDir } from '../../platform/config/data-dir.js';
-import { Env } from '../../platform/config/env.js';
-import { Plugin } from '../../platform/plugins/plugin.js';
-import { findProgram, needProgram, script } from './host.js';
-import { Heartbeat } from './heartbeat.js';
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import { findProgram, needProgram, script } from '../host.js';
+import { Heartbeat } from '../heartbeat.js';
 import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { DEVICES, HOME, noExec, PROJECT } from './root-folder.js';
-import { Sandbox, type SandboxReport } from './sandbox.js';
+import { Sandbox, type SandboxReport } from '../sandbox.js';
 
 const FLAGS = '--user --map-root-user --mount --pid --net --ipc --uts --cgroup --fork --kill-child'.split(' ');
 

@@ -1,6 +1,6 @@
-import { processesGone, processesWith, sleeps } from '../../../test/harness/processes.js';
-import { describeDrivers, type DriverName, SandboxBench } from '../../../test/harness/sandboxes.js';
-import { SandboxError } from './sandbox.js';
+import { processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
+import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { SandboxError } from '../sandbox.js';
 
 let marks = 0;
 /** An argument for `sleep` that no other process has; it takes that many seconds. */

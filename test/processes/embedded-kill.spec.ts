@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isAlive, Lines, query, serverPid, temporaryDataDir } from '../../../../test/harness/embedded.js';
-import { until } from '../../../../test/harness/until.js';
-import { tryLock } from './embedded-lock.js';
-import { EmbeddedPostgres } from './embedded-postgres.js';
+import { isAlive, Lines, query, serverPid, temporaryDataDir } from '../harness/embedded.js';
+import { until } from '../harness/until.js';
+import { tryLock } from '../../src/platform/database/embedded/embedded-lock.js';
+import { EmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
 
 const WRITER = resolve('test/harness/embedded-writer.mjs');
 

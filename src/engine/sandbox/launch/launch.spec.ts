@@ -2,9 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { newMark, processesGone, sleeps } from '../../../test/harness/processes.js';
-import { temporaryFolder } from '../../../test/harness/service.js';
-import { script } from './host.js';
+import { newMark, processesGone, sleeps } from '../../../../test/harness/processes.js';
+import { temporaryFolder } from '../../../../test/harness/service.js';
+import { script } from '../host.js';
 
 // A worker may die in the milliseconds in which a sandbox is being made. The first process inside is bound to the death of
 // the one that makes it a moment after its own beginning: here it never is, so the moment lasts.

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { findProgram, isRoot, needProgram } from './host.js';
+import { findProgram, isRoot, needProgram } from '../host.js';
 
 const run = promisify(execFile);
 const TICK_MS = 1000;

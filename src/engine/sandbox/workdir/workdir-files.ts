@@ -18,7 +18,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { SandboxFileError } from './sandbox.js';
+import { SandboxFileError } from '../sandbox.js';
 import { insideWorkdir } from './workdirs.js';
 
 // open(2): a handle that neither reads nor triggers anything, whatever it is of. Node has no constant for it.

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { KeyUses } from '../../src/access/auth/key-uses.js';
+import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
+import { program } from '../../src/operator/verbs/program.js';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { Client } from '../harness/client.js';
+import { Operator } from '../harness/operator.js';
+import { temporaryFolder } from '../harness/service.js';
+
+describe('What the operator command says and asks (reference §16)', () => {
+  let service: TestApp;
+  let operator: Operator;
+
+  beforeAll(async () => {
+    service = await bootApp({ env: { ROLE: 'api' } });
+    operator = new Operator(service);
+  });
+  afterAll(() => service.close());
+
+  it('lists keys with whose they are and when they were used', async () => {
+    const at = ['--workspace', 'default'];
+    await operator.json('service-account', 'create', ...at, '--name', 'nightly');
+    type Made = { key: { id: string; secret: string } };
+    const { key } = await operator.json<Made>('key', 'create', ...at, '--service', 'nightly');
+    const person = await operator.json<Made>('key', 'create', ...at, '--user', 'owner@localhost');
+    expect((await new Client(service.url, key.secret).get('/v1/auth/context')).status).toBe(200);
+    await service.app.get(KeyUses, { strict: false }).write();
+    const { keys } = await operator.json<{ keys: { id: string }[] }>('key', 'list', ...at);
+    const used = { id: key.id, userName: 'nightly', userEmail: null, lastUsedAt: expect.stringMatching(/^20.*Z$/) };
+    const unused = { id: person.key.id, userName: 'Owner', userEmail: 'owner@localhost', lastUsedAt: null };
+    expect(keys).toEqual(expect.arrayContaining([expect.objectContaining(used), expect.objectContaining(unused)]));
+    await operator.json('service-account', 'delete', ...at, '--name', 'nightly');
+  });
+  it('says that it changes the role of a member, and from what', async () => {
+    await operator.json('user', 'create', '--email', 'riser@example.test', '--name', 'Riser');
+    const add = (role: string) =>
+      operator.run('member', 'add', '--workspace', 'default', '--user', 'riser@example.test', '--role', role);
+    expect(await add('viewer')).not.toContain('already');
+    expect(await add('admin')).toMatch(
+      /^riser@example\.test is a member already: the role is changed from viewer to admin\.\n/,
+    );
+    expect(await add('admin')).toMatch(/^riser@example\.test is admin of this workspace already\.\n/);
+  });
+  it('keeps the last owner of a workspace unless it is told --yes', async () => {
+    const at = ['--workspace', 'lonely'];
+    const user = ['--user', 'lonely@example.test'];
+    await operator.json('workspace', 'create', '--name', 'Lonely');
+    await operator.json('user', 'create', '--email', 'lonely@example.test', '--name', 'Lonely');
+    await operator.json('member', 'add', ...at, ...user, '--role', 'owner');
+    await operator.json('service-account', 'create', ...at, '--name', 'robot', '--role', 'owner');
+    const remove = ['member', 'remove', ...at, ...user];
+    const demote = ['member', 'add', ...at, ...user, '--role', 'admin'];
+    const forget = ['user', 'delete', ...user];
+    const refused = "This would leave 'lonely' without a person as owner";
+    for (const line of [remove, demote, forget]) await expect(operator.run(...line)).rejects.toThrow(refused);
+    await operator.json(...demote, '--yes');
+    await operator.json('member', 'add', ...at, ...user, '--role', 'owner');
+    await operator.json(...remove, '--yes');
+    await operator.json('member', 'add', ...at, ...user, '--role', 'owner');
+    await operator.json(...forget, '--yes');
+    const account = ['service-account', 'delete', ...at, '--name', 'robot'];
+    await expect(operator.run(...account)).rejects.toThrow(refused);
+    await operator.json(...account, '--yes');
+  });
+  it('takes --json before and after the verb', async () => {
+    for (const line of [
+      ['--json', 'user', 'list'],
+      ['user', '--json', 'list'],
+      ['user', 'list', '--json'],
+    ])
+      expect(JSON.parse(await operator.run(...line))).toEqual({ users: expect.any(Array) });
+  });
+  it('describes each verb', () => {
+    const verbs = (command: Command): Command[] =>
+      command.commands.length === 0 ? [command] : command.commands.flatMap(verbs);
+    const all = verbs(program(new ExtensionSet([])));
+    expect(all.length).toBeGreaterThanOrEqual(16);
+    for (const one of all) {
+      expect([one.name(), one.description()]).toEqual([one.name(), expect.stringMatching(/^[a-z].{10,}[^.]$/)]);
+      expect(one.helpInformation()).toContain('--json');
+      for (const option of one.options) expect([option.flags, option.description]).not.toContain('');
+    }
+  });
+});
+
+describe('A wrong DATA_DIR, without DATABASE_URL (reference §16)', () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+  const on = (name: string) => {
+    const DATA_DIR = join(folder.path, name);
+    return { DATA_DIR, operator: new Operator({ db: { url: '' } }, { DATA_DIR }) };
+  };
+
+  it('is named, and nothing is made there', async () => {
+    const { DATA_DIR, operator } = on('typo');
+    const wrong = operator.run('key', 'list', '--workspace', 'default');
+    await expect(wrong).rejects.toThrow(`There is no Millwright in DATA_DIR ${DATA_DIR}, and this command makes none`);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
+  it('is a new installation for workspace create, and other commands know it then', async () => {
+    const { operator } = on('new');
+    await operator.json('workspace', 'create', '--name', 'First');
+    const { workspaces } = await operator.json<{ workspaces: object[] }>('workspace', 'list');
+    expect(workspaces).toMatchObject([{ slug: 'first' }]);
+  }, 60_000);
+});

@@ -1,0 +1,56 @@
+import { connect } from 'node:net';
+import { bootWorker } from '../harness/app.js';
+import { makeMember } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { ModelServer } from '../harness/model-server.js';
+import { relayTo } from '../harness/proxy.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { createTask, reaches, script } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+describe('Connections that are cut without a word', () => {
+  let db: TestDatabase;
+  beforeAll(async () => {
+    db = await createDatabase();
+  });
+  afterAll(() => db.drop());
+
+  it('stop neither the leases nor the reconciler of a worker', async () => {
+    const model = await ModelServer.start();
+    const relay = await relayTo(db.url);
+    const service = await bootWorker({
+      db,
+      env: { DATABASE_URL: relay.url, LEASE_SECONDS: '3', OPENAI_COMPATIBLE_URL: model.url },
+    });
+    const { client } = await makeMember(service);
+    const { id } = await createTask(client, { content: script({ text: 'Went on.', firstByteMs: 5000 }) });
+    await reaches(client, id, 'running');
+    relay.swallow();
+    // The answer comes after the lease would have run out.
+    // Read from the database itself: the service's own reads hang until their limit.
+    const state = async () =>
+      (await db.query<{ status: string }>('SELECT status FROM tasks WHERE id = $1', [id]))[0]?.status;
+    await until('the task to be completed', async () => (await state()) === 'completed', { within: 20_000 });
+    await service.close();
+    await relay.close();
+    await model.stop();
+  }, 90_000);
+
+  it('a client that stops reading does not keep a service from ending', async () => {
+    const folder = temporaryFolder();
+    const service = await ServiceProcess.start({
+      DATA_DIR: folder.path,
+      DATABASE_URL: db.url,
+      SECRET_KEY: 'k'.repeat(40),
+      SANDBOX: 'none',
+    });
+    // Half a request: the server waits for the rest of its body.
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write('POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{');
+    expect(await service.end('SIGTERM')).toBe(0);
+    socket.destroy();
+    folder.remove();
+  }, 30_000);
+});
