@@ -23,7 +23,7 @@ export class TaskAccess {
 
   /**
    * For writes: as {@link check}, and nobody else changes, moves or deletes the task until the transaction ends.
-   * Locks are taken in the order project, task, run, and then your own rows.
+   * It waits for others at most 2 s (then 503). Locks are taken in the order project, task, run, and then your own rows.
    */
   hold(auth: AuthContext, tx: UnitOfWork, taskId: string): Promise<LockedTask> {
     return lockTask(auth, tx, taskId);
