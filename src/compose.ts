@@ -1,6 +1,7 @@
 // The table of contents: what one process is made of, by its role.
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -35,6 +36,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     PluginsModule,
     DatabaseModule.with({ entities: [...ENTITIES, ...extensions.entities], migrations: extensions.migrations }),
     ScheduleModule.forRoot(),
+    ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
   const signals: Modules = [ChannelModule, SignalsModule.with(env)];

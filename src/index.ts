@@ -27,6 +27,8 @@ export {
   SandboxSession,
 } from './engine/sandbox/sandbox.js';
 export type * from './engine/sandbox/sandbox.js';
+export { Chore, type ChoreOptions } from './platform/chores/chore.js';
+export { ChoreRunner } from './platform/chores/chore-runner.js';
 export { Env } from './platform/config/env.js';
 export { Big, columns, type ColumnList, CreatedAt, Id, Timestamp } from './platform/database/columns.js';
 export { Database } from './platform/database/database.js';
@@ -53,6 +55,8 @@ export { configSection, defineExtension } from './platform/plugins/extension.js'
 export type * from './platform/plugins/extension.js';
 export { Plugin, PluginRegistry, type Seam } from './platform/plugins/plugin.js';
 export { StoredFile } from './resources/files/file.entity.js';
+export { StorageDriver } from './resources/files/storage/storage-driver.js';
+export type * from './resources/files/storage/storage-driver.js';
 export { Project } from './resources/projects/project.entity.js';
 export { TaskAccess } from './resources/tasks/task-access.js';
 export { Task } from './resources/tasks/task.entity.js';

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FileRow } from '../../src/resources/files/file.row.js';
-import { LocalStorage } from '../../src/resources/files/storage/local-storage.js';
+import { LocalStorage } from '../../src/resources/files/storage/local/local-storage.js';
 import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { attach, checkedFetch, makeTask, openFiles, upload } from '../harness/files.js';

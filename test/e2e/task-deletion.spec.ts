@@ -3,7 +3,7 @@ import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { DataDir } from '../../src/platform/config/data-dir.js';
-import { WorkdirCleaner } from '../../src/work/runs/workdir-cleaner.js';
+import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { SandboxSelector } from '../../src/engine/sandbox/sandbox-selector.js';
 import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
@@ -263,7 +263,7 @@ describe('The workdirs of deleted tasks (reference §5)', () => {
     let finish: () => void = () => undefined;
     const remove = jest.spyOn(driver(), 'remove');
     remove.mockImplementationOnce(() => new Promise((resolve) => (finish = resolve)));
-    const stop = jest.spyOn(worker.app.get(WorkdirCleaner, { strict: false }), 'stop');
+    const stop = jest.spyOn(worker.app.get(ChoreRunner), 'beforeApplicationShutdown');
     const [, ...others] = await deleted(3);
     await until('the first to be removed', () => remove.mock.calls.length > 0);
     const closed = worker.close();

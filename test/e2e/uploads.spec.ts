@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { utimes } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { Database } from '../../src/platform/database/database.js';
-import { FileCleaner, SWEEP_LOCK } from '../../src/resources/files/file-cleaner.js';
-import { LocalStorage } from '../../src/resources/files/storage/local-storage.js';
+import { LOCKS } from '../../src/platform/database/locks.js';
+import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
+import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
+import { LocalStorage } from '../../src/resources/files/storage/local/local-storage.js';
 import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, openFiles, postForm, storedFiles, type Upload, upload } from '../harness/files.js';
@@ -229,21 +232,24 @@ describe('Uploads (reference §7)', () => {
     });
 
     it('bytes of a workspace that the database does not know are left alone', async () => {
-      const storage = service.app.get(LocalStorage, { strict: false });
       const foreign = '0197a000-0000-7000-8000-00000000000f';
-      const { sha256: digest } = await storage.put(foreign, Readable.from([Buffer.from('foreign')]));
-      await utimes(storage.pathOf(foreign, digest), new Date(0), new Date(0));
+      const { sha256: digest } = await service.app
+        .get(FileStorage, { strict: false })
+        .put(foreign, Readable.from([Buffer.from('foreign')]));
+      const path = service.app.get(LocalStorage, { strict: false }).pathOf(foreign, digest);
+      await utimes(path, new Date(0), new Date(0));
       expect(await cleaner().sweep()).toBe(0);
       expect(await stored('foreign')).toBe(true);
     });
 
     it('one process at a time walks through the storage', async () => {
       const other = await service.app.get(Database).work.connect();
-      await other.query('SELECT pg_advisory_lock($1)', [SWEEP_LOCK]);
-      expect(await cleaner().sweep()).toBeNull();
-      await other.query('SELECT pg_advisory_unlock($1)', [SWEEP_LOCK]);
+      await other.query('SELECT pg_advisory_lock($1)', [LOCKS.unusedBytes]);
+      const sweep = () => service.app.get(ChoreRunner).run(cleaner(), 'sweep');
+      expect(await sweep()).toBeNull();
+      await other.query('SELECT pg_advisory_unlock($1)', [LOCKS.unusedBytes]);
       other.release();
-      expect(await cleaner().sweep()).toBe(0);
+      expect(await sweep()).toBe(0);
     });
   });
 });

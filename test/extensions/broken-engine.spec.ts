@@ -1,4 +1,4 @@
-import { LoopEngine } from '../../src/engine/agent/loop-engine.js';
+import { Module } from '@nestjs/common';
 import { newId } from '../../src/platform/database/ids.js';
 import {
   AgentEngine,
@@ -8,12 +8,12 @@ import {
   type AgentOutcome,
   Plugin,
 } from 'millwright';
-import { bootWorker, useService } from '../harness/app.js';
+import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask, finished, readResults, runTask } from '../harness/tasks.js';
 
 /** Makes a step with a call; breaks on `Break.` before the call has a result. */
-@Plugin(AgentEngine, 'loop')
+@Plugin(AgentEngine, 'broken')
 class BrokenEngine extends AgentEngine {
   async *run({ messages }: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
     await Promise.resolve();
@@ -27,14 +27,17 @@ class BrokenEngine extends AgentEngine {
   }
 }
 
+@Module({ providers: [BrokenEngine] })
+class BrokenEngineModule {}
+
 describe('An engine that throws', () => {
   let member: Member;
 
   const service = useService(() =>
     bootWorker({
       // A place that were not given back would be missed.
-      env: { WORKER_CONCURRENCY: '1' },
-      override: (builder) => builder.overrideProvider(LoopEngine).useClass(BrokenEngine),
+      env: { WORKER_CONCURRENCY: '1', AGENT_ENGINE: 'broken' },
+      imports: [BrokenEngineModule],
     }),
   );
   beforeAll(async () => {
@@ -61,5 +64,13 @@ describe('An engine that throws', () => {
     const { id } = await runTask(member.client, 'Break.');
     expect((await member.client.post(`/v1/tasks/${id}/messages`, { content: 'Again.' })).status).toBe(202);
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', statusReason: null });
+  });
+});
+
+it('An engine that nobody provides stops the boot with the names that there are', async () => {
+  const boot = bootApp({ env: { ROLE: 'worker', AGENT_ENGINE: 'turbo' }, imports: [BrokenEngineModule] });
+  await expect(boot).rejects.toMatchObject({
+    name: 'ConfigurationError',
+    message: 'AGENT_ENGINE: one of broken, loop is expected.',
   });
 });

@@ -1,3 +1,4 @@
+import { ChoreRunner } from 'millwright';
 import { DataSource } from 'typeorm';
 import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
@@ -5,6 +6,7 @@ import type { Document } from '../harness/contract.js';
 import { Operator } from '../harness/operator.js';
 import { createTask } from '../harness/tasks.js';
 import { REVIEWS } from './reviews/reviews.extension.js';
+import { ReviewStore } from './reviews/reviews.store.js';
 
 interface ReviewBody {
   review: { id: string; taskId: string; rating: number; text: string; createdAt: string };
@@ -15,7 +17,7 @@ interface Rates {
 }
 
 const config = {
-  extensions: { reviews: { perTask: 3 } },
+  extensions: { reviews: { perTask: 3, keepDays: 30 } },
   rateLimits: { paid: { policies: { review_write: { capacity: 61 } } } },
 };
 
@@ -141,6 +143,17 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
     const metrics = (await new Client(service.url).get('/metrics')).text;
     expect(metrics).toMatch(/^millwright_reviews\{rating="1"\} 1$/m);
     expect(metrics).toMatch(/^millwright_reviews_written_total \d+$/m);
+  });
+
+  it('brings a chore', async () => {
+    const ids = [(await review(member.client)).body.review.id, (await review(member.client)).body.review.id];
+    const age = `UPDATE reviews SET created_at = now() - make_interval(days => $2) WHERE id = $1`;
+    await service.db.query(age, [ids[0], 31]);
+    await service.db.query(age, [ids[1], 29]);
+    const forgotten = service.app.get(ChoreRunner).run(service.app.get(ReviewStore, { strict: false }), 'forgetOld');
+    expect(await forgotten).toBe(1);
+    const paths = ids.map((id) => member.client.get(`/v1/reviews/${id}`));
+    expect((await Promise.all(paths)).map(({ status }) => status)).toEqual([404, 200]);
   });
 
   it('ends with the task: the rows refer to it', async () => {

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
 
 const MINUTE = 60_000;
@@ -31,17 +31,13 @@ export class KeyUses implements OnApplicationShutdown {
     this.noted.set(keyId, performance.now());
   }
 
-  @Interval(MINUTE)
-  everyMinute(): void {
-    void this.write();
-  }
-
   /** After the last request, and before the connections are closed: the database's module is global, so its hooks come last. */
   async onApplicationShutdown(): Promise<void> {
     await this.write();
   }
 
   /** Writes what is noted. What cannot be written waits for the next time. */
+  @Chore({ every: MINUTE })
   write(): Promise<void> {
     this.writing = this.writing.then(async () => {
       const uses = this.noted;

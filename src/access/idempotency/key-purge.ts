@@ -1,45 +1,28 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Injectable } from '@nestjs/common';
+import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
+import { LOCKS } from '../../platform/database/locks.js';
 
 const BATCH = 500;
-// Any fixed number: the lock's name. One process of an installation purges at a time.
-export const PURGE_LOCK = 7_163_012;
 
 // In small batches, each a transaction of its own. A record that is being claimed anew at this moment is locked and stays.
 const PURGE = `
-WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine),
-expired AS (
+WITH expired AS (
   SELECT workspace_id, user_id, method, path, key FROM idempotency_keys
-  WHERE (SELECT mine FROM lock) AND expires_at <= now() ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+  WHERE expires_at <= now() ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
 DELETE FROM idempotency_keys k USING expired e
 WHERE (k.workspace_id, k.user_id, k.method, k.path, k.key) = (e.workspace_id, e.user_id, e.method, e.path, e.key)`;
 
 /** Deletes records whose 24 hours are over. They do not count any more: this is about space and about forgetting. */
 @Injectable()
-export class KeyPurge implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(KeyPurge.name);
-  private working: Promise<unknown> | null = null;
-  private stopping = false;
-
+export class KeyPurge {
   constructor(private readonly database: Database) {}
 
-  @Interval(60_000)
-  tick(): void {
-    this.working ??= this.purge()
-      .catch((error: unknown) => this.logger.warn(`Expired keys were not deleted: ${String(error)}`))
-      .finally(() => (this.working = null));
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    await this.working;
-  }
-
-  /** Resolves with the number of deleted records; 0 while another process is at it. */
-  async purge(): Promise<number> {
+  /** Resolves with the number of deleted records. */
+  @Chore({ every: 60_000, lock: LOCKS.expiredKeys })
+  async purge(signal?: AbortSignal): Promise<number> {
     let purged = 0;
-    for (let batch = BATCH; batch === BATCH && !this.stopping; purged += batch) {
+    for (let batch = BATCH; batch === BATCH && signal?.aborted !== true; purged += batch) {
       batch = (await this.database.work.query(PURGE)).rowCount ?? 0;
     }
     return purged;

@@ -4,11 +4,10 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
 import { newId } from '../../platform/database/ids.js';
+import { LOCKS } from '../../platform/database/locks.js';
 
 const OWNER = 'owner@localhost';
 const COMMAND = `npm run --silent cli -- key create --workspace default --user ${OWNER}`;
-// Any fixed number: the lock's name, shared by every process that boots on one database.
-const LOCK = 7_163_002;
 
 /** On an empty database: a workspace, its owner, and how to make a key; never a key that nobody asked for. */
 @Injectable()
@@ -23,7 +22,7 @@ export class FirstBoot implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     if (!(await isEmpty(this.dataSource.manager))) return;
     const made = await this.dataSource.transaction(async (manager) => {
-      await manager.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      await manager.query('SELECT pg_advisory_xact_lock($1)', [LOCKS.firstBoot]);
       if (!(await isEmpty(manager))) return false;
       await furnish(manager, this.env.variables.DEFAULT_PLAN);
       return true;

@@ -1,10 +1,11 @@
-import { Logger } from '@nestjs/common';
+import { Logger, type Provider } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { readEnv } from '../../platform/config/env.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { MetricsModule } from '../../platform/metrics/metrics.module.js';
+import { Plugin } from '../../platform/plugins/plugin.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { BubblewrapSandbox } from './drivers/bubblewrap.sandbox.js';
 import { findProgram } from './host.js';
@@ -13,7 +14,7 @@ import { NamespacesSandbox } from './drivers/namespaces.sandbox.js';
 import { NoSandbox } from './drivers/none.sandbox.js';
 import { SandboxSelector } from './sandbox-selector.js';
 import { SandboxModule } from './sandbox.module.js';
-import { SandboxError } from './sandbox.js';
+import { Sandbox, SandboxError, type SandboxReport } from './sandbox.js';
 
 describe('The choice of the sandbox', () => {
   let module: TestingModule | undefined;
@@ -23,11 +24,16 @@ describe('The choice of the sandbox', () => {
     said.push(String(message));
   }
 
-  async function boot(variables: Record<string, string>, prepare?: (module: TestingModule) => void) {
+  async function boot(
+    variables: Record<string, string>,
+    prepare?: (module: TestingModule) => void,
+    ...providers: Provider[]
+  ) {
     said.length = 0;
     const env = readEnv({ NODE_ENV: 'test', ...variables });
     module = await Test.createTestingModule({
       imports: [ConfigModule.with(env, new ExtensionSet([])), MetricsModule, PluginsModule, SandboxModule],
+      providers,
     }).compile();
     Logger.overrideLogger(logger);
     prepare?.(module);
@@ -103,6 +109,30 @@ describe('The choice of the sandbox', () => {
     expect(await session.run('sleep 60 & sleep 60', { timeoutSeconds: 0.3 })).toMatchObject({ killed: 'timeout' });
     await session.close();
     await selector.current.remove(taskId);
+  });
+
+  it('takes the sandbox of an extension by its name, and no name that nobody has', async () => {
+    @Plugin(Sandbox, 'cells')
+    class CellsSandbox extends NoSandbox {
+      override async check(): Promise<SandboxReport> {
+        return { ...(await super.check()), driver: 'cells' };
+      }
+    }
+    const selector = await boot({ SANDBOX: 'cells' }, undefined, CellsSandbox);
+    expect(selector.current).toBeInstanceOf(CellsSandbox);
+    expect(said.join('\n')).toContain('Sandbox cells: ');
+    await module?.close();
+    module?.get(DataDir).remove();
+    const unknown = boot({ SANDBOX: 'docker' }, undefined, CellsSandbox);
+    await expect(unknown).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: 'SANDBOX: one of auto, bubblewrap, cells, namespaces, none is expected.',
+    });
+    await module?.close().catch(() => undefined);
+    module?.get(DataDir).remove();
+    await expect(boot({ SANDBOX: 'docker' })).rejects.toThrow(
+      'SANDBOX: one of auto, bubblewrap, namespaces, none is expected.',
+    );
   });
 
   it('is not made where no work is done', async () => {

@@ -47,7 +47,7 @@ export class SandboxSelector implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     if (!this.env.runsWork) return;
-    const wanted: string = this.env.variables.SANDBOX;
+    const wanted = this.env.variables.SANDBOX;
     this.chosen = await this.firstWorking(wanted === 'auto' ? AUTOMATIC : [wanted]);
     const { driver, active, missing } = this.chosen.report;
     this.logger.log(`Sandbox ${driver}: ${active.join(' ')}`);
@@ -62,7 +62,7 @@ export class SandboxSelector implements OnModuleInit {
   private async firstWorking(names: string[]) {
     const reasons: string[] = [];
     for (const name of names) {
-      const sandbox = this.plugins.get(Sandbox, name);
+      const sandbox = this.plugins.chosen(Sandbox, 'SANDBOX', name, ['auto']);
       try {
         return { sandbox, report: await sandbox.check() };
       } catch (error) {

@@ -41,6 +41,7 @@ describe('the environment', () => {
     const all = Object.fromEntries(ENV_NAMES.map((name) => [name, '']));
     expect(readEnv(all).variables).toEqual(readEnv({}).variables);
     expect(readEnv({}).variables).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', ROLE: 'all', SANDBOX: 'auto' });
+    expect(readEnv({}).variables).toMatchObject({ STORAGE: 'local', AGENT_ENGINE: 'loop' });
   });
 
   it.each([
@@ -54,7 +55,6 @@ describe('the environment', () => {
     ['ROLE', 'boss', 'one of all, api, worker'],
     ['SECRET_KEY', 'short', 'at least 32 bytes'],
     ['WORKER_CONCURRENCY', '0', 'a whole number from 1 to 1000'],
-    ['SANDBOX', 'docker', 'one of auto, bubblewrap, namespaces, none'],
     ['LEASE_SECONDS', '1', 'a whole number from 2 to 3600'],
     ['AUTH_FAILURES_PER_MINUTE', '0', 'a whole number from 1 to 1000000'],
     ['METRICS_PORT', '70000', 'a whole number from 1 to 65535'],

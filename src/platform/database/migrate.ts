@@ -1,7 +1,5 @@
 import { DataSource, type MigrationInterface } from 'typeorm';
-
-// Any fixed number: the lock's name, shared by every process that boots on one database.
-const MIGRATION_LOCK = 7_163_001;
+import { LOCKS } from './locks.js';
 
 /** Migrations of an extension. A table of their own says which have run: each history is complete by itself. */
 export interface MigrationSet {
@@ -13,11 +11,11 @@ export interface MigrationSet {
 export async function migrate(dataSource: DataSource, further: readonly MigrationSet[] = []): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
-    await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await runner.query('SELECT pg_advisory_lock($1)', [LOCKS.migrations]);
     await dataSource.runMigrations({ transaction: 'each' });
     for (const set of further) await migrateSet(dataSource, set);
   } finally {
-    await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+    await runner.query('SELECT pg_advisory_unlock($1)', [LOCKS.migrations]).catch(() => undefined);
     await runner.release();
   }
 }

@@ -1,6 +1,7 @@
 // Seams and plugins: how a class anywhere in the program, ours or a stranger's, becomes the implementation of a seam.
 import { Injectable, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { ConfigurationError } from '../config/env.js';
 
 /** A seam is an abstract class; it doubles as the injection token and as the contract in sentences. */
 export type Seam<T> = abstract new (...args: never[]) => T;
@@ -50,6 +51,21 @@ export class PluginRegistry {
         );
       }
       found.set(mark.name, instance as T);
+    }
+    return found;
+  }
+
+  /**
+   * The implementation that a variable of the environment names. Throws {@link ConfigurationError}, with the variable and the
+   * names that exist, when there is none; `others` are further values that the variable takes.
+   */
+  chosen<T>(seam: Seam<T>, variable: string, name: string, others: string[] = []): T {
+    const all = this.all(seam);
+    const found = all.get(name);
+    if (found === undefined) {
+      throw new ConfigurationError(
+        `${variable}: one of ${[...others, ...[...all.keys()].sort()].join(', ')} is expected.`,
+      );
     }
     return found;
   }

@@ -1,16 +1,14 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
+import { Injectable } from '@nestjs/common';
+import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
-import { LocalStorage } from './storage/local-storage.js';
-import { type Bytes, deleteBytes, deleteLeftOvers, idleBytes } from './storage/unused-bytes.js';
+import { LOCKS } from '../../platform/database/locks.js';
+import { FileStorage } from './storage/file-storage.js';
+import type { StoredBytes } from './storage/storage-driver.js';
 
 const MINUTE = 60_000;
 /** Bytes are stored before the row that points at them: that takes moments, an hour is beyond doubt. Milliseconds. */
 const GRACE = 60 * MINUTE;
-const LEFT_OVER = 24 * 60 * MINUTE;
 const BATCH = 500;
-// Any fixed number: the lock's name. One process walks through the storage at a time.
-export const SWEEP_LOCK = 7_163_011;
 
 // An upload that is being referenced at this moment is locked: its files come first, it goes with the next round.
 const EXPIRED = `
@@ -34,95 +32,45 @@ RETURNING id`;
 
 /** Removes the bytes of deleted workspaces, expired uploads, bytes that no row points at any more, and what killed processes left half-written. */
 @Injectable()
-export class FileCleaner implements BeforeApplicationShutdown {
-  private readonly logger = new Logger(FileCleaner.name);
-  private working: Promise<unknown> = Promise.resolve();
-  private stopping = false;
-
+export class FileCleaner {
   constructor(
     private readonly database: Database,
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
   ) {}
 
-  @Interval(5 * MINUTE)
-  everyFewMinutes(): void {
-    this.start(() => this.purgeUploads());
-    this.start(() => this.removeStorages());
-  }
-
-  @Interval(60 * MINUTE)
-  everyHour(): void {
-    this.start(() => this.sweep());
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    await this.working;
-  }
-
   /** Removes uploads whose time is over. Resolves with their number. */
-  async purgeUploads(): Promise<number> {
+  @Chore({ every: 5 * MINUTE })
+  async purgeUploads(signal?: AbortSignal): Promise<number> {
     let purged = 0;
-    for (let batch = BATCH; batch === BATCH && !this.stopping; purged += batch) {
+    for (let batch = BATCH; batch === BATCH && signal?.aborted !== true; purged += batch) {
       batch = (await this.database.work.query(EXPIRED)).rowCount ?? 0;
     }
     return purged;
   }
 
   /** Removes what is stored of workspaces that were deleted an hour ago. Resolves with their number. */
-  async removeStorages(): Promise<number> {
-    for (let removed = 0; ; removed++) {
+  @Chore({ every: 5 * MINUTE })
+  async removeStorages(signal?: AbortSignal): Promise<number> {
+    let removed = 0;
+    for (; signal?.aborted !== true; removed++) {
       const { rows } = await this.database.work.query<{ id: string }>(TAKE_STORAGE);
       const [workspace] = rows;
-      if (workspace === undefined || this.stopping) return removed;
-      await this.storage.removeAll(workspace.id);
+      if (workspace === undefined) break;
+      await this.storage.driver.removeAll(workspace.id);
       await this.database.work.query(`DELETE FROM folder_removals WHERE kind = 'storage' AND id = $1`, [workspace.id]);
     }
+    return removed;
   }
 
-  /** Removes unused bytes and left-overs. Resolves with their number, null when another process is at it. */
-  async sweep(): Promise<number | null> {
-    const client = await this.database.work.connect();
-    let broken = true;
-    try {
-      const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [SWEEP_LOCK]);
-      const mine = rows[0]?.mine === true;
-      const swept = mine ? (await deleteLeftOvers(this.storage, LEFT_OVER)) + (await this.sweepBytes()) : null;
-      if (mine) await client.query('SELECT pg_advisory_unlock($1)', [SWEEP_LOCK]);
-      broken = false;
-      return swept;
-    } finally {
-      // Closing the connection gives the lock back too.
-      client.release(broken);
-    }
+  /** Removes unused bytes and left-overs. Resolves with their number. One process at a time walks through the storage. */
+  @Chore({ every: 60 * MINUTE, lock: LOCKS.unusedBytes })
+  async sweep(signal?: AbortSignal): Promise<number> {
+    return this.storage.driver.removeUnused(GRACE, (bytes) => this.unused(bytes), signal);
   }
 
-  private async sweepBytes(): Promise<number> {
-    let deleted = 0;
-    let batch: Bytes[] = [];
-    const flush = async () => {
-      deleted += await deleteBytes(this.storage, await this.unused(batch), GRACE, (bytes) => this.unused(bytes));
-      batch = [];
-    };
-    for await (const bytes of idleBytes(this.storage, GRACE)) {
-      if (this.stopping) return deleted;
-      batch.push(bytes);
-      if (batch.length === BATCH) await flush();
-    }
-    await flush();
-    return deleted;
-  }
-
-  private async unused(bytes: Bytes[]): Promise<Bytes[]> {
+  private async unused(bytes: StoredBytes[]): Promise<StoredBytes[]> {
     if (bytes.length === 0) return [];
     const values = [bytes.map(({ workspaceId }) => workspaceId), bytes.map(({ sha256 }) => sha256)];
-    return (await this.database.work.query<Bytes>(UNUSED, values)).rows;
-  }
-
-  // One after the other: both are slow, neither is urgent.
-  private start(work: () => Promise<unknown>): void {
-    this.working = this.working
-      .then(() => (this.stopping ? undefined : work()))
-      .catch((error: unknown) => this.logger.warn(`Cleaning up files failed: ${String(error)}`));
+    return (await this.database.work.query<StoredBytes>(UNUSED, values)).rows;
   }
 }

@@ -6,7 +6,7 @@ import { Env } from '../../platform/config/env.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { cleanName } from './file-name.js';
 import { type FilePart, readFilePart } from './multipart.js';
-import { LocalStorage, type StoredBytes } from './storage/local-storage.js';
+import { FileStorage, type PutFile } from './storage/file-storage.js';
 
 /** Bytes that a form may have around its file, for refusing by the announced length alone. */
 const FORM = 1024 * 1024;
@@ -15,15 +15,15 @@ const FORM = 1024 * 1024;
 @Injectable()
 export class FileIntake {
   constructor(
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
     private readonly env: Env,
   ) {}
 
   /**
    * Reads a form with one file and stores its bytes, outside of any transaction; the row that points at them comes after.
-   * Throws as {@link readFilePart} and {@link LocalStorage.put} do.
+   * Throws as {@link readFilePart} and {@link FileStorage.put} do.
    */
-  async receive(workspaceId: string, request: IncomingMessage): Promise<StoredBytes & { name: string }> {
+  async receive(workspaceId: string, request: IncomingMessage): Promise<PutFile & { name: string }> {
     return this.read(request, async ({ content, declaredType, name }) => {
       const stored = await this.storage.put(workspaceId, content, { maxBytes: this.maxBytes, declaredType });
       return { ...stored, name: cleanName(name) };

@@ -9,13 +9,13 @@ import { originOf } from '../../platform/http/origin.js';
 import { CONTENT_ANSWERS, sendContent } from './file-content.js';
 import { fileSchema, fileView } from './file.view.js';
 import { FilesService } from './files.service.js';
-import { LocalStorage } from './storage/local-storage.js';
+import { FileStorage } from './storage/file-storage.js';
 
 @Controller('v1/files')
 export class FilesController {
   constructor(
     private readonly files: FilesService,
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
     private readonly env: Env,
   ) {}
 
@@ -44,6 +44,6 @@ export class FilesController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(request, response, await this.files.get(auth, fileId), this.storage);
+    await sendContent(request, response, await this.files.get(auth, fileId), this.storage.driver);
   }
 }

@@ -3,13 +3,14 @@ import { FileCleaner } from './file-cleaner.js';
 import { FileIntake } from './file-intake.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
-import { LocalStorage } from './storage/local-storage.js';
+import { FileStorage } from './storage/file-storage.js';
+import { LocalStorage } from './storage/local/local-storage.js';
 import { UploadsController } from './uploads.controller.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
   controllers: [UploadsController, FilesController],
-  providers: [LocalStorage, FileIntake, FilesService, UploadsService, FileCleaner],
-  exports: [FileIntake, FilesService, LocalStorage],
+  providers: [FileStorage, LocalStorage, FileIntake, FilesService, UploadsService, FileCleaner],
+  exports: [FileIntake, FilesService, FileStorage],
 })
 export class FilesModule {}

@@ -4,7 +4,6 @@ import { PgChannel } from '../../platform/signals/pg-channel.js';
 import { InteractionExpiry } from '../../resources/tasks/interactions/interaction-expiry.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
-import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /**
  * What PostgreSQL brings a worker: the signals of its channel, and the safety net: each second a look for what no signal has
@@ -20,7 +19,6 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
     private readonly expiry: InteractionExpiry,
-    private readonly workdirs: WorkdirCleaner,
     private readonly channel: PgChannel,
   ) {}
 
@@ -40,14 +38,13 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    await Promise.all([this.ticking, this.workdirs.stop()]);
+    await this.ticking;
   }
 
   private async look(): Promise<void> {
     for (const id of await this.claims.recoverExpired())
       this.logger.warn(`Run ${id} is taken from a worker that has not renewed its lease.`);
     await this.expiry.expire();
-    this.workdirs.wake();
     await this.executor.fill();
   }
 }

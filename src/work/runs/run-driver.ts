@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentEngine } from '../../engine/agent/agent-engine.js';
+import { Env } from '../../platform/config/env.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import type { ClaimedRun } from './claimed-run.js';
@@ -16,10 +17,11 @@ export class RunDriver implements OnModuleInit {
     private readonly recorder: RunRecorder,
     private readonly plugins: PluginRegistry,
     private readonly metrics: Metrics,
+    private readonly env: Env,
   ) {}
 
   onModuleInit(): void {
-    this.engine = this.plugins.get(AgentEngine, 'loop');
+    this.engine = this.plugins.chosen(AgentEngine, 'AGENT_ENGINE', this.env.variables.AGENT_ENGINE);
   }
 
   /** Throws the signal's reason when aborted. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AgentInput, Approvals, Budget } from '../../engine/agent/agent-engine.js';
 import { Database } from '../../platform/database/database.js';
 import { freeName } from '../../resources/files/file-name.js';
-import { LocalStorage } from '../../resources/files/storage/local-storage.js';
+import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { INVOCATIONS, type InvocationRow } from '../../resources/tasks/messages/message.row.js';
@@ -52,7 +52,7 @@ FROM tasks t WHERE t.id = $1`;
 export class RunLoader {
   constructor(
     private readonly database: Database,
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
   ) {}
 
   async load(run: ClaimedRun, signal: AbortSignal): Promise<AgentInput> {
@@ -83,7 +83,7 @@ export class RunLoader {
   }
 
   private async bytes({ workspaceId }: ClaimedRun, sha256: string): Promise<Readable> {
-    return (await this.storage.open(workspaceId, sha256)).stream;
+    return (await this.storage.driver.open(workspaceId, sha256)).stream;
   }
 }
 

@@ -5,7 +5,7 @@ import type { PublishedFile, Question } from '../../engine/agent/agent-tool.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { cleanName } from '../../resources/files/file-name.js';
-import { LocalStorage } from '../../resources/files/storage/local-storage.js';
+import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
 import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
@@ -37,7 +37,7 @@ export class RunRecorder {
 
   constructor(
     private readonly database: Database,
-    private readonly storage: LocalStorage,
+    private readonly storage: FileStorage,
     private readonly env: Env,
   ) {}
 
@@ -124,7 +124,7 @@ export class RunRecorder {
     const text = 'SELECT sha256 FROM files WHERE id = $1';
     const open = async () => {
       const { rows } = await this.database.work.query<{ sha256: string }>(text, [fileId]);
-      return (await this.storage.open(run.workspaceId, rows[0]?.sha256 ?? '')).stream;
+      return (await this.storage.driver.open(run.workspaceId, rows[0]?.sha256 ?? '')).stream;
     };
     return { path, open };
   }

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 
@@ -17,30 +18,16 @@ RETURNING id`;
 @Injectable()
 export class WorkdirCleaner {
   private readonly logger = new Logger(WorkdirCleaner.name);
-  private working: Promise<void> | null = null;
-  private stopping = false;
 
   constructor(
     private readonly database: Database,
     private readonly sandboxes: SandboxSelector,
   ) {}
 
-  /** Starts to remove those in which nobody can be working any more. Not awaited: claims must not wait for a large folder. */
-  wake(): void {
-    if (this.stopping) return;
-    this.working ??= this.removeDue()
-      .catch((error: unknown) => this.logger.warn(`Workdirs of deleted tasks were not removed: ${String(error)}`))
-      .finally(() => (this.working = null));
-  }
-
-  /** Begins no further folder; resolves when nothing is being removed. */
-  async stop(): Promise<void> {
-    this.stopping = true;
-    await this.working;
-  }
-
-  private async removeDue(): Promise<void> {
-    while (!this.stopping) {
+  /** Removes those in which nobody can be working any more. On its own, because claims must not wait for a large folder. */
+  @Chore({ every: 1000 })
+  async removeDue(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       const { rows } = await this.database.work.query<{ id: string }>({ name: 'workdir-due', text: TAKE });
       const [due] = rows;
       if (due === undefined) return;

@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { isUuid, notFound, OperatorError } from 'millwright';
+import { Chore, isUuid, notFound, OperatorError } from 'millwright';
 import type { Repository } from 'typeorm';
 import { Review } from './review.entity.js';
+import { ReviewsConfig } from './reviews.names.js';
 
 /** Reads, and what the operator does: outside of requests that write, so the repository is injected. */
 @Injectable()
 export class ReviewStore {
-  constructor(@InjectRepository(Review) private readonly reviews: Repository<Review>) {}
+  constructor(
+    @InjectRepository(Review) private readonly reviews: Repository<Review>,
+    private readonly config: ReviewsConfig,
+  ) {}
 
   async get(workspaceId: string, id: string): Promise<Review> {
     const review = isUuid(id) ? await this.reviews.findOneBy({ id, workspaceId }) : null;
@@ -35,6 +39,14 @@ export class ReviewStore {
     const query = this.reviews.createQueryBuilder('r').select('r.rating', 'rating').addSelect('count(*)', 'count');
     const rows = await query.groupBy('r.rating').getRawMany<{ rating: number; count: string }>();
     return rows.map(({ rating, count }) => [String(rating), Number(count)]);
+  }
+
+  /** Every hour, in one process. Resolves with how many were deleted. */
+  @Chore({ every: 3_600_000, lock: 8_200_001 })
+  async forgetOld(): Promise<number> {
+    const old = this.reviews.createQueryBuilder().delete().where('created_at < now() - make_interval(days => :days)');
+    const { affected } = await old.setParameter('days', this.config.keepDays).execute();
+    return affected ?? 0;
   }
 
   /** For the operator. */

@@ -4,19 +4,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { DataDir } from '../../../platform/config/data-dir.js';
+import type { DataDir } from '../../../../platform/config/data-dir.js';
+import { readEnv } from '../../../../platform/config/env.js';
+import { PluginRegistry } from '../../../../platform/plugins/plugin.js';
+import { FileStorage } from '../file-storage.js';
+import type { StoredBytes } from '../storage-driver.js';
 import { LocalStorage } from './local-storage.js';
-import { type Bytes, deleteBytes, deleteLeftOvers, idleBytes } from './unused-bytes.js';
+import { deleteBytes, deleteLeftOvers, idleBytes } from './unused-bytes.js';
 
 const WORKSPACE = '0197a000-0000-7000-8000-000000000001';
 const HOUR = 3_600_000;
 
 let folder: string;
 let storage: LocalStorage;
+/** What every file goes through on its way there. */
+let fileStorage: FileStorage;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millwright-storage-'));
   storage = new LocalStorage({ path: folder } as DataDir);
+  fileStorage = new FileStorage(
+    new PluginRegistry({ getProviders: () => [{ instance: storage }] } as never),
+    readEnv({}),
+  );
+  fileStorage.onModuleInit();
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -46,7 +57,7 @@ async function descriptors(): Promise<number> {
 describe('storing', () => {
   test('bytes lie under their own digest, and are read again whole and in part', async () => {
     const bytes = randomBytes(300_000);
-    const stored = await storage.put(WORKSPACE, of(bytes.subarray(0, 7), bytes.subarray(7)));
+    const stored = await fileStorage.put(WORKSPACE, of(bytes.subarray(0, 7), bytes.subarray(7)));
     expect(stored).toEqual({ sha256: sha256(bytes), size: 300_000, mediaType: 'application/octet-stream' });
     expect(await readFile(storage.pathOf(WORKSPACE, stored.sha256))).toEqual(bytes);
     const whole = await storage.open(WORKSPACE, stored.sha256);
@@ -59,40 +70,40 @@ describe('storing', () => {
   });
 
   test('equal bytes of one workspace are stored once, also when they arrive together', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => storage.put(WORKSPACE, of('same'))));
+    await Promise.all(Array.from({ length: 20 }, () => fileStorage.put(WORKSPACE, of('same'))));
     expect(await files()).toEqual([sha256('same')]);
   });
 
   test('the media type comes from the bytes, then from the declaration', async () => {
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
-    expect((await storage.put(WORKSPACE, of(png), { declaredType: 'text/plain' })).mediaType).toBe('image/png');
-    expect((await storage.put(WORKSPACE, of('# hi'), { declaredType: 'text/markdown' })).mediaType).toBe(
+    expect((await fileStorage.put(WORKSPACE, of(png), { declaredType: 'text/plain' })).mediaType).toBe('image/png');
+    expect((await fileStorage.put(WORKSPACE, of('# hi'), { declaredType: 'text/markdown' })).mediaType).toBe(
       'text/markdown',
     );
-    expect((await storage.put(WORKSPACE, of('# hi'), { declaredType: 'x' })).mediaType).toBe(
+    expect((await fileStorage.put(WORKSPACE, of('# hi'), { declaredType: 'x' })).mediaType).toBe(
       'application/octet-stream',
     );
   });
 
   test('an empty stream is an empty file', async () => {
-    const stored = await storage.put(WORKSPACE, of());
+    const stored = await fileStorage.put(WORKSPACE, of());
     expect(stored).toMatchObject({ sha256: sha256(''), size: 0 });
     const { size, stream } = await storage.open(WORKSPACE, stored.sha256);
     expect([size, (await buffer(stream)).length]).toEqual([0, 0]);
   });
 
   test('the limit itself is accepted, one byte more leaves nothing', async () => {
-    expect((await storage.put(WORKSPACE, of('12345', '67890'), { maxBytes: 10 })).size).toBe(10);
+    expect((await fileStorage.put(WORKSPACE, of('12345', '67890'), { maxBytes: 10 })).size).toBe(10);
     const tooLong = of('12345', '678901');
-    await expect(storage.put(WORKSPACE, tooLong, { maxBytes: 10 })).rejects.toMatchObject({ code: 'too_large' });
+    await expect(fileStorage.put(WORKSPACE, tooLong, { maxBytes: 10 })).rejects.toMatchObject({ code: 'too_large' });
     expect(tooLong.destroyed).toBe(true);
     expect(await files()).toEqual([sha256('1234567890')]);
   });
 
   test('a stream that breaks leaves nothing, whenever it breaks', async () => {
-    await expect(storage.put(WORKSPACE, breaking())).rejects.toThrow('line cut');
+    await expect(fileStorage.put(WORKSPACE, breaking())).rejects.toThrow('line cut');
     const early = new Readable({ read: () => undefined });
-    const stored = storage.put(WORKSPACE, early);
+    const stored = fileStorage.put(WORKSPACE, early);
     early.destroy(new Error('cut before the first byte'));
     await expect(stored).rejects.toThrow('cut before the first byte');
     expect(await files()).toEqual([]);
@@ -101,11 +112,11 @@ describe('storing', () => {
 });
 
 describe('cleaning', () => {
-  const nothingIsUsed = (bytes: Bytes[]) => Promise.resolve(bytes);
+  const nothingIsUsed = (bytes: StoredBytes[]) => Promise.resolve(bytes);
   const age = (path: string) => utimes(path, new Date(0), new Date(0));
 
-  async function put(content: string): Promise<Bytes & { path: string }> {
-    const { sha256 } = await storage.put(WORKSPACE, of(content));
+  async function put(content: string): Promise<StoredBytes & { path: string }> {
+    const { sha256 } = await fileStorage.put(WORKSPACE, of(content));
     return { workspaceId: WORKSPACE, sha256, path: storage.pathOf(WORKSPACE, sha256) };
   }
   async function idle(): Promise<string[]> {

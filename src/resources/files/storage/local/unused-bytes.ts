@@ -1,17 +1,21 @@
 import { opendir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isUuid } from '../../../platform/database/ids.js';
-import type { LocalStorage } from './local-storage.js';
+import { isUuid } from '../../../../platform/database/ids.js';
+import type { StoredBytes } from '../storage-driver.js';
 
-export interface Bytes {
-  workspaceId: string;
-  sha256: string;
+/** Where the local storage keeps what. */
+export interface Folders {
+  root: string;
+  incoming: string;
+  pathOf(workspaceId: string, sha256: string): string;
 }
+
+const BATCH = 500;
 
 const SHA256 = /^([0-9a-f]{64})(\.leaving)?$/;
 
 /** Stored bytes that nobody has stored anew for `idleMs`, one after the other, however many there are. */
-export async function* idleBytes(storage: LocalStorage, idleMs: number): AsyncGenerator<Bytes> {
+export async function* idleBytes(storage: Folders, idleMs: number): AsyncGenerator<StoredBytes> {
   for await (const workspace of entries(storage.root)) {
     if (!isUuid(workspace)) continue;
     for await (const shelf of entries(join(storage.root, workspace))) {
@@ -27,6 +31,28 @@ export async function* idleBytes(storage: LocalStorage, idleMs: number): AsyncGe
   }
 }
 
+/** Deletes all bytes that are idle and that `unused` names. @returns how many. */
+export async function deleteUnused(
+  storage: Folders,
+  idleMs: number,
+  unused: (bytes: StoredBytes[]) => Promise<StoredBytes[]>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let deleted = 0;
+  let batch: StoredBytes[] = [];
+  const flush = async () => {
+    deleted += await deleteBytes(storage, await unused(batch), idleMs, unused);
+    batch = [];
+  };
+  for await (const bytes of idleBytes(storage, idleMs)) {
+    if (signal?.aborted === true) return deleted;
+    batch.push(bytes);
+    if (batch.length === BATCH) await flush();
+  }
+  await flush();
+  return deleted;
+}
+
 /**
  * Deletes bytes that no row points at. Somebody may store the same bytes at this very moment, so they are first moved
  * aside, where nobody can begin to use them. `stillUnused` is then asked once for all: what is used after all, or was
@@ -34,10 +60,10 @@ export async function* idleBytes(storage: LocalStorage, idleMs: number): AsyncGe
  * @returns how many were deleted.
  */
 export async function deleteBytes(
-  storage: LocalStorage,
-  unused: Bytes[],
+  storage: Folders,
+  unused: StoredBytes[],
   idleMs: number,
-  stillUnused: (bytes: Bytes[]) => Promise<Bytes[]>,
+  stillUnused: (bytes: StoredBytes[]) => Promise<StoredBytes[]>,
 ): Promise<number> {
   for (const bytes of unused) {
     const path = storage.pathOf(bytes.workspaceId, bytes.sha256);
@@ -58,7 +84,7 @@ export async function deleteBytes(
 }
 
 /** Deletes what killed processes left half-written. @returns how many. */
-export async function deleteLeftOvers(storage: LocalStorage, idleMs: number): Promise<number> {
+export async function deleteLeftOvers(storage: Folders, idleMs: number): Promise<number> {
   let deleted = 0;
   for await (const name of entries(storage.incoming)) {
     const path = join(storage.incoming, name);
@@ -80,7 +106,7 @@ function leavingPath(path: string): string {
   return `${path}.leaving`;
 }
 
-function key({ workspaceId, sha256 }: Bytes): string {
+function key({ workspaceId, sha256 }: StoredBytes): string {
   return `${workspaceId}/${sha256}`;
 }
 

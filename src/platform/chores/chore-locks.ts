@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { Database } from '../database/database.js';
+
+interface LockConnection {
+  client: Promise<PoolClient>;
+  /** One for each chore that uses it: what to do when it is lost. */
+  onLost: Set<() => void>;
+  broken: boolean;
+  ended: () => void;
+}
+
+/**
+ * The locks of this process's chores. All that are held at one moment are held on one connection, taken from the workers' pool
+ * when the first is wanted and given back with the last: long chores, however many, leave nine of ten to what is recorded. Not
+ * in transactions: one that a chore leaves idle for 15 s is ended (docs/decisions/0021).
+ */
+@Injectable()
+export class ChoreLocks {
+  private current: LockConnection | null = null;
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Does `work` while this process holds the lock; resolves with null, doing nothing, when another process holds it. The caller
+   * does not ask for a lock that it holds itself: PostgreSQL would give it again. `onLost` is called when the lock is lost.
+   */
+  async whileHeld<T>(lock: number, onLost: () => void, work: () => Promise<T>): Promise<T | null> {
+    const connection = (this.current ??= this.connect());
+    connection.onLost.add(onLost);
+    try {
+      if (!(await this.ask(connection, 'SELECT pg_try_advisory_lock($1) AS yes', lock))) return null;
+      try {
+        return await work();
+      } finally {
+        await this.ask(connection, 'SELECT pg_advisory_unlock($1) AS yes', lock).catch(() => undefined);
+      }
+    } finally {
+      connection.onLost.delete(onLost);
+      if (connection.onLost.size === 0) await this.giveBack(connection);
+    }
+  }
+
+  private connect(): LockConnection {
+    const client = this.database.work.connect();
+    const connection: LockConnection = { client, onLost: new Set(), broken: false, ended: () => this.lose(connection) };
+    client.then(
+      (connected) => connected.once('end', connection.ended),
+      () => undefined,
+    );
+    return connection;
+  }
+
+  private async ask(connection: LockConnection, question: string, lock: number): Promise<boolean> {
+    try {
+      const { rows } = await (await connection.client).query<{ yes: boolean }>(question, [lock]);
+      return rows[0]?.yes === true;
+    } catch (error) {
+      this.lose(connection);
+      throw error;
+    }
+  }
+
+  /** Nobody begins anything on it any more; closing it gives back what it may still hold. */
+  private lose(connection: LockConnection): void {
+    connection.broken = true;
+    if (this.current === connection) this.current = null;
+    for (const tell of connection.onLost) tell();
+  }
+
+  private async giveBack(connection: LockConnection): Promise<void> {
+    if (this.current === connection) this.current = null;
+    const client = await connection.client.catch(() => null);
+    client?.off('end', connection.ended);
+    client?.release(connection.broken);
+  }
+}

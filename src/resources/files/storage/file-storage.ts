@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Env } from '../../../platform/config/env.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { PluginRegistry } from '../../../platform/plugins/plugin.js';
+import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
+import { type ArrivingBytes, StorageDriver } from './storage-driver.js';
+
+export interface PutOptions {
+  /** More is refused with `too_large`. Bytes. */
+  maxBytes?: number;
+  /** Used when the bytes do not tell; ignored when it has not the form `type/subtype`. */
+  declaredType?: string | null;
+  /** The last resort for a type: its extension. */
+  name?: string;
+}
+
+export interface PutFile {
+  /** Hexadecimal. */
+  sha256: string;
+  /** Bytes. */
+  size: number;
+  mediaType: string;
+}
+
+/** The storage of this installation: the driver that `STORAGE` names, and what every file goes through on its way there. */
+@Injectable()
+export class FileStorage implements OnModuleInit {
+  private chosen: StorageDriver | undefined;
+
+  constructor(
+    private readonly plugins: PluginRegistry,
+    private readonly env: Env,
+  ) {}
+
+  onModuleInit(): void {
+    this.chosen = this.plugins.chosen(StorageDriver, 'STORAGE', this.env.variables.STORAGE);
+  }
+
+  /** Usable from the end of the boot on. */
+  get driver(): StorageDriver {
+    if (this.chosen === undefined) throw new Error('No storage has been chosen in this process yet.');
+    return this.chosen;
+  }
+
+  /**
+   * Stores a stream, without ever holding it in memory; when it resolves the bytes are safe. A row must point at them within the hour,
+   * or they are removed as left over. When it rejects (`too_large`, the stream's own error, the storage's) nothing is left and the
+   * stream is destroyed.
+   */
+  async put(workspaceId: string, content: Readable, options: PutOptions = {}): Promise<PutFile> {
+    // An error before the first read has no listener yet and would end the process; reading throws it again.
+    content.on('error', () => undefined);
+    const bytes = new MeasuredBytes(content, options.maxBytes ?? Infinity);
+    try {
+      await this.driver.put(workspaceId, bytes);
+      const { head, sha256, size } = bytes;
+      const mediaType =
+        (await sniff(head)) ?? declared(options.declaredType) ?? typeByName(options.name) ?? UNKNOWN_TYPE;
+      return { sha256, size, mediaType };
+    } catch (error) {
+      content.destroy();
+      throw error;
+    }
+  }
+}
+
+/** What passes through is counted, hashed, and remembered at its beginning. */
+class MeasuredBytes implements ArrivingBytes {
+  size = 0;
+  private readonly first: Buffer[] = [];
+  private readonly hash = createHash('sha256');
+  private digest: string | null = null;
+
+  constructor(
+    private readonly content: Readable,
+    private readonly maxBytes: number,
+  ) {}
+
+  get head(): Buffer {
+    return Buffer.concat(this.first);
+  }
+
+  get sha256(): string {
+    if (this.digest === null) throw new Error('The storage driver has not read all bytes.');
+    return this.digest;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
+    for await (const chunk of this.content as AsyncIterable<Buffer>) {
+      if (this.size + chunk.length > this.maxBytes) {
+        throw new ApiError('too_large', `A file may have at most ${this.maxBytes} bytes.`);
+      }
+      if (this.size < SNIFFED_BYTES) this.first.push(chunk.subarray(0, SNIFFED_BYTES - this.size));
+      this.size += chunk.length;
+      this.hash.update(chunk);
+      yield chunk;
+    }
+    this.digest = this.hash.digest('hex');
+  }
+}

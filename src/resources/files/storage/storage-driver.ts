@@ -1,0 +1,67 @@
+// Where the bytes of uploads and files lie. This file is the seam; the built-in driver is in local/.
+import type { Readable } from 'node:stream';
+
+/** Bytes that are stored: the same ones of one workspace only once. */
+export interface StoredBytes {
+  workspaceId: string;
+  /** Of the bytes, hexadecimal. */
+  sha256: string;
+}
+
+/**
+ * Bytes on their way in, read once by `for await`. Reading throws when the line is cut or the file is too long; a reader that stops
+ * before the end leaves the loop, and the line is closed.
+ */
+export interface ArrivingBytes extends AsyncIterable<Buffer> {
+  /** Of all bytes, hexadecimal. Throws before all have been read. */
+  readonly sha256: string;
+  /** How many have been read. */
+  readonly size: number;
+}
+
+/** First and last byte, both included. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * A place for bytes, chosen by `STORAGE` (reference §16). Bytes are addressed by their workspace and their SHA-256 and never change. Rows of
+ * the database point at them; a driver knows no row. All processes of an installation share one storage, so whatever a method does, others
+ * may do at the same moment. Every method rejects with an ordinary error when the storage fails: the request gets 500, the chore is
+ * tried again.
+ */
+export abstract class StorageDriver {
+  /**
+   * Stores bytes, without ever holding a whole file in memory. Called once for each upload and each published file. When it resolves the
+   * bytes can be opened, by every process, and survive a power cut. When it rejects, because reading `content` threw or the storage
+   * failed, nothing can be opened that could not be before. What a killed process had written is the driver's to find: `removeUnused`
+   * removes it. Equal bytes that are stored already count as put at this moment.
+   */
+  abstract put(workspaceId: string, content: ArrivingBytes): Promise<void>;
+
+  /**
+   * Opens bytes for reading: all, or a range that lies inside. The caller reads the stream to its end or destroys it, and the driver
+   * then holds nothing open. Rejects when there are none; never resolves with a stream that is known to fail.
+   * @returns the number of bytes that the stream gives, and the stream.
+   */
+  abstract open(workspaceId: string, sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable }>;
+
+  /**
+   * Removes what nobody needs: bytes that were put longer than `idleMs` ago, for the last time, and that `unused` names; and what killed
+   * processes left half-written, when no put can be writing it any more. Called once an hour, by one process of the installation.
+   *
+   * `unused` is given at most 500 and resolves with those among them at which no row points. A row comes after its put, within
+   * `idleMs`. So the driver looks at the time of the last put once more, in the moment in which it removes: bytes that were put after
+   * `unused` was asked stay. Workspaces that `unused` does not name keep everything. Begins no further batch once `signal` is aborted.
+   * @returns how many were removed.
+   */
+  abstract removeUnused(
+    idleMs: number,
+    unused: (bytes: StoredBytes[]) => Promise<StoredBytes[]>,
+    signal?: AbortSignal,
+  ): Promise<number>;
+
+  /** Removes everything of a workspace that is gone; nothing is put there any more. Succeeds when there is nothing. */
+  abstract removeAll(workspaceId: string): Promise<void>;
+}
