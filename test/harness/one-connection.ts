@@ -24,12 +24,12 @@ export function refuseSecondConnections(dataSource: DataSource): void {
     console.error(REFUSED);
     throw new Error(REFUSED);
   };
-  manager.transaction = ((...given: unknown[]) => {
+  manager.transaction = (...given: unknown[]) => {
     const work = given.find((one) => typeof one === 'function') as Work;
     const isolation = given.filter((one) => typeof one === 'string');
     return transaction(...isolation, (within: unknown) => {
       const state = { open: true };
       return transactions.run(state, () => work(within)).finally(() => (state.open = false));
     });
-  }) as typeof manager.transaction;
+  };
 }
