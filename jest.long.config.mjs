@@ -8,4 +8,10 @@ const suite = (name) => ({
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
 });
 
-export default { maxWorkers: 2, testTimeout: 30_000, projects: ['e2e', 'processes', 'faults', 'fuzz'].map(suite) };
+export default {
+  // They wait more than they compute, and each has several processes: three at a time use up the connections of the server.
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  testSequencer: '<rootDir>/test/harness/longest-first.mjs',
+  projects: ['e2e', 'processes', 'faults', 'fuzz'].map(suite),
+};

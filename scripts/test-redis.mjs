@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import standard from '../jest.config.mjs';
 import { freePort } from './free-port.mjs';
 import { jest } from './jest.mjs';
 import { ROOT, main, prepare } from './setup.mjs';
@@ -60,6 +61,7 @@ function tests(port) {
   const projects = ['--selectProjects=e2e', '--selectProjects=processes'];
   const words = [
     '--config=jest.long.config.mjs',
+    `--maxWorkers=${standard.maxWorkers}`,
     `--testPathPatterns=${pattern}`,
     ...process.argv.slice(2),
     ...projects,

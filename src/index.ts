@@ -60,4 +60,4 @@ export type * from './resources/files/storage/storage-driver.js';
 export { Project } from './resources/projects/project.entity.js';
 export { TaskAccess } from './resources/tasks/task-access.js';
 export { Task } from './resources/tasks/task.entity.js';
-export type { LockedTask } from './resources/tasks/task-lock.js';
+export type { LockedTask } from './resources/tasks/task.sql.js';

@@ -181,12 +181,15 @@ describe('Approvals (reference §4)', () => {
     expect(await finished(bench.client, id)).toMatchObject({ status: 'completed' });
   });
 
-  it('whoever decides sees the call, also where the transparency policy hides tool activity', async () => {
+  it('where the transparency policy hides tool activity, the person who decides sees the name of the tool', async () => {
     const { app } = bench.service;
     const workspaces = app.get(WorkspacesService, { strict: false });
     await workspaces.expose(bench.member.workspace.id, ['text']);
     const { id, approval } = await runbook(block('sh', 'touch a'));
-    expect(approval.toolCall).toMatchObject({ name: 'bash', input: { command: 'touch a\n' } });
+    expect(approval).toMatchObject({
+      question: 'May the agent use the tool bash?',
+      toolCall: { name: 'bash', input: null },
+    });
     await bench.decide(id, approval, { decision: 'deny', reason: 'Secretly.' });
     await finished(bench.client, id);
     expect(await readResults(bench.client, id)).toEqual([]);

@@ -1,4 +1,4 @@
-import type { FileRow } from '../../src/resources/files/file.row.js';
+import type { FileRow } from '../../src/resources/files/files.sql.js';
 import { FilesService } from '../../src/resources/files/files.service.js';
 import type { PageRequest } from '../../src/platform/http/pages.js';
 import { useService } from '../harness/app.js';

@@ -142,9 +142,9 @@ describe('Credentials (reference §3)', () => {
     const members = service.app.get(MembershipsService);
     const after = jest.fn();
     const seen: unknown[] = [];
-    members.onRemoved(async (manager, ...who) => {
-      seen.push(who, await manager.query('SELECT 1 FROM memberships WHERE user_id = $1', [user.id]));
-      return after;
+    members.onRemoved(async (tx, ...who) => {
+      seen.push(who, await tx.manager.query('SELECT 1 FROM memberships WHERE user_id = $1', [user.id]));
+      tx.afterCommit(after);
     });
     await members.remove(workspace.id, user.id);
     expect(seen).toEqual([[workspace.id, user.id, null], []]);

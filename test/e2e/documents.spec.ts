@@ -51,6 +51,13 @@ describe('The OpenAPI document and its page (reference §2)', () => {
     expect(document['servers']).toEqual([{ url: 'https://mill.example.org' }]);
   });
 
+  it('shows tasks first, and what foreign modules bring before the service itself', () => {
+    const names = (document['tags'] as { name: string }[]).map(({ name }) => name);
+    expect(names[0]).toBe('tasks');
+    expect(names.slice(-2).sort()).toEqual(['notes', 'service']);
+    expect(names.at(-1)).toBe('service');
+  });
+
   it('has the routes of foreign modules too', () => {
     const { security, responses } = document.paths['/v1/notes']?.['post'] ?? {};
     expect(security).toEqual([{ personalApiKey: [] }, { serviceId: ['tasks:write'] }]);
@@ -166,6 +173,9 @@ describe('The OpenAPI document and its page (reference §2)', () => {
     expect(script).toContain('supportedSubmitMethods: []');
     expect(script).toContain('authorizeBtn: nothing');
     expect(script).not.toMatch(/https?:/);
+    // The colours follow the reader's system; the style sheet has both.
+    expect(script).toContain("classList.toggle('dark-mode'");
+    expect((await client.get('/docs/swagger-ui.css')).text).toContain('html.dark-mode .swagger-ui');
   });
 
   it('has no other files', async () => {

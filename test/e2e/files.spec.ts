@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { FileRow } from '../../src/resources/files/file.row.js';
+import type { FileRow } from '../../src/resources/files/files.sql.js';
 import { LocalStorage } from '../../src/resources/files/storage/local/local-storage.js';
 import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';

@@ -2,8 +2,8 @@ import { forgetAnswersOfTask } from '../../src/access/idempotency/stored-answers
 import { KeyPurge } from '../../src/access/idempotency/key-purge.js';
 import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { LOCKS } from '../../src/platform/database/locks.js';
-import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
-import { DataSource } from 'typeorm';
+import { sql, uuid } from '../../src/platform/database/sql.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import pg from 'pg';
 import { bootApp, useService } from '../harness/app.js';
 import { type Answer, Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
@@ -15,6 +15,8 @@ import { makeNotes, NotesModule } from './notes.module.js';
 /** The issue names 200 keys: MILLWRIGHT_LONG=1. */
 const KEYS = process.env['MILLWRIGHT_LONG'] === '1' ? 200 : 40;
 const TIMES = 50;
+const LOCK_TASK = sql`SELECT 1 FROM tasks WHERE id = ${uuid('id')} FOR UPDATE`.rows();
+const DELETE_TASK = sql`DELETE FROM tasks WHERE id = ${uuid('id')}`.rows();
 
 /** Holds the transaction of one note until the test lets it go, also beyond the time that requests wait for locks. */
 const HOLD_NOTE = `
@@ -132,12 +134,10 @@ describe('Duplicates (reference §8)', () => {
     const bystander = await createTask(member.client, { content: 'bystander' });
     const say = (task: string) => post('say', { content: 'Secret word' }, service.url, `/v1/tasks/${task}/messages`);
     expect([(await say(id)).status, (await say(bystander.id)).status]).toEqual([202, 202]);
-    const dataSource = service.app.get(DataSource);
-    await dataSource.transaction(async (manager) => {
-      const tx = new UnitOfWork(manager);
-      await tx.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
+    await service.app.get(Transactions).open(async (tx) => {
+      await tx.run(LOCK_TASK({ id }));
       await forgetAnswersOfTask(tx, member.workspace.id, id);
-      await tx.query('DELETE FROM tasks WHERE id = $1', [id]);
+      await tx.run(DELETE_TASK({ id }));
     });
     expect(await records(`body LIKE '%Secret%'`)).toBe(1);
     expect((await say(id)).status).toBe(404);

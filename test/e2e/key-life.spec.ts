@@ -44,6 +44,14 @@ describe('The life of a key (reference §3)', () => {
     expect((await deletion(there.client, `/v1/tasks/${task.id}`)).status).toBe(404);
   });
 
+  it('may live for centuries: its life in seconds is more than 32 bits hold', async () => {
+    const { workspace, user } = await makeMember(service);
+    const lifetimeSeconds = 99_999 * 86_400;
+    const about = { workspaceId: workspace.id, userId: user.id, name: 'lasting', scopes: SCOPES, lifetimeSeconds };
+    const { createdAt, expiresAt } = await keys().create(about);
+    expect(Number(expiresAt) - createdAt.getTime()).toBe(lifetimeSeconds * 1000);
+  });
+
   it.each(['Revoking', 'Expiry'])('%s ends the key alone: tasks go on', async (how) => {
     const member = await makeMember(service);
     const { id } = await createTask(member.client, { content: ASK });

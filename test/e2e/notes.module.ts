@@ -12,7 +12,8 @@ import { Endpoint } from '../../src/platform/http/endpoint.js';
 import { deletedSchema, idSchema, named, pageSchema } from '../../src/platform/http/schema.js';
 import { PageQuery, Pages } from '../../src/platform/http/pages.js';
 import { Tx } from '../../src/platform/http/tx.js';
-import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
+import { sql, text, uuid } from '../../src/platform/database/sql.js';
+import type { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
 import type { TestDatabase } from '../harness/database.js';
 
 export const NOTES = 'CREATE TABLE notes (id uuid PRIMARY KEY, workspace_id uuid NOT NULL, text text NOT NULL UNIQUE)';
@@ -62,6 +63,12 @@ interface Note {
   text: string;
 }
 
+const INSERT = sql`
+INSERT INTO notes VALUES (${uuid('id')}, ${uuid('workspaceId')}, ${text('text')}) RETURNING id, text`.rows<Note>();
+const WAIT = sql`SELECT pg_sleep(2.6)`.rows();
+const TOUCH = sql`UPDATE notes SET text = text || '!' WHERE id::text = ${text('id')} RETURNING id, text`.rows<Note>();
+const DELETE = sql`DELETE FROM notes WHERE id::text = ${text('id')}`.rows();
+
 /** What the handlers did beside the database. */
 export const done = { committed: [] as string[], handled: 0, /** Bytes of an upload under way. */ reading: 0 };
 
@@ -82,12 +89,8 @@ export class NotesController {
   async create(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteBody) {
     done.handled++;
     if (body.text === 'unknown') throw notFound('project', 'projectId');
-    const [note] = await tx.query<Note>('INSERT INTO notes VALUES ($1, $2, $3) RETURNING id, text', [
-      uuidv7(),
-      auth.workspaceId,
-      body.text,
-    ]);
-    if (body.text === 'slower') await tx.query('SELECT pg_sleep(2.6)');
+    const [note] = await tx.run(INSERT({ id: uuidv7(), workspaceId: auth.workspaceId, text: body.text }));
+    if (body.text === 'slower') await tx.run(WAIT());
     if (body.text === 'broken') throw new Error('a secret of the inside');
     tx.afterCommit(() => done.committed.push(body.text));
     return { note };
@@ -136,10 +139,7 @@ export class NotesController {
     transaction: true,
   })
   async touch(@Tx() tx: UnitOfWork, @Param('id') id: string) {
-    const rows = await tx.query<Note>(`UPDATE notes SET text = text || '!' WHERE id::text = $1 RETURNING id, text`, [
-      id,
-    ]);
-    return { rows };
+    return { rows: await tx.run(TOUCH({ id })) };
   }
 
   @Delete(':id')
@@ -151,7 +151,7 @@ export class NotesController {
     transaction: true,
   })
   async remove(@Tx() tx: UnitOfWork, @Param('id') id: string) {
-    await tx.query('DELETE FROM notes WHERE id::text = $1', [id]);
+    await tx.run(DELETE({ id }));
     return { deleted: true, id };
   }
 

@@ -30,6 +30,22 @@ describe('Routes, request ids and headers (reference §1)', () => {
       }
     },
   ); // prettier-ignore
+  it('a browser at / is sent to /docs; a program gets a 404 that names it', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const headers = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+      const answer = await fetch(`${service.url}/?from=mail`, { method, headers, redirect: 'manual' });
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+      expect(answer.headers.get('x-request-id')).toMatch(UUID);
+    }
+    for (const headers of [{ Accept: '*/*' }, { Accept: 'application/json' }]) {
+      const { status, body } = await anonymous.get<ErrorBody>('/', { headers });
+      expect([status, body.error.code]).toEqual([404, 'not_found']);
+      expect(body.error.message).toContain('/docs');
+    }
+    const post = await fetch(service.url, { method: 'POST', headers: { Accept: 'text/html' }, redirect: 'manual' });
+    expect(post.status).toBe(404);
+    expect((await anonymous.get<ErrorBody>('/docs/x', { headers: { Accept: 'text/html' } })).status).toBe(404);
+  });
   it.each([
     ['PUT', '/v1/notes', 'GET, HEAD, POST'],
     ['OPTIONS', '/v1/notes', 'GET, HEAD, POST'],

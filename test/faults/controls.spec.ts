@@ -16,8 +16,8 @@ import { World } from './world.js';
 
 const NO_EPOCH: Mutation = {
   file: 'work/runs/run-recorder.sql.js',
-  text: 'r.epoch = $3 AND ',
-  instead: '$3::int IS NOT NULL AND ',
+  text: 'r.epoch = ${EPOCH} AND ',
+  instead: '${EPOCH} IS NOT NULL AND ',
 };
 const NO_UNIQUE_KEY: Mutation = {
   file: 'access/idempotency/idempotency.service.js',

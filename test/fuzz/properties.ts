@@ -6,8 +6,10 @@ import type { Got } from './transport.js';
 const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global-Remaining', 'Global-Reset'];
 /** Codes that find fault with the form of a request. */
 const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
-/** What a request must fit beside the document: the kind of the question, the messages of the task, the upload's size. */
+/** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices. */
 const BESIDE: Record<string, RegExp> = {
+  'POST /v1/tasks': /^budget\.maxCost$/,
+  'PATCH /v1/tasks/{taskId}': /^budget\.maxCost$/,
   'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
 };

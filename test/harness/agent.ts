@@ -101,6 +101,7 @@ export class AgentBench {
       files: [],
       project: [],
       signal: new AbortController().signal,
+      stopping: new AbortController().signal,
       ...more,
     };
   }

@@ -1,11 +1,10 @@
 import { readdir, readlink } from 'node:fs/promises';
-import { DataSource } from 'typeorm';
 import { v7 as uuid } from 'uuid';
 import type { AuthContext } from '../../src/access/auth/auth-context.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
-import type { FileRow } from '../../src/resources/files/file.row.js';
+import type { FileRow } from '../../src/resources/files/files.sql.js';
 import { FilesService } from '../../src/resources/files/files.service.js';
-import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import type { TestApp } from './app.js';
 import type { Member } from './client.js';
 import { checkAnswer } from './contract.js';
@@ -78,8 +77,7 @@ export function attach(
   meanwhile?: () => Promise<void>,
 ): Promise<FileRow[]> {
   const auth = { workspaceId: workspace.id, userId: user.id, user: { name: 'Somebody' } } as AuthContext;
-  return app.get(DataSource).transaction(async (manager) => {
-    const tx = new UnitOfWork(manager);
+  return app.get(Transactions).open(async (tx) => {
     const files = await app.get(FilesService, { strict: false }).claimUploads(tx, auth, taskId, uploadIds);
     await meanwhile?.();
     return files;

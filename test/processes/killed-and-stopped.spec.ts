@@ -11,6 +11,7 @@ import {
   finished,
   reaches,
   readMessages,
+  readResults,
   readTask,
   runTask,
   script,
@@ -127,6 +128,33 @@ describe('The service as a process on the embedded default (reference §16)', ()
     const client = new Client(second.url, secret);
     expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Went on.' } });
     expect(texts(await readMessages(client, id))).toEqual(['Went on.']);
+    await second.end();
+  }, 60_000);
+
+  it('told to stop, it lets the commands of a step end that do so soon, and they are not run again', async () => {
+    const first = await ServiceProcess.start(env);
+    const mark = newMark();
+    const commands = [`echo begun >> kept.txt; sleep ${mark}; echo ended >> kept.txt`, 'echo second >> kept.txt'];
+    const step = { calls: commands.map((command) => ({ name: 'bash', arguments: { command } })) };
+    const { id } = await createTask(new Client(first.url, secret), {
+      content: script(step, call('bash', { command: 'cat kept.txt' }), { text: 'Went on.' }),
+    });
+    await sleeps(mark);
+    const ended = first.end('SIGTERM');
+    await until('it to be told', () => first.log.includes('Told to stop'));
+    for (const pid of processesWith(`sleep\0${mark}`)) process.kill(pid);
+    const told = Date.now();
+    expect(await ended).toBe(0);
+    // Not the 7 s that they had.
+    expect(Date.now() - told).toBeLessThan(6_000);
+    const second = await ServiceProcess.start(env);
+    const client = new Client(second.url, secret);
+    expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Went on.' } });
+    expect(await readResults(client, id)).toMatchObject([
+      { status: 'success' },
+      { status: 'success' },
+      { status: 'success', output: { stdout: 'begun\nended\nsecond\n' } },
+    ]);
     await second.end();
   }, 60_000);
 

@@ -1,47 +1,41 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Plan } from '../../platform/config/rate-limits.js';
 import { Secrets } from '../../platform/config/secrets.js';
+import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
-import { type JsonRow, jsonRows } from '../../platform/database/json-rows.js';
+import { bytes, type Json, sql } from '../../platform/database/sql.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import type { Scope } from '../../platform/http/endpoint.js';
+import { Membership } from '../workspaces/membership.entity.js';
+import { User } from '../workspaces/user.entity.js';
+import { Workspace } from '../workspaces/workspace.entity.js';
+import { ApiKey } from './api-key.entity.js';
 import { isKey } from './api-key.js';
-import { AuthContext, type Role } from './auth-context.js';
+import { AuthContext } from './auth-context.js';
 
-interface KeyRow {
-  id: string;
-  name: string;
-  prefix: string;
-  digest: string;
-  scopes: Scope[];
-  created_at: string;
-  expires_at: string | null;
+const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'createdAt', 'expiresAt']);
+const MEMBERSHIP = columns(Membership, 'm', ['userId', 'workspaceId', 'role']);
+const USER = columns(User, 'u', ['email', 'kind']);
+const WORKSPACE = columns(Workspace, 'w', ['slug', 'plan', 'transparency']);
+
+type KeyRow = Json<typeof KEY.row & typeof MEMBERSHIP.row & typeof USER.row & typeof WORKSPACE.row> & {
+  /** In hexadecimal digits. */
+  storedDigest: string;
   revoked: boolean;
   expired: boolean;
-  role: Role;
-  user_id: string;
-  user_name: string;
-  email: string | null;
-  kind: 'person' | 'service';
-  workspace_id: string;
-  workspace_name: string;
-  slug: string;
-  plan: Plan;
-  transparency: string[] | null;
-}
+  userName: string;
+  workspaceName: string;
+};
 
 // One look through unique indexes for key, membership, user and workspace; not cached, so that an end works at once.
-const LOOK_UP = jsonRows(`
-SELECT k.id, k.name, k.prefix, encode(k.digest, 'hex') AS digest, k.scopes, k.created_at, k.expires_at,
-       k.revoked_at IS NOT NULL AS revoked, coalesce(k.expires_at <= now(), false) AS expired, m.role,
-       u.id AS user_id, u.name AS user_name, u.email, u.kind, w.id AS workspace_id, w.name AS workspace_name, w.slug,
-       w.plan, w.transparency
+const LOOK_UP = sql`
+SELECT ${KEY}, ${MEMBERSHIP}, ${USER}, ${WORKSPACE}, u.name AS "userName", w.name AS "workspaceName",
+       encode(k.digest, 'hex') AS "storedDigest", k.revoked_at IS NOT NULL AS revoked,
+       coalesce(k.expires_at <= now(), false) AS expired
 FROM api_keys k
 JOIN memberships m USING (workspace_id, user_id)
 JOIN users u ON u.id = k.user_id
 JOIN workspaces w ON w.id = k.workspace_id
-WHERE k.digest = $1`);
+WHERE k.digest = ${bytes('digest')}`.jsonRows<KeyRow>();
 
 /** Who a key stands for. */
 @Injectable()
@@ -64,10 +58,8 @@ export class CredentialsService {
   async authenticate(key: string): Promise<AuthContext> {
     if (!isKey(key)) throw invalidCredential();
     const digest = this.digest(key);
-    const query = { name: 'credential', text: LOOK_UP, values: [digest] };
-    const { rows } = await this.database.read.query<JsonRow<KeyRow>>(query);
-    const row = rows[0]?.row;
-    if (row === undefined || row.revoked || !timingSafeEqual(Buffer.from(row.digest, 'hex'), digest))
+    const [row] = await this.database.read.run(LOOK_UP({ digest }));
+    if (row === undefined || row.revoked || !timingSafeEqual(Buffer.from(row.storedDigest, 'hex'), digest))
       throw invalidCredential();
     if (row.expired) throw new ApiError('expired_credential', 'The credential has expired; ask for a new key.');
     return contextOf(row);
@@ -80,10 +72,10 @@ function invalidCredential(): ApiError {
 
 function contextOf(row: KeyRow): AuthContext {
   return new AuthContext({
-    user: { id: row.user_id, name: row.user_name, email: row.email },
+    user: { id: row.userId, name: row.userName, email: row.email },
     workspace: {
-      id: row.workspace_id,
-      name: row.workspace_name,
+      id: row.workspaceId,
+      name: row.workspaceName,
       slug: row.slug,
       plan: row.plan,
       exposed: row.transparency,
@@ -95,8 +87,8 @@ function contextOf(row: KeyRow): AuthContext {
       id: row.id,
       name: row.name,
       prefix: row.prefix,
-      createdAt: new Date(row.created_at),
-      expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
+      createdAt: new Date(row.createdAt),
+      expiresAt: row.expiresAt === null ? null : new Date(row.expiresAt),
     },
   });
 }

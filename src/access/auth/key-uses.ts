@@ -1,18 +1,20 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
+import { doubles, sql, uuids } from '../../platform/database/sql.js';
 
 const MINUTE = 60_000;
 
 // By the database's clock, as all times of keys: a process says how long ago. In one order, for several processes write the
 // same keys. Another process may have written a later use.
-const WRITE = `
+const WRITE = sql`
 WITH used AS (
-  SELECT id, clock_timestamp() - make_interval(secs => age) AS at FROM unnest($1::uuid[], $2::float8[]) AS u(id, age)),
+  SELECT id, clock_timestamp() - make_interval(secs => age) AS at
+  FROM unnest(${uuids('ids')}, ${doubles('ages')}) AS u(id, age)),
 held AS (
   SELECT k.id, used.at FROM api_keys k JOIN used ON used.id = k.id
   WHERE k.last_used_at IS NULL OR k.last_used_at < used.at ORDER BY k.id FOR NO KEY UPDATE OF k)
-UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, held.at) FROM held WHERE k.id = held.id`;
+UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, held.at) FROM held WHERE k.id = held.id`.rows();
 
 /**
  * When each key was last used. A request only notes it in memory, so it asks the database nothing more; one statement a minute
@@ -46,7 +48,7 @@ export class KeyUses implements OnApplicationShutdown {
       const now = performance.now();
       const ages = [...uses.values()].map((at) => (now - at) / 1000);
       try {
-        await this.database.work.query(WRITE, [[...uses.keys()], ages]);
+        await this.database.work.run(WRITE({ ids: [...uses.keys()], ages }));
       } catch (error) {
         this.noted = new Map([...uses, ...this.noted]);
         this.logger.warn(`The last uses of keys were not written: ${String(error)}`);

@@ -2,16 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
 import { LOCKS } from '../../platform/database/locks.js';
+import { raw, sql } from '../../platform/database/sql.js';
 
 const BATCH = 500;
 
 // In small batches, each a transaction of its own. A record that is being claimed anew at this moment is locked and stays.
-const PURGE = `
+const PURGE = sql`
 WITH expired AS (
   SELECT workspace_id, user_id, method, path, key FROM idempotency_keys
-  WHERE expires_at <= now() ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+  WHERE expires_at <= now() ORDER BY expires_at LIMIT ${raw(String(BATCH))} FOR UPDATE SKIP LOCKED)
 DELETE FROM idempotency_keys k USING expired e
-WHERE (k.workspace_id, k.user_id, k.method, k.path, k.key) = (e.workspace_id, e.user_id, e.method, e.path, e.key)`;
+WHERE (k.workspace_id, k.user_id, k.method, k.path, k.key) = (e.workspace_id, e.user_id, e.method, e.path, e.key)
+RETURNING 1`.rows();
 
 /** Deletes records whose 24 hours are over. They do not count any more: this is about space and about forgetting. */
 @Injectable()
@@ -23,7 +25,7 @@ export class KeyPurge {
   async purge(signal?: AbortSignal): Promise<number> {
     let purged = 0;
     for (let batch = BATCH; batch === BATCH && signal?.aborted !== true; purged += batch) {
-      batch = (await this.database.work.query(PURGE)).rowCount ?? 0;
+      batch = (await this.database.work.run(PURGE())).length;
     }
     return purged;
   }

@@ -1,16 +1,14 @@
-import { type CallHandler, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
+import { type CallHandler, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { firstValueFrom, from, type Observable, tap } from 'rxjs';
-import type { DataSource } from 'typeorm';
 import { holdMembership, refuseStranger } from '../auth/held-membership.js';
 import { authOf } from '../auth/auth.decorator.js';
-import type { EndpointContract } from '../../platform/http/endpoint.js';
+import { type EndpointContract, locationOf } from '../../platform/http/endpoint.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
-import { locationOf } from '../../platform/http/location.js';
 import { headerValues } from '../../platform/http/request.js';
 import { setUnitOfWork } from '../../platform/http/tx.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { WriteTransactions } from '../../platform/http/write.interceptor.js';
 import { canonicalPath, fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -23,10 +21,8 @@ import type { Answer, KeyedRequest } from './keyed-request.js';
  */
 @Injectable()
 export class UnitOfWorkInterceptor extends WriteTransactions {
-  private readonly logger = new Logger('http');
-
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
     private readonly endpoints: EndpointExplorer,
     private readonly idempotency: IdempotencyService,
     private readonly inFlight: InFlight,
@@ -56,26 +52,14 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
   }
 
   /** One transaction around `work`; resolves after its commit. */
-  private async commit(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
-    const { tx, answer } = await this.dataSource
-      .transaction(async (manager) => {
-        const tx = new UnitOfWork(manager);
+  private commit(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
+    return this.transactions
+      .open(async (tx) => {
         setUnitOfWork(req, tx);
         await holdMembership(tx, authOf(req));
-        return { tx, answer: await work(tx) };
+        return work(tx);
       })
       .catch(refuseStranger);
-    this.afterCommit(tx);
-    return answer;
-  }
-
-  private afterCommit(tx: UnitOfWork): void {
-    try {
-      tx.committed();
-    } catch (err) {
-      // What is committed is committed: the client's answer must say so.
-      this.logger.error({ reason: 'Work after a commit failed.', err });
-    }
   }
 }
 

@@ -1,36 +1,46 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
 import type { Role } from '../auth/auth-context.js';
 import { OperatorError } from '../auth/operator-error.js';
+import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
+import { sql, text, uuid } from '../../platform/database/sql.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Membership } from './membership.entity.js';
 import { MembershipsService, type OwnerChange } from './memberships.service.js';
+import { User } from './user.entity.js';
 
-export interface ServiceAccount {
-  id: string;
-  name: string;
-  role: Role;
-  createdAt: Date;
-}
+const ACCOUNT = columns(User, 'u', ['id', 'name', 'createdAt']);
+const ROLE = columns(Membership, 'm', ['role']);
+export type ServiceAccount = typeof ACCOUNT.row & typeof ROLE.row;
 
-const ACCOUNTS = `
-SELECT u.id, u.name, m.role, u.created_at AS "createdAt" FROM users u
+const SELECT = sql`
+SELECT ${ACCOUNT}, ${ROLE} FROM users u
 JOIN memberships m ON m.user_id = u.id AND m.workspace_id = u.service_of
-WHERE u.kind = 'service' AND u.service_of = $1`;
+WHERE u.kind = 'service' AND u.service_of = ${uuid('workspaceId')}`;
+const LIST = sql`${SELECT} ORDER BY u.created_at, u.id`.rows<ServiceAccount>();
+const GET = sql`${SELECT} AND lower(u.name) = lower(${text('name')})`.rows<ServiceAccount>();
+
+// No row when an account that has not ended has the name.
+const CREATE = sql`
+WITH u AS (
+  INSERT INTO users (id, name, kind, service_of) VALUES (${uuid('id')}, ${text('name')}, 'service', ${uuid('workspaceId')})
+  ON CONFLICT (service_of, lower(name)) WHERE kind = 'service' AND service_ended_at IS NULL DO NOTHING
+  RETURNING id, name, service_of, created_at),
+m AS (INSERT INTO memberships (workspace_id, user_id, role) SELECT service_of, id, ${text('role')} FROM u RETURNING role)
+SELECT ${ACCOUNT}, ${ROLE} FROM u, m`.rows<ServiceAccount>();
 
 /** Service accounts: users without an address, of one workspace each, for programs. Told apart by name, without regard to capitals. */
 @Injectable()
 export class ServiceAccountsService implements OnModuleInit {
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
     private readonly memberships: MembershipsService,
   ) {}
 
   /** The account is its membership: without it the name is free, and what the account did keeps its author. */
   onModuleInit(): void {
-    this.memberships.onRemoved(async (manager, _workspaceId, userId) => {
-      await manager.query(`UPDATE users SET service_ended_at = now() WHERE id = $1 AND kind = 'service'`, [userId]);
-      return () => undefined;
+    this.memberships.onRemoved(async (tx, _workspaceId, userId) => {
+      await tx.manager.getRepository(User).update({ id: userId, kind: 'service' }, { serviceEndedAt: () => 'now()' });
     });
   }
 
@@ -38,30 +48,19 @@ export class ServiceAccountsService implements OnModuleInit {
   async create(input: { workspaceId: string; name: string; role: Role }): Promise<ServiceAccount> {
     const name = input.name.trim();
     if (name === '' || name.length > 200) throw new OperatorError('A name has 1 to 200 characters.');
-    const [made] = await this.dataSource.query<ServiceAccount[]>(
-      `WITH account AS (
-         INSERT INTO users (id, name, kind, service_of) VALUES ($1, $2, 'service', $3)
-         ON CONFLICT (service_of, lower(name)) WHERE kind = 'service' AND service_ended_at IS NULL DO NOTHING
-         RETURNING id, name, service_of, created_at),
-       member AS (INSERT INTO memberships (workspace_id, user_id, role) SELECT service_of, id, $4 FROM account)
-       SELECT id, name, $4 AS role, created_at AS "createdAt" FROM account`,
-      [newId(), name, input.workspaceId, input.role],
-    );
+    const [made] = await this.transactions.run(CREATE({ ...input, id: newId(), name }));
     if (made === undefined) throw new OperatorError(`There is a service account '${name}' in this workspace already.`);
     return made;
   }
 
   /** Oldest first. */
   list(workspaceId: string): Promise<ServiceAccount[]> {
-    return this.dataSource.query(`${ACCOUNTS} ORDER BY u.created_at, u.id`, [workspaceId]);
+    return this.transactions.run(LIST({ workspaceId }));
   }
 
   /** By name. Throws {@link OperatorError}. */
   async get(workspaceId: string, name: string): Promise<ServiceAccount> {
-    const [found] = await this.dataSource.query<ServiceAccount[]>(`${ACCOUNTS} AND lower(u.name) = lower($2)`, [
-      workspaceId,
-      name,
-    ]);
+    const [found] = await this.transactions.run(GET({ workspaceId, name }));
     if (found !== undefined) return found;
     throw new OperatorError(
       `There is no service account '${name}' in this workspace; 'service-account list' shows all.`,

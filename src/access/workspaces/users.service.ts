@@ -1,64 +1,58 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
 import { OperatorError } from '../auth/operator-error.js';
+import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
+import { raw, sql, text, uuid } from '../../platform/database/sql.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { MembershipsService, type OwnerChange } from './memberships.service.js';
+import { User } from './user.entity.js';
 
-export interface User {
-  id: string;
-  email: string;
-  name: string;
-  createdAt: Date;
-}
+const PERSON = columns(User, 'u', ['id', 'email', 'name', 'createdAt']);
+/** A person who is not deleted, and so has an address. */
+export type Person = typeof PERSON.row & { email: string };
 
-const COLUMNS = 'id, email, name, created_at AS "createdAt"';
-
-// What it made stays and names it: the row keeps its id, and a name that says why it has none.
-const FORGET = `UPDATE users SET email = NULL, name = 'Deleted user', deleted_at = now() WHERE id = $1`;
+const CREATE = sql`
+INSERT INTO users AS u (id, email, name) VALUES (${uuid('id')}, ${text('email')}, ${text('name')})
+ON CONFLICT (lower(email)) DO NOTHING RETURNING ${PERSON}`.rows<Person>();
+const LIST = sql`
+SELECT ${PERSON} FROM users u WHERE u.kind = 'person' AND u.deleted_at IS NULL ORDER BY u.created_at, u.id`.rows<Person>();
+const GET = sql`SELECT ${PERSON} FROM users u WHERE lower(u.email) = lower(${text('email')})`.rows<Person>();
 
 // Nobody can use these any more. A row that is locked is in the hands of a request of this user that waits for its membership,
 // and so for this deletion: it is left to its 24 hours.
-const REMAINS = [
-  `DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-     SELECT ctid FROM idempotency_keys WHERE user_id = $1 FOR UPDATE SKIP LOCKED))`,
-  `DELETE FROM uploads WHERE id = ANY(ARRAY(SELECT id FROM uploads WHERE user_id = $1 FOR UPDATE SKIP LOCKED))`,
-];
+const DELETE_REMAINS = ['idempotency_keys', 'uploads'].map((table) =>
+  sql`
+DELETE FROM ${raw(table)} WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM ${raw(table)} WHERE user_id = ${uuid('id')} FOR UPDATE SKIP LOCKED))`.rows(),
+);
 
 /** People. Their addresses are told apart without regard to capitals. */
 @Injectable()
 export class UsersService {
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
     private readonly memberships: MembershipsService,
   ) {}
 
   /** Throws {@link OperatorError}. */
-  async create(input: { email: string; name: string }): Promise<User> {
+  async create(input: { email: string; name: string }): Promise<Person> {
     const email = input.email.trim();
     const name = input.name.trim();
     if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 320) throw new OperatorError(`'${email}' is no address.`);
     if (name === '' || name.length > 200) throw new OperatorError('A user name has 1 to 200 characters.');
-    const [made] = await this.dataSource.query<User[]>(
-      `INSERT INTO users (id, email, name) VALUES ($1, $2, $3) ON CONFLICT (lower(email)) DO NOTHING RETURNING ${COLUMNS}`,
-      [newId(), email, name],
-    );
+    const [made] = await this.transactions.run(CREATE({ id: newId(), email, name }));
     if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
     return made;
   }
 
   /** Oldest first, without those that are deleted. */
-  list(): Promise<User[]> {
-    return this.dataSource.query(
-      `SELECT ${COLUMNS} FROM users WHERE kind = 'person' AND deleted_at IS NULL ORDER BY created_at, id`,
-    );
+  list(): Promise<Person[]> {
+    return this.transactions.run(LIST());
   }
 
   /** By address. Throws {@link OperatorError}. */
-  async get(email: string): Promise<User> {
-    const [found] = await this.dataSource.query<User[]>(`SELECT ${COLUMNS} FROM users WHERE lower(email) = lower($1)`, [
-      email,
-    ]);
+  async get(email: string): Promise<Person> {
+    const [found] = await this.transactions.run(GET({ email }));
     if (found === undefined) throw new OperatorError(`There is no user '${email}'; 'user list' shows all.`);
     return found;
   }
@@ -68,8 +62,11 @@ export class UsersService {
    * gets nothing of this one. Throws {@link OperatorError}, for the last owner of a workspace unless `evenLastOwner`.
    */
   async delete(id: string, change: OwnerChange = {}): Promise<void> {
-    const deleted = await this.memberships.removeEverywhere(id, change, async (manager) => {
-      for (const statement of [...REMAINS, FORGET]) await manager.query(statement, [id]);
+    const deleted = await this.memberships.removeEverywhere(id, change, async (tx) => {
+      for (const statement of DELETE_REMAINS) await tx.run(statement({ id }));
+      // What the user made stays and names it: the row keeps its id, and gets a name that says why it has no other.
+      const forgotten = { email: null, name: 'Deleted user', deletedAt: () => 'now()' };
+      await tx.manager.getRepository(User).update({ id }, forgotten);
     });
     if (!deleted) throw new OperatorError('This user was deleted at the same moment.');
   }

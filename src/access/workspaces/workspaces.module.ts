@@ -1,8 +1,10 @@
 // Workspaces, and who belongs to them: users, members and service accounts, for the operator.
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { MembershipsService } from './memberships.service.js';
 import { ServiceAccountsService } from './service-accounts.service.js';
 import { UsersService } from './users.service.js';
+import { Workspace } from './workspace.entity.js';
 import { WorkspaceRemover } from './workspace-remover.js';
 import { WorkspacesService } from './workspaces.service.js';
 
@@ -13,5 +15,5 @@ const SERVICES = [WorkspacesService, WorkspaceRemover, UsersService, Memberships
  * {@link WorkspaceRemover} what ends with a workspace.
  */
 @Global()
-@Module({ providers: SERVICES, exports: SERVICES })
+@Module({ imports: [TypeOrmModule.forFeature([Workspace])], providers: SERVICES, exports: SERVICES })
 export class WorkspacesModule {}

@@ -1,29 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { OperatorError } from '../auth/operator-error.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
+import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
+import { sql, text, uuid } from '../../platform/database/sql.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Workspace } from './workspace.entity.js';
 
-export interface Workspace {
-  id: string;
-  slug: string;
-  name: string;
-  plan: Plan;
-  /** The kinds of message parts that are exposed; null: as the deployment has it (reference §6). */
-  transparency: string[] | null;
-  createdAt: Date;
-}
+const COLUMNS = columns(Workspace, 'w', ['id', 'slug', 'name', 'plan', 'transparency', 'createdAt']);
+const CREATE = sql`
+INSERT INTO workspaces AS w (id, slug, name, plan)
+VALUES (${uuid('id')}, ${text('slug')}, ${text('name')}, ${text('plan')})
+ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`.rows<Workspace>();
 
-const COLUMNS = 'id, slug, name, plan, transparency, created_at AS "createdAt"';
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Workspaces: the tenants. */
 @Injectable()
 export class WorkspacesService {
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    @InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>,
+    private readonly transactions: Transactions,
     private readonly env: Env,
   ) {}
 
@@ -37,35 +37,28 @@ export class WorkspacesService {
         `'${slug}' is no slug: 1 to 63 small letters, digits and hyphens are expected; give --slug.`,
       );
     }
-    const [made] = await this.dataSource.query<Workspace[]>(
-      `INSERT INTO workspaces (id, slug, name, plan) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
-      [newId(), slug, name, input.plan ?? this.env.variables.DEFAULT_PLAN],
-    );
+    const plan = input.plan ?? this.env.variables.DEFAULT_PLAN;
+    const [made] = await this.transactions.run(CREATE({ id: newId(), slug, name, plan }));
     if (made === undefined) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
     return made;
   }
 
   list(): Promise<Workspace[]> {
-    return this.dataSource.query(`SELECT ${COLUMNS} FROM workspaces ORDER BY created_at, id`);
+    return this.workspaces.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
   /** By slug. Throws {@link OperatorError}. */
   async get(slug: string): Promise<Workspace> {
-    const [found] = await this.dataSource.query<Workspace[]>(`SELECT ${COLUMNS} FROM workspaces WHERE slug = $1`, [
-      slug,
-    ]);
-    if (found === undefined) throw new OperatorError(`There is no workspace '${slug}'; 'workspace list' shows all.`);
+    const found = await this.workspaces.findOneBy({ slug });
+    if (found === null) throw new OperatorError(`There is no workspace '${slug}'; 'workspace list' shows all.`);
     return found;
   }
 
   /** Sets the transparency policy, history included, from the next request on. @param kinds null for the deployment's own. */
   async expose(id: string, kinds: readonly string[] | null): Promise<Workspace> {
-    const [[changed]] = await this.dataSource.query<[Workspace[], number]>(
-      `UPDATE workspaces SET transparency = $2 WHERE id = $1 RETURNING ${COLUMNS}`,
-      [id, kinds],
-    );
-    if (changed === undefined) throw new OperatorError('The workspace was deleted at the same moment.');
+    await this.workspaces.update({ id }, { transparency: kinds === null ? null : [...kinds] });
+    const changed = await this.workspaces.findOneBy({ id });
+    if (changed === null) throw new OperatorError('The workspace was deleted at the same moment.');
     return changed;
   }
 }

@@ -50,6 +50,12 @@ export interface AgentInput {
   project: SharedFile[];
   /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
   signal: AbortSignal;
+  /**
+   * Aborted before that when the worker is told to stop: the engine carries out and yields the calls of the step that it has
+   * yielded, asks the model no more, gives up a model call under way, and throws the reason. Some seconds later `signal` is
+   * aborted too. An engine that does not heed it loses the step that is under way then.
+   */
+  stopping: AbortSignal;
 }
 
 /** One tool call as recorded before anything acts on it. */
@@ -99,7 +105,7 @@ export type AgentOutcome =
 
 /**
  * Drives one run: model, tools, model, until it is done, asks, fails or is stopped. It writes nothing itself: it yields
- * and the recorder writes. It throws only when `signal` is aborted (with its reason), when the sandbox has no place for the
+ * and the recorder writes. It throws only when `signal` or `stopping` is aborted (with its reason), when the sandbox has no place for the
  * run (`SandboxBusyError`, before the first event: the run goes back to the queue) or on a defect; everything a model, a
  * tool or a provider can do wrong is a result, a retry or the outcome `failed`.
  */

@@ -4,14 +4,10 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { z } from 'zod';
 import { AgentBench, user } from '../../../test/harness/agent.js';
 import { type Script, steps, userText } from '../../../test/harness/model-server.js';
-import { until } from '../../../test/harness/until.js';
-import { Plugin } from '../../platform/plugins/plugin.js';
 import { SandboxBusyError } from '../sandbox/sandbox.js';
 import type { AgentEvent } from './agent-engine.js';
-import { AgentTool, type ToolOutcome } from './agent-tool.js';
 
 let bench: AgentBench;
 async function start(script?: Script): Promise<AgentBench> {
@@ -33,20 +29,6 @@ const bash = (command: string, id?: string) => ({
 });
 const kinds = (events: AgentEvent[]) => events.map((event) => event.type);
 const results = (events: AgentEvent[]) => events.flatMap((event) => (event.type === 'tool' ? [event.result] : []));
-
-@Plugin(AgentTool, 'deaf')
-class DeafTool extends AgentTool {
-  readonly name = 'deaf';
-  readonly description = 'Answers when it is told to.';
-  readonly parameters = z.strictObject({});
-  readonly repeatable = true;
-  called = false;
-  answer: (outcome: ToolOutcome) => void;
-  execute(): Promise<ToolOutcome> {
-    this.called = true;
-    return new Promise((answer) => (this.answer = answer));
-  }
-}
 
 describe('the loop', () => {
   it('calls the model, carries out its tools and ends with its last text', async () => {
@@ -218,59 +200,5 @@ describe('the loop', () => {
       files: [{ name: 'Report.txt' }],
       result: { output: { name: 'Report.txt', size: 7 } },
     });
-  });
-});
-
-describe('stopping', () => {
-  it('stops at once while the model is silent', async () => {
-    await start(() => ({ hang: true }));
-    const controller = new AbortController();
-    const running = bench.run(bench.input('Go', { signal: controller.signal }));
-    await until('a request', () => bench.server?.requests.length === 1);
-    const reason = new Error('cancelled');
-    controller.abort(reason);
-    await expect(running).rejects.toBe(reason);
-  });
-
-  it('stops at once while a command hangs, and closes the sandbox', async () => {
-    await start(steps({ calls: [bash('sleep 1000')] }));
-    const controller = new AbortController();
-    const running = bench.run(bench.input('Go', { signal: controller.signal }));
-    await until('a command', () => bench.sandbox.commands.length === 1);
-    const reason = new Error('fenced off');
-    controller.abort(reason);
-    await expect(running).rejects.toBe(reason);
-    expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });
-  });
-
-  it('stops at once while a tool hangs that does not listen', async () => {
-    const tool = new DeafTool();
-    bench = await AgentBench.start(steps({ calls: [{ name: 'deaf', arguments: {} }] }), [tool]);
-    const controller = new AbortController();
-    const running = bench.run(bench.input('Go', { signal: controller.signal }));
-    await until('the tool', () => tool.called);
-    const reason = new Error('cancelled');
-    controller.abort(reason);
-    await expect(running).rejects.toBe(reason);
-  });
-
-  it('closes the file that a tool hands over after the stop', async () => {
-    const tool = new DeafTool();
-    bench = await AgentBench.start(steps({ calls: [{ name: 'deaf', arguments: {} }] }), [tool]);
-    const controller = new AbortController();
-    const running = bench.run(bench.input('Go', { signal: controller.signal }));
-    await until('the tool', () => tool.called);
-    controller.abort(new Error('cancelled'));
-    await expect(running).rejects.toThrow('cancelled');
-    const content = Readable.from(['bytes']);
-    tool.answer({ status: 'success', output: null, files: [{ id: 'f', name: 'a.txt', content }] });
-    await until('the file to be closed', () => content.destroyed);
-  });
-
-  it('does not begin when it is stopped already', async () => {
-    await start(steps({ text: 'never' }));
-    const reason = new Error('cancelled');
-    await expect(bench.run(bench.input('Go', { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
-    expect(bench.server?.requests).toEqual([]);
   });
 });

@@ -38,6 +38,8 @@ const INTERRUPTED =
 export class TurnRun {
   private readonly conversation: ConversationMessage[];
   private readonly callIds: Set<string>;
+  /** Ends a model call: it is asked again by whoever takes over. The calls of a step have longer when the worker stops. */
+  private readonly modelSignal: AbortSignal;
 
   constructor(
     private readonly input: AgentInput,
@@ -47,6 +49,7 @@ export class TurnRun {
       ...message,
       invocations: message.invocations.map((one) => ({ ...one })),
     }));
+    this.modelSignal = AbortSignal.any([input.signal, input.stopping]);
     this.callIds = new Set(this.conversation.flatMap((message) => message.invocations.map((one) => one.toolCallId)));
   }
 
@@ -72,7 +75,7 @@ export class TurnRun {
   }
 
   private async askModel(): Promise<ModelAnswer | Failure> {
-    const { model, signal } = this.input;
+    const { model } = this.input;
     const { caller, toolbox } = this.deps;
     try {
       return await caller.call(
@@ -82,7 +85,7 @@ export class TurnRun {
           system: SYSTEM_PROMPT,
           messages: this.conversation,
           tools: toolbox.definitions(),
-          signal,
+          signal: this.modelSignal,
         },
         (id) => this.uniqueId(id),
       );

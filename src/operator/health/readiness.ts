@@ -3,6 +3,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { z } from 'zod';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Database } from '../../platform/database/database.js';
+import { sql } from '../../platform/database/sql.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
 import { named } from '../../platform/http/schema.js';
 import { WorkSignal } from '../../platform/signals/work-signal.js';
@@ -30,6 +31,8 @@ export const READINESS: Record<number, DocumentedAnswer> = {
 /** A check that has no answer by then counts as failed: a balancer waits no longer either. Milliseconds. */
 const PATIENCE = 2_000;
 
+const PING = sql`SELECT 1`.rows();
+
 /** Whether this process can serve. */
 @Injectable()
 export class Readiness implements OnModuleDestroy {
@@ -47,7 +50,7 @@ export class Readiness implements OnModuleDestroy {
 
   async check(): Promise<z.output<typeof readinessSchema>> {
     const [database, storage] = await Promise.all([
-      stateOf(this.database.read.query('SELECT 1')),
+      stateOf(this.database.read.run(PING())),
       stateOf(access(this.dataDir.path, constants.W_OK)),
     ]);
     const ready = !this.stopping && database === 'ok' && storage === 'ok';

@@ -1,17 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { sql } from '../../platform/database/sql.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
-
-// Both figures of the queue come from partial indexes that hold nothing but the runs that are not over.
-const QUEUE = {
-  name: 'metrics-queue',
-  text: `
-SELECT (SELECT count(*) FROM runs WHERE status = 'queued')::float8 AS queued,
-  (SELECT count(*) FROM runs WHERE status = 'running')::float8 AS running,
-  (SELECT count(*) FROM interactions WHERE status = 'pending')::float8 AS waiting,
-  coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM runs WHERE status = 'queued'), 0)::float8 AS age`,
-};
 
 interface Queue {
   queued: number;
@@ -20,6 +11,13 @@ interface Queue {
   /** Seconds. */
   age: number;
 }
+
+// All figures of the queue come from partial indexes that hold nothing but what is not over.
+const QUEUE = sql`
+SELECT (SELECT count(*) FROM runs WHERE status = 'queued')::float8 AS queued,
+  (SELECT count(*) FROM runs WHERE status = 'running')::float8 AS running,
+  (SELECT count(*) FROM interactions WHERE status = 'pending')::float8 AS waiting,
+  coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM runs WHERE status = 'queued'), 0)::float8 AS age`.rows<Queue>();
 
 /** Figures that are read when Prometheus asks: the queue, from the database, and the process itself. */
 @Injectable()
@@ -66,8 +64,8 @@ export class ServiceFigures implements OnModuleInit {
   /** One statement for all gauges of one scrape. */
   private read(): Promise<Queue | undefined> {
     this.reading ??= this.database.read
-      .query<Queue>(QUEUE)
-      .then(({ rows }) => rows[0])
+      .run(QUEUE())
+      .then(([queue]) => queue)
       .catch(() => undefined)
       .finally(() => (this.reading = undefined));
     return this.reading;

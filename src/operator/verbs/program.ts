@@ -22,11 +22,13 @@ import { Env } from '../../platform/config/env.js';
 import { PLANS } from '../../platform/config/rate-limits.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
-import { type Membership, MembershipsService, ROLES } from '../../access/workspaces/memberships.service.js';
+import { MembershipsService, ROLES } from '../../access/workspaces/memberships.service.js';
+import type { MembershipRow } from '../../access/workspaces/memberships.sql.js';
+import type { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { ServiceAccountsService } from '../../access/workspaces/service-accounts.service.js';
 import { UsersService } from '../../access/workspaces/users.service.js';
 import { WorkspaceRemover } from '../../access/workspaces/workspace-remover.js';
-import { type Workspace, WorkspacesService } from '../../access/workspaces/workspaces.service.js';
+import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 
 const workspaceOf = (services: Services, { workspace }: Options) => services.get(WorkspacesService).get(workspace);
 const userOf = (services: Services, { user = '' }: Options) => services.get(UsersService).get(user);
@@ -82,7 +84,7 @@ const EVEN_LAST_OWNER = ['--yes', 'even when it leaves a workspace without a per
 const ownerChange = ({ yes }: Options) => ({ evenLastOwner: yes === true });
 
 interface Added {
-  member: Membership & { previousRole: Role | null };
+  member: MembershipRow & { previousRole: Role | null };
 }
 
 const addMember: Verb<Added> = async (services, options) => {

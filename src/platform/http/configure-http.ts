@@ -34,12 +34,20 @@ export function configureHttp(app: INestApplication, env: Env): void {
     // Express would answer OPTIONS itself.
     next(wrongHost(req) ?? (req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined));
   });
+  app.use(showDocumentation);
   limit(app.getHttpServer() as Server);
 }
 
 /** A worker has all routes, because its modules bring them, and serves none but these. */
 function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
   next(/^\/(health\/|metrics$)/.test(req.path) ? undefined : noSuchPath());
+}
+
+/** A browser at the bare address gets the page with the documentation; a program gets the 404 that names it. */
+function showDocumentation(req: Request, res: Response, next: NextFunction): void {
+  const reads = req.method === 'GET' || req.method === 'HEAD';
+  if (req.path !== '/' || !reads || !/\btext\/html\b/i.test(req.headers.accept ?? '')) return next();
+  res.writeHead(302, { Location: '/docs', Vary: 'Accept' }).end();
 }
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {

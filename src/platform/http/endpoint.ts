@@ -80,6 +80,14 @@ export function endpointOf(handler: object): EndpointContract | undefined {
   return Reflect.getMetadata(ENDPOINT, handler) as EndpointContract | undefined;
 }
 
+/** Fills a template such as `/v1/tasks/{task.id}` from an answer. */
+export function locationOf(template: string, answer: unknown): string {
+  return template.replace(/\{([^}]+)\}/g, (_whole, path: string) => {
+    const found = path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], answer);
+    return encodeURIComponent(String(found));
+  });
+}
+
 /** A route is a write when one of its scopes ends in `:write` (reference §1). */
 export function writes(contract: Pick<EndpointContract, 'scopes'>): boolean {
   return Array.isArray(contract.scopes) && contract.scopes.some((scope: Scope) => scope.endsWith(':write'));

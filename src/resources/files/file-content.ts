@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
 import { attachment } from './file-name.js';
-import type { FileRow } from './file.row.js';
+import type { FileRow } from './files.sql.js';
 import type { ByteRange, StorageDriver } from './storage/storage-driver.js';
 import { servedType } from './storage/media-type.js';
 

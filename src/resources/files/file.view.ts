@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
-import type { FileRow, UploadRow } from './file.row.js';
+import type { FileRow } from './files.sql.js';
+import type { UploadRow } from './uploads.service.js';
 
 const size = z.int().min(0).describe('Bytes.');
 

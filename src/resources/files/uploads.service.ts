@@ -1,22 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { USER, WORKSPACE } from '../../access/auth/visibility.js';
+import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
+import { bigint, sql, text, uuid } from '../../platform/database/sql.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { FileIntake } from './file-intake.js';
-import type { UploadRow } from './file.row.js';
+import { Upload } from './upload.entity.js';
 
-const INSERT = `
-INSERT INTO uploads (id, workspace_id, user_id, name, media_type, size, sha256, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '24 hours')
-RETURNING id, name, media_type AS "mediaType", size::float8 AS size, expires_at AS "expiresAt"`;
+const UPLOAD = columns(Upload, 'u', ['id', 'name', 'mediaType', 'size', 'expiresAt']);
+export type UploadRow = typeof UPLOAD.row;
+
+const INSERT = sql`
+INSERT INTO uploads AS u (id, workspace_id, user_id, name, media_type, size, sha256, expires_at)
+VALUES (${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${text('mediaType')}, ${bigint('size')}, ${text('sha256')},
+  now() + interval '24 hours')
+RETURNING ${UPLOAD}`.rows<UploadRow>();
 
 @Injectable()
 export class UploadsService {
   constructor(
     private readonly intake: FileIntake,
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly transactions: Transactions,
   ) {}
 
   /**
@@ -24,9 +30,8 @@ export class UploadsService {
    * an upload that anybody can name is whole. Throws as {@link FileIntake.receive} does.
    */
   async receive(auth: AuthContext, request: IncomingMessage): Promise<UploadRow> {
-    const { name, mediaType, size, sha256 } = await this.intake.receive(auth.workspaceId, request);
-    const values = [newId(), auth.workspaceId, auth.userId, name, mediaType, size, sha256];
-    const [row] = await this.dataSource.query<UploadRow[]>(INSERT, values);
+    const stored = await this.intake.receive(auth.workspaceId, request);
+    const [row] = await this.transactions.run(INSERT({ auth, id: newId(), ...stored }));
     if (row === undefined) throw new Error('An insert returned no row.');
     return row;
   }

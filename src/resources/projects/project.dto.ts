@@ -3,7 +3,7 @@ import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-va
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
-import { VISIBILITIES, type Visibility } from './project.row.js';
+import { VISIBILITIES, type Visibility } from './project.entity.js';
 
 const NAME = 'What people call it.';
 const VISIBILITY = '`workspace`: all members see it and what belongs to it. `private`, the default: its owner alone.';

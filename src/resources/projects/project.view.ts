@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
-import { type ProjectRow, VISIBILITIES } from './project.row.js';
+import { VISIBILITIES } from './project.entity.js';
+import type { ProjectRow } from './projects.sql.js';
 
 export const projectSchema = named(
   'Project',

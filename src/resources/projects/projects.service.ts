@@ -6,29 +6,21 @@ import { byCreation, Pages } from '../../platform/http/pages.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import type { ChangeProjectDto, CreateProjectDto, ListProjectsQuery } from './project.dto.js';
-import { PROJECT_COLUMNS, PROJECT_SELECT, type ProjectRow } from './project.row.js';
-import { MEMBER, PROJECT_SEEN, scope } from '../../access/auth/visibility.js';
-
-const VISIBLE = `p.workspace_id = $1 AND ${PROJECT_SEEN}`;
-
-const LIST = `${PROJECT_SELECT}
-WHERE ${VISIBLE} AND ($5::timestamptz IS NULL OR (p.created_at, p.id) < ($5::timestamptz, $6::uuid))
-ORDER BY p.created_at DESC, p.id DESC LIMIT $4`;
-
-const CREATE = `
-WITH ${MEMBER}
-INSERT INTO projects AS p (id, workspace_id, owner_id, name, description, visibility)
-SELECT $3::uuid, $1::uuid, $2::uuid, $4, $5, $6 FROM member
-RETURNING ${PROJECT_COLUMNS}`;
-
-const CHANGE = `
-UPDATE projects SET name = coalesce($2, name), visibility = coalesce($3, visibility),
-  description = CASE WHEN $4::boolean THEN $5 ELSE description END, updated_at = now()
-WHERE id = $1`;
-
-// In the order in which everybody locks more than one task; then the tasks wait for nothing but each other.
-const LOCK_TASKS = `SELECT 1 FROM tasks WHERE project_id = $1 ORDER BY id FOR UPDATE`;
-const UNGROUP = `UPDATE tasks SET project_id = NULL, updated_at = now() WHERE project_id = $1`;
+import {
+  CHANGE,
+  CREATE,
+  DELETE,
+  GET,
+  HOLD,
+  LIST,
+  LOCK_TASKS,
+  LOCK_TO_CHANGE,
+  LOCK_TO_DELETE,
+  type ProjectRow,
+  READ,
+  SEES,
+  UNGROUP_TASKS,
+} from './projects.sql.js';
 
 @Injectable()
 export class ProjectsService {
@@ -38,15 +30,13 @@ export class ProjectsService {
   ) {}
 
   async get(auth: AuthContext, id: string): Promise<ProjectRow> {
-    const text = `${PROJECT_SELECT} WHERE ${VISIBLE} AND p.id = $4`;
-    const rows = isUuid(id) ? await this.read<ProjectRow>('project', text, [...scope(auth), id]) : [];
-    return rows[0] ?? missing();
+    const [row] = isUuid(id) ? await this.database.read.run(GET({ auth, id })) : [];
+    return row ?? missing();
   }
 
   /** Whether the caller sees the project. */
   async sees(auth: AuthContext, id: string): Promise<boolean> {
-    const text = `SELECT 1 FROM projects p WHERE ${VISIBLE} AND p.id = $4`;
-    return isUuid(id) && (await this.read('project-visible', text, [...scope(auth), id])).length > 0;
+    return isUuid(id) && (await this.database.read.run(SEES({ auth, id }))).length > 0;
   }
 
   /**
@@ -54,8 +44,7 @@ export class ProjectsService {
    * project, task, run: so this comes before the lock of a task that exists.
    */
   async hold(auth: AuthContext, tx: UnitOfWork, id: string): Promise<boolean> {
-    const text = `SELECT 1 FROM projects p WHERE ${VISIBLE} AND p.id = $4 FOR KEY SHARE`;
-    return isUuid(id) && (await tx.query(text, [...scope(auth), id])).length > 0;
+    return isUuid(id) && (await tx.run(HOLD({ auth, id }))).length > 0;
   }
 
   /** Newest first. */
@@ -63,47 +52,42 @@ export class ProjectsService {
     const { workspaceId, userId } = auth;
     const page = this.pages.open(query, { route: 'GET /v1/projects', workspaceId, userId, filters: {} });
     const [createdAt = null, id = null] = page.after ?? [];
-    const rows = await this.read<ProjectRow>('projects', LIST, [...scope(auth), page.limit + 1, createdAt, id]);
+    const rows = await this.database.read.run(LIST({ auth, createdAt, id, limit: page.limit + 1 }));
     return page.cut(rows, byCreation);
   }
 
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
     const { name, description = null, visibility = 'private' } = input;
-    const values = [auth.workspaceId, auth.userId, newId(), name, description, visibility];
-    const [row] = await tx.query<Omit<ProjectRow, 'ownerName'>>(CREATE, values);
+    const [row] = await tx.run(CREATE({ auth, id: newId(), name, description, visibility }));
     if (row === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
     return { ...row, ownerName: auth.user.name };
   }
 
   /** Changes what is given; nothing given changes nothing. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, input: ChangeProjectDto): Promise<ProjectRow> {
-    await this.lock(auth, tx, id, 'FOR NO KEY UPDATE');
-    const { name, visibility, description } = input;
+    await this.lock(auth, tx, id, LOCK_TO_CHANGE);
+    const { name = null, visibility = null, description } = input;
     if (Object.values(input).some((value) => value !== undefined)) {
-      await tx.query(CHANGE, [id, name, visibility, description !== undefined, description]);
+      const describe = description !== undefined;
+      await tx.run(CHANGE({ id, name, visibility, describe, description: description ?? null }));
     }
-    const [row] = await tx.query<ProjectRow>(`${PROJECT_SELECT} WHERE p.id = $1`, [id]);
+    const [row] = await tx.run(READ({ id }));
     return row ?? missing();
   }
 
   /** Its tasks and files stay, without a project. */
   async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
-    await this.lock(auth, tx, id, 'FOR UPDATE');
-    await tx.query(LOCK_TASKS, [id]);
-    await tx.query(UNGROUP, [id]);
-    await tx.query('DELETE FROM projects WHERE id = $1', [id]);
+    await this.lock(auth, tx, id, LOCK_TO_DELETE);
+    await tx.run(LOCK_TASKS({ id }));
+    await tx.run(UNGROUP_TASKS({ id }));
+    await tx.run(DELETE({ id }));
   }
 
   /** Throws 404 unless the caller sees the project, 403 unless it may change it. */
-  private async lock(auth: AuthContext, tx: UnitOfWork, id: string, how: string): Promise<void> {
-    const text = `WITH ${MEMBER} SELECT p.owner_id AS "ownerId" FROM member, projects p WHERE ${VISIBLE} AND p.id = $4 ${how} OF p`;
-    const [project] = isUuid(id) ? await tx.query<{ ownerId: string }>(text, [...scope(auth), id]) : [];
+  private async lock(auth: AuthContext, tx: UnitOfWork, id: string, statement: typeof LOCK_TO_CHANGE): Promise<void> {
+    const [project] = isUuid(id) ? await tx.run(statement({ auth, id })) : [];
     if (project === undefined) return missing();
     auth.requireOwnership(project.ownerId, 'project');
-  }
-
-  private async read<T extends object>(name: string, text: string, values: unknown[]): Promise<T[]> {
-    return (await this.database.read.query<T>({ name, text, values })).rows;
   }
 }
 

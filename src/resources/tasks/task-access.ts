@@ -6,7 +6,8 @@ import { isUuid } from '../../platform/database/ids.js';
 import { sql, uuid } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { notFound } from '../../platform/http/api-error.js';
-import { type LockedTask, lockTask } from './task-lock.js';
+import type { LockedTask } from './task.sql.js';
+import { lockTask } from './task-lock.js';
 
 const SEEN = sql`SELECT t.id FROM tasks t WHERE ${visible('t')} AND t.id = ${uuid('id')}`.rows<{ id: string }>();
 

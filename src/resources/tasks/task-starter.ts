@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
-import { type JsonRow, jsonRows } from '../../platform/database/json-rows.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -11,23 +10,7 @@ import { ProjectsService } from '../projects/projects.service.js';
 import { WorkSignal } from '../../platform/signals/work-signal.js';
 import { checkInput, userParts } from './messages/message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
-import { TASK_COLUMNS, type TaskRow } from './task.row.js';
-
-// Task, message and run in one statement: the run is there exactly when the task is. The membership is held until the
-// commit, so that its removal cancels this task too.
-const CREATE = `
-WITH member AS (SELECT 1 FROM memberships WHERE workspace_id = $2 AND user_id = $3 FOR KEY SHARE),
-task AS (
-  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
-    project_id, approvals)
-  SELECT $1::uuid, $2::uuid, $3::uuid, $4, 'queued', $5, $6, $7::jsonb, $8::jsonb, 1, 1, $12::uuid, $13 FROM member
-  RETURNING ${TASK_COLUMNS}),
-message AS (
-  INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
-  SELECT $9, task.id, 1, 'user', 'queued', $3, $10::jsonb FROM task),
-run AS (
-  INSERT INTO runs (id, task_id, workspace_id, kind, status) SELECT $11, task.id, $2, 'turn', 'queued' FROM task)
-${jsonRows('SELECT * FROM task')}`;
+import { CREATE, type TaskRow } from './task.sql.js';
 
 /** Makes a task with its first message and the run that will read it. */
 @Injectable()
@@ -47,21 +30,22 @@ export class TaskStarter {
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
     await this.holdProject(auth, tx, input.projectId);
-    const [created] = await tx.query<JsonRow<Omit<TaskRow, 'createdByName' | 'interaction'>>>(CREATE, [
-      taskId,
-      auth.workspaceId,
-      auth.userId,
-      input.title ?? titleOf(input.content ?? nameOfFirst(parts)),
-      model.id,
-      effort,
-      input.budget == null ? null : JSON.stringify(input.budget),
-      JSON.stringify(input.metadata ?? {}),
-      newId(),
-      JSON.stringify(parts),
-      runId,
-      input.projectId,
-      input.approvals ?? 'none',
-    ]);
+    const [created] = await tx.run(
+      CREATE({
+        auth,
+        taskId,
+        messageId: newId(),
+        runId,
+        title: input.title ?? titleOf(input.content ?? nameOfFirst(parts)),
+        model: model.id,
+        effort,
+        budget: input.budget ?? null,
+        metadata: input.metadata ?? {},
+        projectId: input.projectId ?? null,
+        approvals: input.approvals ?? 'none',
+        parts,
+      }),
+    );
     if (created === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
     tx.afterCommit(() => this.signal.ring(runId));
     return { ...created.row, createdByName: auth.user.name, interaction: null };

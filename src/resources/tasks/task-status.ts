@@ -1,3 +1,5 @@
+import { type Fragment, type None, raw } from '../../platform/database/sql.js';
+
 /** The statuses that clients see (reference §3). */
 export const TASK_STATUSES = ['queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
@@ -51,10 +53,9 @@ const MOVES: Record<TaskStatus, readonly TaskStatus[]> = {
 };
 
 /** `'running', 'queued'` and so on: the statuses from which `to` may be reached, as an SQL list for a conditional UPDATE. */
-export function statusesBefore(to: TaskStatus): string {
-  return TASK_STATUSES.filter((status) => MOVES[status].includes(to))
-    .map((status) => `'${status}'`)
-    .join(', ');
+export function statusesBefore(to: TaskStatus): Fragment<None> {
+  const before = TASK_STATUSES.filter((status) => MOVES[status].includes(to));
+  return raw(before.map((status) => `'${status}'`).join(', '));
 }
 
 export function isFinal(status: TaskStatus): boolean {

@@ -1,38 +1,141 @@
-// Pieces of SQL that more than one statement about a task and its run shares. Lock order everywhere: task, then run.
-import { seen } from '../../access/auth/visibility.js';
+// How a task is read, locked, made and changed.
+import { HELD_MEMBER, USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
+import type { Budget, StartedCall } from '../../engine/agent/agent-engine.js';
+import type { StoredPart } from '../../engine/models/conversation.js';
+import { columns } from '../../platform/database/columns.js';
+import {
+  bool,
+  int,
+  type Json,
+  jsonb,
+  sql,
+  text,
+  textOrNull,
+  timeOrNull,
+  uuid,
+  uuidOrNull,
+} from '../../platform/database/sql.js';
+import { Interaction } from './interactions/interaction.entity.js';
+import { ToolInvocation } from './messages/tool-invocation.entity.js';
+import { Task } from './task.entity.js';
 
-/** Whether the caller sees a task `t`, with the parameters of {@link seen}. */
-export const VISIBLE = `t.workspace_id = $1 AND ${seen('t.project_id', 't.created_by')}`;
+const TASK = columns(Task, 't', [
+  'id',
+  'projectId',
+  'title',
+  'status',
+  'statusReason',
+  'model',
+  'effort',
+  'approvals',
+  'budget',
+  'metadata',
+  'resultText',
+  'resultFileIds',
+  'inputTokens',
+  'outputTokens',
+  'cachedInputTokens',
+  'reasoningTokens',
+  'steps',
+  'toolCalls',
+  'durationMs',
+  'messageCount',
+  'createdById',
+  'createdAt',
+  'updatedAt',
+  'startedAt',
+  'finishedAt',
+]);
+const INTERACTION = columns(Interaction, 'i', [
+  'id',
+  'type',
+  'question',
+  'options',
+  'multiple',
+  'allowText',
+  'createdAt',
+  'expiresAt',
+]);
+const CALL = columns(ToolInvocation, 'v', ['toolCallId', 'name', 'input']);
+
+/** A question that waits for a person, with the call that an approval is about. */
+export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedCall | null };
+
+/** A task with its creator's name and its pending interaction. */
+export type TaskRow = Json<typeof TASK.row> & { createdByName: string; interaction: InteractionRow | null };
+
+/** What only the creation of a task knows without a look: its creator's name, and that it asks nothing yet. */
+type CreatedRow = Omit<TaskRow, 'createdByName' | 'interaction'>;
+
+/** Reads tasks as {@link TaskRow}s in one statement; append conditions on `t`. */
+const TASK_SELECT = sql`
+SELECT ${TASK}, u.name AS "createdByName",
+  CASE WHEN t.status = 'awaiting_input' THEN (
+    SELECT row_to_json(asked) FROM (
+      SELECT ${INTERACTION}, CASE i.type WHEN 'approval' THEN (
+        SELECT row_to_json(call) FROM (
+          SELECT ${CALL} FROM tool_invocations v
+          WHERE v.message_id = i.message_id AND v.tool_call_id = i.tool_call_id) call) END AS "toolCall"
+      FROM interactions i WHERE i.task_id = t.id AND i.status = 'pending') asked) END AS interaction
+FROM tasks t JOIN users u ON u.id = t.created_by`;
+
+const ID = uuid('id');
+
+/** The task, if the caller sees it. */
+export const GET = sql`${TASK_SELECT} WHERE ${visible('t')} AND t.id = ${ID}`.jsonRows<TaskRow>();
+
+/** One row if the caller sees the task. */
+export const SEEN = sql`SELECT 1 FROM tasks t WHERE ${visible('t')} AND t.id = ${ID}`.rows<object>();
+
+const BEFORE = timeOrNull('createdAt');
+const STATUS = textOrNull('status');
+const PROJECT = uuidOrNull('projectId');
+
+/** A page, newest first; `createdAt` and `id` are those of the last task before it, null for the first page. */
+export const LIST = sql`${TASK_SELECT}
+WHERE ${visible('t')} AND (${BEFORE} IS NULL OR (t.created_at, t.id) < (${BEFORE}, ${uuidOrNull('id')}))
+  AND (${STATUS} IS NULL OR t.status = ${STATUS}) AND (${PROJECT} IS NULL OR t.project_id = ${PROJECT})
+ORDER BY t.created_at DESC, t.id DESC LIMIT ${int('limit')}`.jsonRows<TaskRow>();
+
+const LOCKED = columns(Task, 't', ['id', 'status', 'createdById']);
+export type LockedTask = typeof LOCKED.row;
+
+/** Locks the membership, then the task, if the caller sees it. Locks that follow: run, then file. */
+export const LOCK = sql`
+WITH ${HELD_MEMBER}
+SELECT ${LOCKED} FROM member, tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t`.rows<LockedTask>();
+
+/** The task, for a caller that has seen it in this transaction. */
+export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
+
+const TASK_ID = uuid('taskId');
 
 /**
- * Two CTEs that close the calls without a result, and the messages that hold them, of the tasks that `tasks` selects: on
- * cancel, failure or recovery a call without result gets an `error` result that says so (reference §6).
+ * Task, first message and run in one statement: the run is there exactly when the task is. It holds the membership until the
+ * commit, so that its removal cancels this task too; without one there is no row. The caller holds the project.
  */
-export const closeOpenCalls = (tasks: string, error: string): string => closeCalls(tasks, `'${error}'`);
+export const CREATE = sql`
+WITH ${HELD_MEMBER},
+task AS (
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
+    project_id, approvals)
+  SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${text('model')}, ${textOrNull('effort')},
+    ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, 1, 1, ${uuidOrNull('projectId')},
+    ${text('approvals')}
+  FROM member
+  RETURNING ${TASK}),
+message AS (
+  INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
+  SELECT ${uuid('messageId')}, task.id, 1, 'user', 'queued', ${USER}, ${jsonb<StoredPart[]>()('parts')} FROM task),
+run AS (
+  INSERT INTO runs (id, task_id, workspace_id, kind, status)
+  SELECT ${uuid('runId')}, task.id, ${WORKSPACE}, 'turn', 'queued' FROM task)
+SELECT row_to_json(task) AS row FROM task`.rows<{ row: CreatedRow }>();
 
-/** The same with an error that is an SQL expression on `messages m`. */
-export const closeCalls = (tasks: string, error: string): string => `
-closed_calls AS (
-  UPDATE tool_invocations v SET state = 'error', error = ${error}, finished_at = now()
-  FROM messages m WHERE m.id = v.message_id AND m.task_id IN (${tasks}) AND m.status = 'in_progress' AND v.state = 'running'),
-closed_messages AS (
-  UPDATE messages m SET status = 'complete' WHERE m.task_id IN (${tasks}) AND m.status = 'in_progress')`;
-
-/** Adds the time from the claim (`run.claimed_at`) to `end` to the figures of the task `t`: only running time counts. */
-export const addDuration = (end: string): string => {
-  const ms = `greatest(extract(epoch FROM ${end} - run.claimed_at) * 1000, 0)::bigint`;
-  return `duration_ms = t.duration_ms + ${ms}, turn_duration_ms = t.turn_duration_ms + ${ms}`;
-};
-
-export const ADD_DURATION = addDuration('clock_timestamp()');
-
-/**
- * Ends the running run of a task ($1) as it stands, for a message that interrupts it. The caller holds the task's lock and
- * starts the next turn in the same transaction. Status and epoch move together: what the worker still writes touches nothing.
- */
-export const INTERRUPT = `
-WITH run AS (
-  UPDATE runs SET status = 'finished', epoch = epoch + 1, lease_until = NULL, finished_at = now()
-  WHERE task_id = $1 AND status = 'running' RETURNING id, claimed_at),
-${closeOpenCalls('SELECT $1::uuid', 'Interrupted by a message before this call had a result; it may have run partly.')}
-UPDATE tasks t SET ${ADD_DURATION} FROM run WHERE t.id = $1 RETURNING run.id AS "runId"`;
+/** Replaces what is given. `setsProject` and `setsBudget`: the value is given, and may be null. The caller holds the task's lock. */
+export const CHANGE = sql`
+UPDATE tasks SET title = coalesce(${textOrNull('title')}, title),
+  project_id = CASE WHEN ${bool('setsProject')} THEN ${PROJECT} ELSE project_id END,
+  budget = CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE budget END,
+  metadata = coalesce(${jsonb<Record<string, string> | null>()('metadata')}, metadata), updated_at = now()
+WHERE id = ${TASK_ID}`.rows();

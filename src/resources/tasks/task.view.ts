@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { Transparency } from '../../platform/config/config-file.js';
 import { APPROVALS } from '../../engine/agent/agent-engine.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
-import type { TaskRow } from './task.row.js';
+import type { TaskRow } from './task.sql.js';
 import { STATUS_REASON_CODES, TASK_STATUSES } from './task-status.js';
 
 const count = z.int().min(0);
@@ -20,7 +21,11 @@ export const interactionSchema = named(
     multiple: z.boolean().describe('Whether more than one option may be chosen.'),
     allowText: z.boolean().describe('Whether a choice may be answered with text instead.'),
     toolCall: z
-      .strictObject({ toolCallId: z.string(), name: z.string(), input: z.unknown() })
+      .strictObject({
+        toolCallId: z.string(),
+        name: z.string(),
+        input: z.unknown().describe('Any JSON value; null where the transparency policy does not show calls.'),
+      })
       .nullable()
       .describe('The call that an `approval` is about; else null.'),
     createdAt: timestampSchema,
@@ -75,7 +80,10 @@ const sourceSchema = z.strictObject({
 });
 
 const resultSchema = z.strictObject({
-  text: z.string().describe('The text of the last answer.'),
+  text: z
+    .string()
+    .nullable()
+    .describe('The text of the last answer; null where the transparency policy does not show text.'),
   fileIds: z.array(idSchema).describe('The files that the turn published.'),
 });
 
@@ -120,21 +128,21 @@ export const taskSchema = named(
 /** `{task}` */
 export const taskAnswer = named('TaskResponse', z.strictObject({ task: taskSchema }));
 
-/** A task as clients see it (reference §4). */
-export function taskView(row: TaskRow): z.output<typeof taskSchema> {
+/** A task as clients see it under the transparency policy (reference §4, §6). */
+export function taskView(row: TaskRow, transparency: Transparency): z.output<typeof taskSchema> {
   return {
     id: row.id,
     title: row.title,
     status: row.status,
     statusReason: row.statusReason,
     projectId: row.projectId,
-    pendingInteraction: interactionView(row.interaction),
+    pendingInteraction: interactionView(row.interaction, transparency),
     model: row.model,
     effort: row.effort,
     approvals: row.approvals,
     budget: row.budget === null ? null : budgetView(row.budget),
     source: { type: 'api', automationId: null, automationRunId: null },
-    result: row.status === 'completed' ? { text: row.resultText ?? '', fileIds: row.resultFileIds ?? [] } : null,
+    result: row.status === 'completed' ? resultView(row, transparency) : null,
     usage: {
       inputTokens: row.inputTokens,
       outputTokens: row.outputTokens,
@@ -157,8 +165,8 @@ export function taskView(row: TaskRow): z.output<typeof taskSchema> {
   };
 }
 
-export function taskPageView({ rows, nextCursor }: { rows: TaskRow[]; nextCursor: string | null }) {
-  return { tasks: rows.map(taskView), nextCursor };
+function resultView({ resultText, resultFileIds }: TaskRow, { text }: Transparency) {
+  return { text: text ? (resultText ?? '') : null, fileIds: resultFileIds ?? [] };
 }
 
 function budgetView(budget: NonNullable<TaskRow['budget']>): z.output<typeof budgetSchema> {
@@ -166,16 +174,24 @@ function budgetView(budget: NonNullable<TaskRow['budget']>): z.output<typeof bud
   return { maxSteps, maxTokens, maxDurationSeconds, maxCost: null };
 }
 
-function interactionView(row: TaskRow['interaction']): z.output<typeof interactionSchema> | null {
+/** The call of an approval is tool activity; a question or choice is always shown, for a person must answer it. */
+function interactionView(
+  row: TaskRow['interaction'],
+  transparency: Transparency,
+): z.output<typeof interactionSchema> | null {
   if (row === null) return null;
+  const { question, toolCall } = row;
+  const shown =
+    toolCall === null || transparency.tool_activity
+      ? { question, toolCall }
+      : { question: `May the agent use the tool ${toolCall.name}?`, toolCall: { ...toolCall, input: null } };
   return {
     id: row.id,
     type: row.type,
-    question: row.question,
     options: row.options,
     multiple: row.multiple,
     allowText: row.allowText,
-    toolCall: row.toolCall,
+    ...shown,
     createdAt: timestampView(row.createdAt),
     expiresAt: timestampView(row.expiresAt),
   };

@@ -6,12 +6,13 @@ import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { InteractionsService } from './interactions/interactions.service.js';
+import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { TaskCanceller } from './task-canceller.js';
 import { TaskChanger } from './task-changer.js';
 import { TaskRemover } from './task-remover.js';
 import { AnswerDto, ChangeTaskDto, CreateTaskDto, ListTasksQuery } from './task.dto.js';
 import { TaskStarter } from './task-starter.js';
-import { taskAnswer, taskPageView, taskSchema, taskView } from './task.view.js';
+import { taskAnswer, taskSchema } from './task.view.js';
 import { TasksService } from './tasks.service.js';
 
 @Controller('v1/tasks')
@@ -23,6 +24,7 @@ export class TasksController {
     private readonly remover: TaskRemover,
     private readonly canceller: TaskCanceller,
     private readonly interactions: InteractionsService,
+    private readonly policy: TransparencyPolicy,
   ) {}
 
   @Post()
@@ -38,7 +40,7 @@ export class TasksController {
     answer: taskAnswer,
   })
   async create(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: CreateTaskDto) {
-    return { task: taskView(await this.starter.create(auth, tx, body)) };
+    return this.policy.task(auth, await this.starter.create(auth, tx, body));
   }
 
   @Get()
@@ -50,13 +52,13 @@ export class TasksController {
     answer: pageSchema('tasks', taskSchema),
   })
   async list(@Auth() auth: AuthContext, @Query() query: ListTasksQuery) {
-    return taskPageView(await this.tasks.list(auth, query));
+    return this.policy.tasks(auth, await this.tasks.list(auth, query));
   }
 
   @Get(':taskId')
   @Endpoint({ summary: 'Read a task', policy: 'resource_read', scopes: ['tasks:read'], answer: taskAnswer })
   async get(@Auth() auth: AuthContext, @Param('taskId') taskId: string) {
-    return { task: taskView(await this.tasks.get(auth, taskId)) };
+    return this.policy.task(auth, await this.tasks.get(auth, taskId));
   }
 
   @Patch(':taskId')
@@ -74,7 +76,7 @@ export class TasksController {
     @Param('taskId') taskId: string,
     @Body() body: ChangeTaskDto,
   ) {
-    return { task: taskView(await this.changer.change(auth, tx, taskId, body)) };
+    return this.policy.task(auth, await this.changer.change(auth, tx, taskId, body));
   }
 
   @Delete(':taskId')
@@ -102,7 +104,7 @@ export class TasksController {
     answer: taskAnswer,
   })
   async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
-    return { task: taskView(await this.canceller.cancel(auth, tx, taskId)) };
+    return this.policy.task(auth, await this.canceller.cancel(auth, tx, taskId));
   }
 
   @Post(':taskId/interaction')
@@ -123,6 +125,6 @@ export class TasksController {
     @Param('taskId') taskId: string,
     @Body() body: AnswerDto,
   ) {
-    return { task: taskView(await this.interactions.answer(auth, tx, taskId, body)) };
+    return this.policy.task(auth, await this.interactions.answer(auth, tx, taskId, body));
   }
 }

@@ -1,4 +1,4 @@
-// Tasks: what a person or program asks for, their messages and questions. The work on them is in execution/.
+// Tasks: what a person or program asks for, their messages and questions. The work on them is in src/work.
 import { Module } from '@nestjs/common';
 import { FilesModule } from '../files/files.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';

@@ -6,6 +6,14 @@ export interface ClaimedRun {
   epoch: number;
 }
 
+/** What ends the work on a run in this process. */
+export interface RunSignals {
+  /** Aborted when the run has to end at once. */
+  signal: AbortSignal;
+  /** Aborted some seconds before that when this process is told to stop: no further step begins. */
+  stopping: AbortSignal;
+}
+
 /** Another worker, a cancel or a deletion has taken the run: abort, kill the sandbox, write nothing more. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';

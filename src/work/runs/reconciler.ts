@@ -6,8 +6,8 @@ import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
 
 /**
- * What PostgreSQL brings a worker: the signals of its channel, and the safety net: each second a look for what no signal has
- * brought. Recovery comes before new work, or it would stand behind the backlog.
+ * Brings a worker its work from PostgreSQL: at once by the signals of the channel, and each second by a look for what no
+ * signal has brought. Recovery comes before new work, or it would stand behind the backlog.
  */
 @Injectable()
 export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {

@@ -3,7 +3,7 @@ import { AgentEngine } from '../../engine/agent/agent-engine.js';
 import { Env } from '../../platform/config/env.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
-import type { ClaimedRun } from './claimed-run.js';
+import type { ClaimedRun, RunSignals } from './claimed-run.js';
 import { RunLoader } from './run-loader.js';
 import { RunRecorder } from './run-recorder.js';
 
@@ -24,10 +24,12 @@ export class RunDriver implements OnModuleInit {
     this.engine = this.plugins.chosen(AgentEngine, 'AGENT_ENGINE', this.env.variables.AGENT_ENGINE);
   }
 
-  /** Throws the signal's reason when aborted. */
-  async drive(run: ClaimedRun, signal: AbortSignal): Promise<void> {
+  /** Throws the reason of a signal that is aborted. */
+  async drive(run: ClaimedRun, signals: RunSignals): Promise<void> {
+    const { signal, stopping } = signals;
     signal.throwIfAborted();
-    const engine = this.engine.run(await this.loader.load(run, signal));
+    stopping.throwIfAborted();
+    const engine = this.engine.run(await this.loader.load(run, signals));
     try {
       let turn = await engine.next();
       while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value, signal));

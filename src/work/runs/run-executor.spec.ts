@@ -36,7 +36,8 @@ describe('The executor of runs', () => {
       claim: () => new Promise<ClaimedRun>((resolve) => (answer = resolve)),
       queued: () => Promise.resolve(answer === null ? ['slow'] : []),
     } as unknown as RunClaims;
-    const add = jest.fn<RunLeases['add']>(() => new AbortController());
+    const { signal } = new AbortController();
+    const add = jest.fn<RunLeases['add']>(() => ({ signal, stopping: signal }));
     const held = { size: 0, add, clear: () => Promise.resolve(), remove: () => undefined } as unknown as RunLeases;
     const driver = { drive: () => Promise.resolve() } as unknown as RunDriver;
     const executor = executorOf(claims, held, driver);

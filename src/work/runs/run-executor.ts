@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationB
 import { Env } from '../../platform/config/env.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
 import { databaseError } from '../../platform/database/database-errors.js';
-import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
+import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
@@ -91,13 +91,16 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     void this.fill();
   }
 
-  /** Stops claiming, hands running work back, and resolves when nothing runs here any more. */
-  async beforeApplicationShutdown(): Promise<void> {
+  /**
+   * Stops claiming, hands running work back, and resolves when nothing runs here any more. Told by a signal of the system, it
+   * lets short commands end first; a program that closes the application waits for nothing.
+   */
+  async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.stopping = true;
     if (this.held.size > 0) this.logger.log(`Told to stop: ${this.held.size} running tasks are handed back.`);
     // Claims under way first: what they bring is held by then, and is handed back with the rest.
     await Promise.allSettled(this.claiming.values());
-    await this.held.stopAll(new HandedBackError('This worker stops.'));
+    await this.held.stopAll(new HandedBackError('This worker stops.'), signal === undefined ? 'now' : 'soon');
   }
 
   /** Claims what a look has found; when another process was first, there may be more for us. */
@@ -125,14 +128,14 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async drive(run: ClaimedRun, askedAt: number): Promise<void> {
-    const controller = this.held.add(run, askedAt);
-    // A claim that was under way when the stop came.
-    if (this.stopping) controller.abort(new HandedBackError('This worker stops.'));
+    const signals = this.held.add(run, askedAt);
     try {
+      // A claim that was under way when the stop came.
+      if (this.stopping) throw new HandedBackError('This worker stops.');
       await this.held.clear(run);
-      await this.driver.drive(run, controller.signal);
+      await this.driver.drive(run, signals);
     } catch (error) {
-      await this.ended(run, error, controller.signal);
+      await this.ended(run, error, signals);
     } finally {
       this.held.remove(run);
     }
@@ -140,8 +143,9 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /** What is left to do when a run was stopped rather than finished. */
-  private async ended(run: ClaimedRun, thrown: unknown, signal: AbortSignal): Promise<void> {
-    const error: unknown = signal.aborted ? signal.reason : thrown;
+  private async ended(run: ClaimedRun, thrown: unknown, { signal, stopping }: RunSignals): Promise<void> {
+    const stopped: unknown = stopping.aborted && !(thrown instanceof FencedError) ? stopping.reason : thrown;
+    const error: unknown = signal.aborted ? signal.reason : stopped;
     try {
       if (error instanceof FencedError) return await this.fenced(run, error);
       if (error instanceof SandboxBusyError) {

@@ -38,7 +38,7 @@ describe('With a lease of 12 s a run (reference §5)', () => {
   });
   afterEach(async () => {
     held.remove(RUN);
-    await held.stopAll(new Error('The test is over.'));
+    await held.stopAll(new Error('The test is over.'), 'now');
     expect(jest.getTimerCount()).toBe(0);
     jest.useRealTimers();
     jest.restoreAllMocks();
@@ -212,11 +212,34 @@ describe('With a lease of 12 s a run (reference §5)', () => {
   it('that is handed back is renewed until that is done, and not stopped a second time', async () => {
     renew.mockImplementation(() => Promise.resolve(kept()));
     const signal = claimed();
-    const stopped = held.stopAll(new HandedBackError('This worker stops.'));
+    const stopped = held.stopAll(new HandedBackError('This worker stops.'), 'now');
     await pass(FENCE_MS);
     expect(signal.reason).toBeInstanceOf(HandedBackError);
     expect(renew.mock.lastCall).toEqual([[RUN]]);
     held.remove(RUN);
     await stopped;
+  });
+
+  it('has 7 s for the step that is under way when the process is told to stop, and keeps its lease', async () => {
+    renew.mockImplementation(() => Promise.resolve(kept()));
+    const { signal, stopping } = held.add(RUN, performance.now());
+    const stopped = held.stopAll(new HandedBackError('This worker stops.'), 'soon');
+    expect(stopping.reason).toBeInstanceOf(HandedBackError);
+    await pass(6_999);
+    expect(signal.aborted).toBe(false);
+    expect(renew).toHaveBeenCalledTimes(2);
+    await pass(1);
+    expect(signal.reason).toBeInstanceOf(HandedBackError);
+    held.remove(RUN);
+    await stopped;
+  });
+
+  it('whose step ends sooner is waited for no longer', async () => {
+    held.add(RUN, performance.now());
+    const stopped = held.stopAll(new HandedBackError('This worker stops.'), 'soon');
+    await pass(10);
+    held.remove(RUN);
+    await stopped;
+    expect(jest.getTimerCount()).toBe(0);
   });
 });

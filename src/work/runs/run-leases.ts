@@ -2,12 +2,13 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
-import { type ClaimedRun, FencedError } from './claimed-run.js';
+import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
 import { RunClaims } from './run-claims.js';
 
 interface HeldRun {
   run: ClaimedRun;
   controller: AbortController;
+  stopping: AbortController;
   /** When the confirmation that came last had been asked for, by this process's own clock: the lease began no earlier. */
   confirmedAt: number;
   fence?: NodeJS.Timeout;
@@ -17,6 +18,8 @@ interface HeldRun {
 
 /** Milliseconds until a run that was locked is renewed again. */
 const RETRY_MS = 50;
+/** Milliseconds that the calls of a step have left when this process is told to stop; it has 10 s for its whole end. */
+const GRACE_MS = 7_000;
 
 /**
  * The runs of this process and their leases. One heartbeat renews them all; a run whose lease the database has not confirmed
@@ -55,14 +58,14 @@ export class RunLeases implements OnModuleInit {
   }
 
   /** @param askedAt when its claim was sent, by `performance.now()`: the claim may have waited before it set the lease. */
-  add(run: ClaimedRun, askedAt: number): AbortController {
-    const controller = new AbortController();
+  add(run: ClaimedRun, askedAt: number): RunSignals {
+    const [controller, stopping] = [new AbortController(), new AbortController()];
     let finish = (): void => undefined;
     const done = new Promise<void>((resolve) => (finish = resolve));
-    const held: HeldRun = { run, controller, confirmedAt: askedAt, done, finish };
+    const held: HeldRun = { run, controller, stopping, confirmedAt: askedAt, done, finish };
     this.runs.set(keyOf(run), held);
     this.confirm(held, askedAt);
-    return controller;
+    return { signal: controller.signal, stopping: stopping.signal };
   }
 
   remove(run: ClaimedRun): void {
@@ -89,10 +92,17 @@ export class RunLeases implements OnModuleInit {
     for (const held of this.runs.values()) if (held.run.runId === runId) abort(held);
   }
 
-  /** Aborts everything with this reason and resolves when all of it has ended. */
-  async stopAll(reason: Error): Promise<void> {
-    for (const held of this.runs.values()) abort(held, reason);
+  /**
+   * Stops everything with this reason and resolves when all of it has ended: `soon` lets the calls of a step that is under way
+   * end within {@link GRACE_MS}; their leases are renewed meanwhile. `now` aborts them.
+   */
+  async stopAll(reason: Error, when: 'soon' | 'now'): Promise<void> {
+    for (const held of this.runs.values()) held.stopping.abort(reason);
+    const abortAll = () => this.runs.forEach((held) => abort(held, reason));
+    const grace = setTimeout(abortAll, GRACE_MS);
+    if (when === 'now') abortAll();
     await Promise.all([...this.runs.values()].map(({ done }) => done));
+    clearTimeout(grace);
     if (this.timer !== null) clearInterval(this.timer);
   }
 

@@ -1,115 +1,179 @@
-// The recorder's statements: one round trip each, each a transaction of its own, each behind the fence.
-import { ADD_DURATION, closeOpenCalls } from '../../resources/tasks/task.sql.js';
+// The recorder's statements: one round trip each, each a transaction of its own, each behind the fence. Lock order
+// everywhere: task, then run.
+import type { StartedCall } from '../../engine/agent/agent-engine.js';
+import type { Question } from '../../engine/agent/agent-tool.js';
+import type { StoredPart } from '../../engine/models/conversation.js';
+import { columns } from '../../platform/database/columns.js';
+import {
+  bigint,
+  bool,
+  field,
+  type Fragment,
+  int,
+  jsonb,
+  type None,
+  raw,
+  sql,
+  text,
+  textOrNull,
+  uuid,
+} from '../../platform/database/sql.js';
+import type { StoredFile } from '../../resources/files/file.entity.js';
+import { Message } from '../../resources/tasks/messages/message.entity.js';
+import { ADD_DURATION, closeCalls } from '../../resources/tasks/task-end.sql.js';
+import type { StatusReason } from '../../resources/tasks/task-status.js';
+import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
 
+const run = field<ClaimedRun>();
+const TASK_ID = run('run', 'taskId', 'uuid');
+const RUN_ID = run('run', 'runId', 'uuid');
+const EPOCH = run('run', 'epoch', 'int');
+
 /**
- * The fence: locks the task ($1) while it runs, then touches the run ($2) only while it is held at our epoch ($3). The
- * UPDATE re-checks its condition on the newest version of the run, also after waiting for a lock. Everything else of a
- * statement joins `run`, so a fenced write touches nothing at all.
+ * The fence: locks the task while it runs, then touches the run only while it is held at our epoch. The UPDATE re-checks its
+ * condition on the newest version of the run, also after waiting for a lock. Everything else of a statement joins `run`, so a
+ * fenced write touches nothing at all. A statement that holds it takes the whole `run`.
  */
-const fence = (set: string): string => `
-task AS (SELECT id, last_seq, turn, created_by FROM tasks WHERE id = $1 AND status = 'running' FOR UPDATE),
+const fence = (set: Fragment<None>) => sql`
+task AS (SELECT id, last_seq, turn, created_by FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
 run AS (
   UPDATE runs r SET ${set} FROM task
-  WHERE r.id = $2 AND r.task_id = task.id AND r.epoch = $3 AND ${hasStatus('running')}
+  WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')}
   RETURNING r.workspace_id, r.claimed_at)`;
 
-const FINISHED = `status = 'finished', lease_until = NULL, finished_at = now()`;
-const CALLS = `c(idx int, "toolCallId" text, name text, input jsonb)`;
-const FILES = `f(id uuid, name text, "mediaType" text, size bigint, sha256 text)`;
+/** Something is finished: recoveries begin to count anew. */
+const PROGRESS = fence(raw('recovery_count = 0'));
+const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = now()`));
+
+const HANDED = columns(Message, 'm', ['id', 'parts', 'readSeq']);
+
+/** What a write answers: the messages that it has handed over. */
+export interface Written {
+  steer: (typeof HANDED.row)[] | null;
+}
 
 /**
  * Two CTEs that hand the waiting messages of mode `steer` over: read from then on, in the same write. `after`: how many
  * places of the model's reading the write takes itself. A message that is committed while the write waits for the task's
  * lock is not in its snapshot: the next write, or the end of the turn, finds it.
  */
-const steer = (after: 0 | 1): string => `
+const steer = (after: '0' | '1') => sql`
 steer AS (
-  UPDATE messages m SET status = 'complete', turn = task.turn, read_seq = task.last_seq + ${after} + w.n
+  UPDATE messages m SET status = 'complete', turn = task.turn, read_seq = task.last_seq + ${raw(after)} + w.n
   FROM task, run, (
     SELECT id, row_number() OVER (ORDER BY seq)::int AS n FROM messages
-    WHERE task_id = $1 AND status = 'queued' AND mode = 'steer') w
+    WHERE task_id = ${TASK_ID} AND status = 'queued' AND mode = 'steer') w
   WHERE m.id = w.id
-  RETURNING m.id, m.parts, m.read_seq),
+  RETURNING ${HANDED}),
 handed AS (
-  SELECT count(*)::int AS n, json_agg(json_build_object('id', id, 'parts', parts) ORDER BY read_seq) AS messages FROM steer)`;
+  SELECT count(*)::int AS n, json_agg(steer ORDER BY steer."readSeq") AS messages FROM steer)`;
 
-/** $4 message id, $5 status, $6 parts, $7 calls, $8 input, $9 output, $10 cached, $11 reasoning tokens, $12 number of calls. */
-export const STEP = `
-WITH ${fence('recovery_count = 0')},
+const MESSAGE_ID = uuid('messageId');
+const CALL_ID = text('toolCallId');
+const PARTS = jsonb<StoredPart[]>()('parts');
+const CALLS = jsonb<(StartedCall & { idx: number })[]>()('calls');
+const INPUT_TOKENS = bigint('inputTokens');
+const OUTPUT_TOKENS = bigint('outputTokens');
+
+/** Records one call of the model: its message, the calls in it, what it used. */
+export const STEP = sql`
+WITH ${PROGRESS},
 message AS (
   INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, parts)
-  SELECT $4, task.id, task.last_seq + 1, task.last_seq + 1, task.turn, 'assistant', $5, $6::jsonb FROM task, run
+  SELECT ${MESSAGE_ID}, task.id, task.last_seq + 1, task.last_seq + 1, task.turn, 'assistant', ${text('status')}, ${PARTS}
+  FROM task, run
   RETURNING id),
 calls AS (
   INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, state)
-  SELECT message.id, c.idx, c."toolCallId", c.name, c.input, 'running' FROM message, jsonb_to_recordset($7::jsonb) AS ${CALLS}),
-${steer(1)}
+  SELECT message.id, c.idx, c."toolCallId", c.name, c.input, 'running'
+  FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input jsonb)),
+${steer('1')}
 UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, message_count = t.message_count + 1, updated_at = now(),
-  steps = t.steps + 1, turn_steps = t.turn_steps + 1, tool_calls = t.tool_calls + $12,
-  input_tokens = t.input_tokens + $8, output_tokens = t.output_tokens + $9,
-  cached_input_tokens = t.cached_input_tokens + $10, reasoning_tokens = t.reasoning_tokens + $11,
-  turn_tokens = t.turn_tokens + $8::bigint + $9::bigint
-FROM run, handed WHERE t.id = $1 RETURNING handed.messages AS steer`;
+  steps = t.steps + 1, turn_steps = t.turn_steps + 1, tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
+  input_tokens = t.input_tokens + ${INPUT_TOKENS}, output_tokens = t.output_tokens + ${OUTPUT_TOKENS},
+  cached_input_tokens = t.cached_input_tokens + ${bigint('cachedInputTokens')},
+  reasoning_tokens = t.reasoning_tokens + ${bigint('reasoningTokens')},
+  turn_tokens = t.turn_tokens + ${INPUT_TOKENS} + ${OUTPUT_TOKENS}
+FROM run, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer`.rows<Written>();
 
-/** $4 message id, $5 call id. Nothing is finished by it, so recoveries go on counting. */
-export const BEGIN_CALL = `
-WITH ${fence('epoch = r.epoch')}
+/** A call is about to run. Nothing is finished by it, so recoveries go on counting. */
+export const BEGIN_CALL = sql`
+WITH ${fence(raw('epoch = r.epoch'))}
 UPDATE tool_invocations v SET stage = 'begun' FROM run
-WHERE v.message_id = $4 AND v.tool_call_id = $5 AND v.state = 'running' RETURNING NULL AS steer`;
+WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running' RETURNING NULL AS steer`.rows<Written>();
 
-/** $4 message id, $5 call id, $6 state, $7 output, $8 error, $9 last, $10 further parts, $11 files. */
-export const TOOL = `
-WITH ${fence('recovery_count = 0')},
+const LAST = bool('last');
+type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'>;
+
+/**
+ * Records the result of a call, with what it published. `output` is JSON text, for JSON's null is a value; `parts` are added to
+ * the message, which is complete after the `last` call.
+ */
+export const TOOL = sql`
+WITH ${PROGRESS},
 invocation AS (
-  UPDATE tool_invocations v SET state = $6, output = $7::jsonb, error = $8, finished_at = now()
-  FROM run WHERE v.message_id = $4 AND v.tool_call_id = $5 AND v.state = 'running'),
+  UPDATE tool_invocations v SET state = ${text('state')}, output = ${textOrNull('output')}::jsonb,
+    error = ${textOrNull('error')}, finished_at = now()
+  FROM run WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running'),
 message AS (
-  UPDATE messages m SET status = CASE WHEN $9::boolean THEN 'complete' ELSE m.status END, parts = m.parts || $10::jsonb
-  FROM run WHERE m.id = $4 AND ($9::boolean OR $10::jsonb <> '[]')),
+  UPDATE messages m SET status = CASE WHEN ${LAST} THEN 'complete' ELSE m.status END, parts = m.parts || ${PARTS}
+  FROM run WHERE m.id = ${MESSAGE_ID} AND (${LAST} OR ${PARTS} <> '[]')),
 published AS (
   INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
   SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
-  FROM task, run, jsonb_to_recordset($11::jsonb) AS ${FILES}),
-${steer(0)}
+  FROM task, run, jsonb_to_recordset(${jsonb<Published[]>()('files')})
+    AS f(id uuid, name text, "mediaType" text, size bigint, sha256 text)),
+${steer('0')}
 UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n
-FROM run, handed WHERE t.id = $1 RETURNING handed.messages AS steer`;
+FROM run, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer`.rows<Written>();
 
 /**
- * $4 text of the answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too late
- * for the last write lets this turn go on instead. $5 id of that run. Whoever sends a message holds the task's lock, so what
- * waits is asked when we hold it, of a function that sees what was committed meanwhile (migration 0009).
+ * Ends the run with an answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too
+ * late for the last write lets this turn go on instead. `nextRunId` is the id of that run.
+ *
+ * A request that sends a message holds the task's lock. So the statement asks what waits when it holds the lock itself, by the
+ * function `waiting_message_steers(task)` (migration 0009), which sees what was committed meanwhile:
+ *
+ *     RETURN (SELECT bool_or(mode = 'steer') FROM messages WHERE task_id = task AND status = 'queued');
  */
-export const COMPLETED = `
-WITH ${fence(FINISHED)},
+export const COMPLETED = sql`
+WITH ${END},
 waiting AS MATERIALIZED (
   SELECT task.id, run.workspace_id, waiting_message_steers(task.id) AS steer FROM task, run),
 next AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT $5, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, 'queued'
+  SELECT ${uuid('nextRunId')}, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, 'queued'
   FROM waiting WHERE steer IS NOT NULL
   RETURNING id)
 UPDATE tasks t SET updated_at = now(), ${ADD_DURATION},
   status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,
   finished_at = CASE WHEN EXISTS (SELECT 1 FROM next) THEN NULL ELSE now() END,
-  result_text = $4,
+  result_text = ${text('resultText')},
   result_file_ids = coalesce((
     SELECT array_agg(f.id ORDER BY f.created_at, f.id) FROM files f
     WHERE f.task_id = t.id AND f.origin = 'task' AND f.turn = t.turn), '{}')
-FROM run WHERE t.id = $1 RETURNING t.id`;
+FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
-/** $4 reason as JSON. */
-export const FAILED = `
-WITH ${fence(FINISHED)},
-${closeOpenCalls('SELECT task.id FROM task, run', 'The turn ended before this call had a result.')}
-UPDATE tasks t SET status = 'failed', status_reason = $4::jsonb, read_all = true, finished_at = now(), updated_at = now(),
-  ${ADD_DURATION}
-FROM run WHERE t.id = $1 RETURNING t.id`;
+/** Ends the run and fails the task. */
+export const FAILED = sql`
+WITH ${END},
+${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))}
+UPDATE tasks t SET status = 'failed', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true, finished_at = now(),
+  updated_at = now(), ${ADD_DURATION}
+FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
-/** $4 interaction id, $5 message id, $6 call id, $7 type, $8 question, $9 options, $10 multiple, $11 allowText, $12 seconds to live. */
-export const QUESTION = `
-WITH ${fence(FINISHED)},
+/** Ends the run until a person answers. */
+export const QUESTION = sql`
+WITH ${END},
 asked AS (
   INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, options, multiple, allow_text, expires_at)
-  SELECT $4, task.id, $5, $6, $7, $8, $9::jsonb, $10, $11, now() + make_interval(secs => $12) FROM task, run)
-UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = $1 RETURNING t.id`;
+  SELECT ${uuid('interactionId')}, task.id, ${MESSAGE_ID}, ${CALL_ID}, ${text('type')}, ${text('question')},
+    ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')},
+    now() + make_interval(secs => ${int('ttlSeconds')})
+  FROM task, run)
+UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID}
+RETURNING t.id`.rows<{ id: string }>();
+
+/** Where the bytes of a file lie. */
+export const SHA256 = sql`SELECT sha256 FROM files WHERE id = ${uuid('fileId')}`.rows<Pick<StoredFile, 'sha256'>>();

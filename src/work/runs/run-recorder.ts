@@ -1,24 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type pg from 'pg';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../../engine/agent/agent-engine.js';
 import type { PublishedFile, Question } from '../../engine/agent/agent-tool.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
+import type { Query } from '../../platform/database/sql.js';
 import { cleanName } from '../../resources/files/file-name.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
 import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
-import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, STEP, TOOL } from './run-recorder.sql.js';
+import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, SHA256, STEP, TOOL, type Written } from './run-recorder.sql.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
-
-/** What a write answers: the messages that it has handed over. */
-interface Written {
-  steer: { id: string; parts: StoredPart[] }[] | null;
-}
 
 /** A run, and the signal that ends its work here. */
 interface Held {
@@ -57,11 +52,11 @@ export class RunRecorder {
     const held = { run, signal };
     switch (outcome.type) {
       case 'completed':
-        await this.fenced(held, 'completed', COMPLETED, [outcome.text, newId()]);
+        await this.fenced(held, COMPLETED({ run, resultText: outcome.text, nextRunId: newId() }));
         return;
       case 'failed': {
         const { code, message, retryable } = outcome;
-        await this.fenced(held, 'failed', FAILED, [JSON.stringify({ code, message, retryable })]);
+        await this.fenced(held, FAILED({ run, reason: { code, message, retryable } }));
         return;
       }
       case 'question': {
@@ -84,47 +79,46 @@ export class RunRecorder {
     switch (event.type) {
       case 'step':
         return this.step(held, event);
-      case 'begin':
-        return this.fenced(held, 'begin-call', BEGIN_CALL, [event.messageId, event.toolCallId]);
+      case 'begin': {
+        const { messageId, toolCallId } = event;
+        return this.fenced(held, BEGIN_CALL({ run: held.run, messageId, toolCallId }));
+      }
       case 'tool':
         return this.tool(held, event);
     }
   }
 
   private step(held: Held, { messageId, parts, calls, usage }: Event<'step'>): Promise<Written> {
-    return this.fenced(held, 'step', STEP, [
-      messageId,
-      calls.length === 0 ? 'complete' : 'in_progress',
-      JSON.stringify(parts),
-      JSON.stringify(calls.map((call, idx) => ({ idx, ...call }))),
-      usage.inputTokens,
-      usage.outputTokens,
-      usage.cachedInputTokens,
-      usage.reasoningTokens,
-      calls.length,
-    ]);
+    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
+    return this.fenced(
+      held,
+      STEP({
+        run: held.run,
+        messageId,
+        status: calls.length === 0 ? 'complete' : 'in_progress',
+        parts,
+        calls: calls.map((call, idx) => ({ idx, ...call })),
+        inputTokens,
+        outputTokens,
+        cachedInputTokens,
+        reasoningTokens,
+      }),
+    );
   }
 
   private async tool(held: Held, event: Event<'tool'>): Promise<Written> {
+    const { run } = held;
     const { messageId, toolCallId, last, parts } = event;
-    const { result, files } = await this.stored(held.run, event);
-    return this.fenced(held, 'tool', TOOL, [
-      messageId,
-      toolCallId,
-      result.status,
-      result.status === 'success' ? JSON.stringify(result.output) : null,
-      errorText(result),
-      last,
-      JSON.stringify(parts),
-      JSON.stringify(files),
-    ]);
+    const { result, files } = await this.stored(run, event);
+    const output = result.status === 'success' ? JSON.stringify(result.output) : null;
+    const values = { state: result.status, output, error: errorText(result), last, parts, files };
+    return this.fenced(held, TOOL({ run, messageId, toolCallId, ...values }));
   }
 
   private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
-    const text = 'SELECT sha256 FROM files WHERE id = $1';
     const open = async () => {
-      const { rows } = await this.database.work.query<{ sha256: string }>(text, [fileId]);
-      return (await this.storage.driver.open(run.workspaceId, rows[0]?.sha256 ?? '')).stream;
+      const [file] = await this.database.work.run(SHA256({ fileId }));
+      return (await this.storage.driver.open(run.workspaceId, file?.sha256 ?? '')).stream;
     };
     return { path, open };
   }
@@ -153,25 +147,16 @@ export class RunRecorder {
     held: Held,
     { messageId, toolCallId }: Outcome<'question' | 'approval'>,
     type: 'question' | 'choice' | 'approval',
-    { question, options, multiple, allowText }: Question,
+    question: Question,
   ): Promise<void> {
-    await this.fenced(held, 'question', QUESTION, [
-      newId(),
-      messageId,
-      toolCallId,
-      type,
-      question,
-      options === null ? null : JSON.stringify(options),
-      multiple,
-      allowText,
-      this.env.variables.INTERACTION_TTL_SECONDS,
-    ]);
+    const ttlSeconds = this.env.variables.INTERACTION_TTL_SECONDS;
+    const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, ttlSeconds };
+    await this.fenced(held, QUESTION({ run: held.run, ...asked }));
   }
 
   /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
-  private async fenced({ run, signal }: Held, name: string, text: string, values: unknown[]): Promise<Written> {
-    const query = { name, text, values: [run.taskId, run.runId, run.epoch, ...values] };
-    let rows: Written[] | null;
+  private async fenced<Row>({ run, signal }: Held, query: Query<Row>): Promise<Row> {
+    let rows: Row[] | null;
     while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
     const [row] = rows;
     if (row === undefined) throw new FencedError(run);
@@ -179,13 +164,14 @@ export class RunRecorder {
   }
 
   /** Null when the task was locked all the time. */
-  private async slice(query: pg.QueryConfig, signal: AbortSignal): Promise<Written[] | null> {
-    // Not `query` of the pool: it closes the connection after any error, and who then asks again overtakes those who wait.
-    // Once it is sent it may be committed whatever the error says: then the run is let go, and loaded again.
+  private async slice<Row>(query: Query<Row>, signal: AbortSignal): Promise<Row[] | null> {
+    // Not `run` of the pool: it closes the connection after any error, a lock that was not had in time too, and a write that
+    // asks again on a new one overtakes those that wait. A statement that was sent may be committed whatever the error says:
+    // the executor then lets the run go, and a worker loads it again.
     const client = await retryWhileUnavailable(() => this.database.work.connect(), signal);
     let broken = false;
     try {
-      return (await client.query<Written>(query)).rows;
+      return query.rowsOf(await client.query(query));
     } catch (error) {
       broken = !isLockTimeout(error);
       if (broken) throw error;

@@ -4,7 +4,7 @@ import { RUNS_QUEUE } from '../../platform/signals/bull-signal.js';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
 import { RunExecutor } from './run-executor.js';
 
-/** The bell: a job ends as soon as its run is claimed, so nothing about the run depends on Bull. */
+/** Claims the run that a job names. The job ends as soon as the run is claimed, so nothing about the run depends on Bull. */
 @Processor(RUNS_QUEUE)
 export class RunProcessor {
   constructor(
@@ -12,7 +12,7 @@ export class RunProcessor {
     private readonly channel: PgChannel,
   ) {}
 
-  /** Bull rings at any worker. One that is full or stops tells the others: they would find the run at their next look only. */
+  /** Bull gives a job to any worker. One that is full or stops tells the others: they would find the run at their next look only. */
   @Process({ concurrency: 4 })
   ring({ data }: Job<{ runId: string }>): Promise<void> {
     if (this.executor.free <= 0) this.channel.send({ work: data.runId });

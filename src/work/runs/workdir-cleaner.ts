@@ -1,18 +1,25 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { FolderRemoval } from '../../access/workspaces/folder-removal.entity.js';
 import { Chore } from '../../platform/chores/chore.js';
+import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
+import { sql, uuid } from '../../platform/database/sql.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 
-/** Large folders take their time; a worker that is killed meanwhile leaves them to the next one. Seconds. */
-const PATIENCE = 600;
+const ID = columns(FolderRemoval, 'f', ['id']);
 
-// One at a time: those behind it stay due, for this worker and the others, whatever becomes of it.
-const TAKE = `
-UPDATE folder_removals SET not_before = clock_timestamp() + interval '${PATIENCE} seconds'
-WHERE kind = 'workdir' AND id = (
+/**
+ * Takes one workdir that is due. One at a time: those behind it stay due, for this worker and the others, whatever becomes of
+ * it. Large folders take their time; a worker that is killed meanwhile leaves them to the next one, after 600 seconds.
+ */
+const TAKE = sql`
+UPDATE folder_removals f SET not_before = clock_timestamp() + interval '600 seconds'
+WHERE f.kind = 'workdir' AND f.id = (
   SELECT id FROM folder_removals WHERE kind = 'workdir' AND not_before <= clock_timestamp()
   ORDER BY not_before LIMIT 1 FOR UPDATE SKIP LOCKED)
-RETURNING id`;
+RETURNING ${ID}`.rows<typeof ID.row>();
+const REMOVED = sql`DELETE FROM folder_removals WHERE kind = 'workdir' AND id = ${uuid('id')}`.rows();
+const TASK = sql`SELECT 1 FROM tasks WHERE id = ${uuid('taskId')}`.rows<object>();
 
 /** Removes the workdirs of deleted tasks: on record since the deletion, so a kill at any moment only delays it. */
 @Injectable()
@@ -28,11 +35,10 @@ export class WorkdirCleaner {
   @Chore({ every: 1000 })
   async removeDue(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const { rows } = await this.database.work.query<{ id: string }>({ name: 'workdir-due', text: TAKE });
-      const [due] = rows;
+      const [due] = await this.database.work.run(TAKE());
       if (due === undefined) return;
       if (!(await this.removed(due.id))) continue;
-      await this.database.work.query(`DELETE FROM folder_removals WHERE kind = 'workdir' AND id = $1`, [due.id]);
+      await this.database.work.run(REMOVED({ id: due.id }));
     }
   }
 
@@ -52,7 +58,7 @@ export class WorkdirCleaner {
    * the folder anew after others removed it. The record stays, for a second worker that may have been there before it.
    */
   async removeIfGone(taskId: string): Promise<void> {
-    const { rows } = await this.database.work.query(`SELECT 1 FROM tasks WHERE id = $1`, [taskId]);
-    if (rows.length === 0) await this.sandboxes.current.remove(taskId);
+    const found = await this.database.work.run(TASK({ taskId }));
+    if (found.length === 0) await this.sandboxes.current.remove(taskId);
   }
 }

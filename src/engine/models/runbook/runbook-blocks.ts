@@ -24,6 +24,12 @@ export interface Block {
   action: BlockAction;
 }
 
+export interface Runbook {
+  blocks: Block[];
+  /** What looks as if it were to be carried out and is not, one sentence each: what it is, and what is expected in its place. */
+  remarks: string[];
+}
+
 /** Quoted lines that one text may make the parser look at: half a second. A text of 200,000 characters has half as many lines. */
 const QUOTED_LINES = 1_000_000;
 
@@ -60,29 +66,37 @@ markdown.block.ruler.before('blockquote', 'quoted_lines', (state, startLine, end
   return false;
 });
 
-/** All blocks of a text in order; fences of other languages are prose. */
-export function parseRunbook(text: string): Block[] {
+/** All blocks of a text in order; fences of other languages are prose, but those that look like blocks are remarked upon. */
+export function parseRunbook(text: string): Runbook {
   // A cheap look first: most messages have no fence, and a parse costs more than a search.
-  if (!text.includes('```') && !text.includes('~~~')) return [];
+  if (!text.includes('```') && !text.includes('~~~')) return { blocks: [], remarks: [] };
   try {
-    return blocksOf(text);
+    return read(text);
   } catch (error) {
     if (!(error instanceof QuotesError)) throw error;
     const problem = 'an empty line is expected after each of so many quotes';
-    return [{ number: 1, word: '>', line: error.line, action: { kind: 'malformed', problem } }];
+    return {
+      blocks: [{ number: 1, word: '>', line: error.line, action: { kind: 'malformed', problem } }],
+      remarks: [],
+    };
   }
 }
 
-function blocksOf(text: string): Block[] {
+function read(text: string): Runbook {
   const blocks: Block[] = [];
+  const remarks: string[] = [];
   for (const token of markdown.parse(text, { quotedLines: 0 })) {
     if (token.type !== 'fence') continue;
     const info = token.info.trim();
     const word = info.split(/\s+/, 1)[0] ?? '';
-    const action = actionOf(word, info.slice(word.length).trim(), token.content);
-    if (action !== null) blocks.push({ number: blocks.length + 1, word, line: (token.map?.[0] ?? 0) + 1, action });
+    const rest = info.slice(word.length).trim();
+    const line = (token.map?.[0] ?? 0) + 1;
+    const action = actionOf(word, rest, token.content);
+    if (action !== null) blocks.push({ number: blocks.length + 1, word, line, action });
+    const remark = action === null ? nearMiss(word) : leftOut(word, rest, token.content);
+    if (remark !== null) remarks.push(`Line ${line}: ${remark}`);
   }
-  return blocks;
+  return { blocks, remarks };
 }
 
 function actionOf(word: string, rest: string, content: string): BlockAction | null {
@@ -106,6 +120,33 @@ function actionOf(word: string, rest: string, content: string): BlockAction | nu
     default:
       return null;
   }
+}
+
+const FORMS = { sh: '`sh`', bash: '`bash`', file: '`file path=…`', ask: '`ask`', publish: '`publish path=…`' };
+const SHELLS = /^(shell|shell-?session|console|terminal|zsh|ksh|dash|fish|powershell|pwsh|ps1|cmd|bat)$/;
+const LANGUAGES = /^(python[23]?|py|javascript|js|node|typescript|ts|ruby|rb|perl|php)$/;
+
+/** What to say of a fence that is no block; null when it does not look like one. */
+function nearMiss(word: string): string | null {
+  const lower = word.toLowerCase();
+  const known = /^(sh|bash|file|ask|publish)(?![a-z-])/.exec(lower)?.[1] as keyof typeof FORMS | undefined;
+  const not = `the \`${word}\` block was not carried out;`;
+  if (known !== undefined)
+    return `${not} the accepted form is ${FORMS[known]}, in small letters, with a space after the word.`;
+  if (SHELLS.test(lower)) return `${not} the accepted form of a command is \`sh\` or \`bash\`.`;
+  if (!LANGUAGES.test(lower)) return null;
+  return `${not} a program is run by a command: write it with \`file path=…\` and start it in a \`bash\` block.`;
+}
+
+/** What of a block was not used. */
+function leftOut(word: string, rest: string, content: string): string | null {
+  if (word === 'publish' && content.trim() !== '') {
+    return 'the text in the `publish` block was not used; the accepted form is an empty block, and `file path=…` writes a text.';
+  }
+  const unknown =
+    word === 'sh' || word === 'bash' ? rest.split(/\s+/).filter((one) => !['', 'may-fail'].includes(one)) : [];
+  if (unknown.length === 0) return null;
+  return `\`${unknown.join(' ')}\` after \`${word}\` was not heeded; the only word that is accepted there is \`may-fail\`.`;
 }
 
 function pathOf(rest: string): string | null {

@@ -69,7 +69,7 @@ function* failed(state: RunbookState, { block, why }: { block: Block; why: strin
   const left = state.blocks.length - state.done.length - 1;
   const rest = left > 0 ? ` The ${left === 1 ? 'block' : `${left} blocks`} after it did not run.` : '';
   const shown = state.last === null ? '' : `${lastResult(state)}\n\n`;
-  yield { type: 'text', text: `${shown}${message}${rest}\n\n${NOT_AN_AI}`, end: true };
+  yield { type: 'text', text: `${shown}${message}${rest}${remarksOf(state)}\n\n${NOT_AN_AI}`, end: true };
   yield { type: 'finish', reason: 'stop', usage: NO_TOKENS, failure: { code: 'runbook_block_failed', message } };
 }
 
@@ -98,12 +98,24 @@ function lastResult({ last }: RunbookState): string {
 
 function summary(state: RunbookState): string {
   const lines = state.blocks.map((block, index) => `- ${capital(nameOf(block))}: ${state.done[index] ?? ''}`);
-  return `${lastResult(state)}\n\nThe runbook is finished, ${count(state.blocks)}:\n\n${lines.join('\n')}\n\n${NOT_AN_AI}`;
+  return `${lastResult(state)}\n\nThe runbook is finished, ${count(state.blocks)}:\n\n${lines.join('\n')}${remarksOf(state)}\n\n${NOT_AN_AI}`;
 }
 
-function help({ attachment }: RunbookState): string {
-  if (!attachment) return HELP;
-  return `${HELP}\n\nAttached files lie in the workdir, but their blocks are not carried out: put the text of a runbook into the message itself.`;
+function help(state: RunbookState): string {
+  const remarks = remarksOf(state);
+  return remarks === '' ? HELP : `Nothing was carried out.${remarks}\n\n${HELP}`;
+}
+
+/** What was not carried out though it looks as if it should be; empty when there is nothing of that kind. */
+function remarksOf({ blocks, remarks, attachments }: RunbookState): string {
+  // Beside blocks an attached file is data; only a Markdown text looks like a runbook.
+  const unread = attachments.filter((name) => blocks.length === 0 || /\.(md|markdown)$/i.test(name));
+  const files = unread.map(
+    (name) =>
+      `The attached file ${name} lies in the workdir, but its blocks were not carried out; put the text of a runbook into the message itself.`,
+  );
+  const all = [...remarks, ...files];
+  return all.length === 0 ? '' : `\n\nNot carried out:\n\n${all.map((one) => `- ${one}`).join('\n')}`;
 }
 
 function nameOf({ number, word, line, action }: Block): string {

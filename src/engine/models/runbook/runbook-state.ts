@@ -1,7 +1,7 @@
 // Where a runbook stands, read from the conversation alone: nothing else survives a restart, so nothing else is asked.
 import { setImmediate } from 'node:timers/promises';
 import type { ConversationMessage, JsonValue, ToolInvocation } from '../conversation.js';
-import { type Block, parseRunbook } from './runbook-blocks.js';
+import { type Block, parseRunbook, type Runbook } from './runbook-blocks.js';
 
 export interface RunbookState {
   blocks: Block[];
@@ -13,14 +13,24 @@ export interface RunbookState {
   last: { block: Block; shown: string } | null;
   /** The block that ended the turn, and why. */
   failure: { block: Block; why: string } | null;
-  /** A file was attached to the message; it is not read. */
-  attachment: boolean;
+  /** Names of the files that were attached to the messages; they are not read. */
+  attachments: string[];
+  /** What looks like a block and was not carried out, one sentence each. */
+  remarks: string[];
 }
 
 /** The blocks of the user messages that end with this one, for the steps to come: a conversation only grows at its end. */
-const READ = new WeakMap<ConversationMessage, Block[]>();
+const READ = new WeakMap<ConversationMessage, Runbook>();
 
-const START: RunbookState = { blocks: [], done: [], answer: null, last: null, failure: null, attachment: false };
+const START: RunbookState = {
+  blocks: [],
+  done: [],
+  answer: null,
+  last: null,
+  failure: null,
+  attachments: [],
+  remarks: [],
+};
 
 /**
  * Replays a conversation. User messages that stand together are one runbook. One that comes while a runbook is under way
@@ -33,11 +43,14 @@ export async function replay(messages: ConversationMessage[]): Promise<RunbookSt
   let unread: ConversationMessage[] = [];
   const read = async () => {
     if (unread.length > 0) {
-      const blocks = await blocksOf(unread);
-      if (blocks.length > 0 || over) {
-        const attachment = unread.some((message) => message.parts.some((part) => part.type === 'file'));
-        state = { ...START, blocks, attachment, answer: state.answer };
-        over = false;
+      const { blocks, remarks } = await runbookOf(unread);
+      const attachments = unread.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'file' ? [part.name] : [])),
+      );
+      if (blocks.length > 0 || over) state = { ...START, blocks, remarks, attachments, answer: state.answer };
+      else {
+        const all = { remarks: [...state.remarks, ...remarks], attachments: [...state.attachments, ...attachments] };
+        state = { ...state, ...all };
       }
     }
     unread = [];
@@ -55,15 +68,15 @@ export async function replay(messages: ConversationMessage[]): Promise<RunbookSt
   return state;
 }
 
-async function blocksOf(unread: ConversationMessage[]): Promise<Block[]> {
+async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
   const last = unread.at(-1);
-  const known = last === undefined ? [] : READ.get(last);
+  const known = last === undefined ? undefined : READ.get(last);
   if (known !== undefined) return known;
   // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
   await setImmediate();
-  const blocks = parseRunbook(unread.map(textOf).join('\n\n'));
-  if (last !== undefined) READ.set(last, blocks);
-  return blocks;
+  const runbook = parseRunbook(unread.map(textOf).join('\n\n'));
+  if (last !== undefined) READ.set(last, runbook);
+  return runbook;
 }
 
 function advance(state: RunbookState, invocation: ToolInvocation): RunbookState {

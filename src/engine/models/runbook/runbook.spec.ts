@@ -125,7 +125,7 @@ it('says what it is when there is no block, and shows one', async () => {
     text: expect.stringMatching(/not an AI[\s\S]*```bash/) as unknown,
   });
   expect(events.length).toBe(1);
-  expect(parseRunbook(texts(events)[0] ?? '')).toEqual([]);
+  expect(parseRunbook(texts(events)[0] ?? '').blocks).toEqual([]);
 });
 
 it('says that an attached file is not read', async () => {
@@ -268,6 +268,6 @@ describe('a text that is hard to read', () => {
     ['[a]: b\n2. ```sh\n   a\n   ```', 1],
     ['[a]: b\n<a>\n```sh\na\n```', 0],
   ])('is told from one that only looks so: %#', (text, blocks) => {
-    expect(parseRunbook(text)).toHaveLength(blocks);
+    expect(parseRunbook(text).blocks).toHaveLength(blocks);
   });
 });

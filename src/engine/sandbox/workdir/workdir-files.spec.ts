@@ -1,15 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
@@ -84,6 +74,27 @@ describe('Files of a workdir', () => {
   });
 
   describe('behind links', () => {
+    /**
+     * Reads and writes while another process runs a script on the workdir: at least 1,500 times, and until each of the sides
+     * was met or 30 s are over. Returns what was met: contents that were read, `written`, and codes of errors.
+     */
+    async function racing(script: string, args: string[], race: { sides: string[]; write: string; read: string[] }) {
+      const swapper = spawn(process.execPath, ['-e', script, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
+      const seen = new Set<string>();
+      const note = ({ code }: { code: string }) => void seen.add(code);
+      const since = Date.now();
+      const over = () => race.sides.every((side) => seen.has(side)) || Date.now() - since > 30_000;
+      for (let i = 0; i < 1500 || !over(); i++) {
+        // From a stream, so that there is an exchange while the draft is being written too.
+        const content = i % 2 === 0 ? 'mine' : Readable.from(['mi', 'ne']);
+        await task.session.writeFile(race.write, content).then(() => seen.add('written'), note);
+        for (const path of race.read) await read(path).then((content) => seen.add(content), note);
+      }
+      expect(swapper.exitCode).toBeNull();
+      swapper.kill('SIGKILL');
+      return [...seen];
+    }
+
     it('inside are read; those that lead out are not, whatever they point to', async () => {
       const other = await bench.open();
       await other.session.writeFile('mine', 'secret');
@@ -99,20 +110,22 @@ describe('Files of a workdir', () => {
       ]) {
         await task.session.run('ln -sfn "$T" out', { env: { T: target } });
         await refuses(read('out'), 'outside');
-        await refuses(read('out/mine'), target === other.workdir ? 'outside' : 'not_a_file');
+        // Nothing of what lies there is told: not whether it is, nor of what kind.
+        await refuses(read('out/mine'), 'outside');
       }
     });
 
-    it('are never written through', async () => {
+    it('that lead out are never written through', async () => {
       const outside = join(bench.dataDir.path, 'outside');
       mkdirSync(outside);
       writeFileSync(join(outside, 'f'), 'untouched');
       await task.session.run('ln -s "$T" folder; ln -s "$T/f" file', { env: { T: outside } });
       await refuses(task.session.writeFile('folder/new', 'x'), 'outside');
       await refuses(task.session.writeFile('folder/sub/new', 'x'), 'outside');
-      // The link itself is replaced.
-      await task.session.writeFile('file', 'x');
-      expect(lstatSync(host('file')).isFile()).toBe(true);
+      await expect(task.session.writeFile('file', 'x')).rejects.toThrow(
+        'file leads out of /workdir by a link; use a path without it.',
+      );
+      expect(lstatSync(host('file')).isSymbolicLink()).toBe(true);
       expect(execFileSync('ls', [outside], { encoding: 'utf8' })).toBe('f\n');
       expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('untouched');
     });
@@ -123,12 +136,73 @@ describe('Files of a workdir', () => {
       await task.session.run('mkdir d; ln -s "$T/absent" dangling; ln -s "$T/absent" d/dangling; ln -s absent near', {
         env: { T: outside },
       });
-      for (const path of ['dangling/new', 'dangling/sub/new', 'd/dangling/new', 'near/new'])
-        await refuses(task.session.writeFile(path, 'x'), 'not_a_file');
+      for (const path of ['dangling', 'dangling/new', 'dangling/sub/new', 'd/dangling/new'])
+        await refuses(task.session.writeFile(path, 'x'), 'outside');
+      await refuses(task.session.writeFile('near/new', 'x'), 'not_a_file');
       expect(readdirSync(outside)).toEqual([]);
       expect(readdirSync(task.workdir).sort()).toEqual(['d', 'dangling', 'near']);
       expect(lstatSync(host('dangling')).isSymbolicLink()).toBe(true);
     });
+
+    it('inside are read and written through, absolute ones as a command sees them', async () => {
+      await task.session.run(
+        'mkdir -p docs/deep; echo old > AGENTS.md; chmod 640 AGENTS.md; ln -s AGENTS.md CLAUDE.md; ' +
+          'ln -s /workdir/AGENTS.md absolute; ln -s ../../CLAUDE.md docs/deep/up; ln -s /workdir all; ' +
+          'ln -s deep/../deep docs/odd; ln -s later dangling',
+      );
+      const links = ['CLAUDE.md', 'absolute', 'docs/deep/up', 'all/CLAUDE.md', 'docs/odd/up', 'all/all/docs/odd/up'];
+      for (const path of links) {
+        await task.session.writeFile(path, `by ${path}\n`);
+        for (const other of links) expect(await read(other)).toBe(`by ${path}\n`);
+      }
+      await task.session.writeFile('dangling', 'made');
+      await task.session.writeFile('docs/odd/new/file', 'in a new folder');
+      const command =
+        'cat AGENTS.md later docs/deep/new/file; stat -c "%U %a" AGENTS.md; find -type l | wc -l; find -type f | wc -l';
+      expect((await task.session.run(command)).stdout).toBe(
+        'by all/all/docs/odd/up\nmadein a new folderagent 640\n6\n3\n',
+      );
+    });
+
+    it('that lead to a folder are no file, and those that climb above the workdir lead out', async () => {
+      await task.session.run(
+        'mkdir d; ln -s d folder; ln -s . here; ln -s d/.. again; ln -s ../x above; ln -s /workdir/../x over; ' +
+          'ln -s d/../../x climb; ln -s /workdirs/x beside; ln -s loop loop; echo x > f; ln -s f/x through',
+      );
+      for (const path of ['folder', 'here', 'again']) {
+        await refuses(read(path), 'not_a_file');
+        await refuses(task.session.writeFile(path, 'x'), 'not_a_file');
+      }
+      for (const path of ['above', 'over', 'climb', 'beside', 'loop']) {
+        await refuses(read(path), 'outside');
+        await refuses(task.session.writeFile(path, 'x'), 'outside');
+      }
+      await refuses(read('through'), 'not_a_file');
+      await refuses(task.session.writeFile('through', 'x'), 'not_a_file');
+      expect(readdirSync(join(task.workdir, '..'))).not.toContain('x');
+    });
+
+    it('are not written through when a file or a good link is exchanged for one that leads out', async () => {
+      const outside = join(bench.dataDir.path, 'exchanged');
+      mkdirSync(outside);
+      writeFileSync(join(outside, 'f'), 'untouched');
+      writeFileSync(host('good'), 'good');
+      const sides = ['written', 'outside', 'mine', 'good', 'file'];
+      const seen = await racing(
+        `const [next, name] = ['next', 'name'].map((one) => path.join(process.argv[1], one));
+        const links = ['good', process.argv[2], path.relative(process.argv[1], process.argv[2])];
+        for (;;) {
+          for (const link of links) (fs.symlinkSync(link, next), fs.renameSync(next, name));
+          (fs.writeFileSync(next, 'file'), fs.renameSync(next, name));
+        }`,
+        [task.workdir, join(outside, 'f')],
+        { sides, write: 'name', read: ['name', 'good'] },
+      );
+      expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('untouched');
+      expect(readdirSync(outside)).toEqual(['f']);
+      expect(seen).not.toContain('untouched');
+      expect(seen).toEqual(expect.arrayContaining(sides));
+    }, 60_000);
 
     it('are not followed when a folder is exchanged for one in the middle of it', async () => {
       const outside = join(bench.dataDir.path, 'race');
@@ -136,44 +210,22 @@ describe('Files of a workdir', () => {
       writeFileSync(join(outside, 'f'), 'LEAK');
       await task.session.writeFile('d/f', 'fine');
       symlinkSync(outside, host('link'));
-      let stop = false;
-      // A write makes the folder while it is away; that one gives way.
-      const exchange = (from: string, to: string): void => {
-        try {
-          renameSync(host(from), host(to));
-        } catch {
-          rmSync(host(to), { recursive: true, force: true });
-          exchange(from, to);
-        }
-      };
-      const swapping = (async () => {
-        while (!stop) {
-          for (const [from, to] of [
-            ['d', 'aside'],
-            ['link', 'd'],
-            ['d', 'link'],
-            ['aside', 'd'],
-          ] as const) {
-            exchange(from, to);
-            await new Promise((resolve) => setImmediate(resolve));
-          }
-        }
-      })();
-      const seen = new Map<string, number>();
-      const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
-      for (let i = 0; i < 1500; i++) {
-        await read('d/f').then(note, (error: { code: string }) => note(error.code));
-        await task.session.writeFile('d/w', 'w').then(
-          () => note('written'),
-          (error: { code: string }) => note(error.code),
-        );
-      }
-      stop = true;
-      await swapping;
+      const sides = ['fine', 'outside', 'written'];
+      const seen = await racing(
+        // A write makes the folder while it is away; that one gives way.
+        `const at = (name) => path.join(process.argv[1], name);
+        const exchange = (from, to) => {
+          try { fs.renameSync(at(from), at(to)); }
+          catch { try { fs.rmSync(at(to), { recursive: true, force: true }); } catch {} exchange(from, to); }
+        };
+        for (;;) for (const names of [['d', 'aside'], ['link', 'd'], ['d', 'link'], ['aside', 'd']]) exchange(...names);`,
+        [task.workdir],
+        { sides, write: 'd/w', read: ['d/f'] },
+      );
       expect(execFileSync('ls', [outside], { encoding: 'utf8' })).toBe('f\n');
-      expect([...seen.keys()]).not.toContain('LEAK');
+      expect(seen).not.toContain('LEAK');
       // Both sides of the race were met, else it has shown nothing.
-      expect([...seen.keys()]).toEqual(expect.arrayContaining(['fine', 'outside', 'written']));
+      expect(seen).toEqual(expect.arrayContaining(sides));
     }, 60_000);
 
     it('hard ones are refused: what they show may be somebody else’s', async () => {

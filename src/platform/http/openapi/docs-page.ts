@@ -9,6 +9,7 @@ export const DOCS_PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
+    <meta name="color-scheme" content="light dark">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Millwright API</title>
     <link rel="icon" href="/docs/favicon-32x32.png">
@@ -23,8 +24,29 @@ export const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-/** Nothing can be sent from the page: no operation has a button for it, and what would take a key is not drawn. */
+/**
+ * Nothing can be sent from the page: no operation has a button for it, and what would take a key is not drawn. Beside each
+ * operation stand the scopes that a key of a service needs. The colours follow the reader's system.
+ */
 export const DOCS_SCRIPT = `const nothing = () => () => null;
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+
+const scopesOf = (security) => {
+  const services = security.map((one) => one.serviceId).filter((scopes) => scopes !== undefined);
+  return services.length > 1 ? 'any scope' : services.flat().join(', ');
+};
+const withScopes = (Summary, { React }) => (props) => {
+  const { operationProps } = props;
+  const scopes = scopesOf(operationProps.get('security')?.toJS() ?? []);
+  // The first is of an operation that was opened before.
+  const summary = operationProps.getIn(['op', 'summary']) ?? operationProps.get('summary');
+  const said = scopes === '' ? summary : summary + ' (' + scopes + ')';
+  return React.createElement(Summary, { ...props, operationProps: operationProps.setIn(['op', 'summary'], said) });
+};
+
 SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#document',
@@ -33,10 +55,13 @@ SwaggerUIBundle({
   layout: 'BaseLayout',
   supportedSubmitMethods: [],
   validatorUrl: null,
+  showExtensions: true,
+  defaultModelsExpandDepth: 0,
   persistAuthorization: false,
   plugins: [
     {
       wrapComponents: {
+        OperationSummary: withScopes,
         authorizeBtn: nothing,
         AuthorizeBtnContainer: nothing,
         authorizeOperationBtn: nothing,

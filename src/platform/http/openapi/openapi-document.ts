@@ -6,6 +6,7 @@ import type { DocumentedAnswer, Scope } from '../endpoint.js';
 import type { Route } from '../endpoint-explorer.js';
 import { errorResponse, errorSchema, header, headerComponents, rateLimitHeaders } from './openapi-errors.js';
 import type { ExtensionSet } from '../../plugins/extension-set.js';
+import { EXAMPLES } from './openapi-examples.js';
 import { RequestSchemas } from './openapi-requests.js';
 import { INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './openapi-texts.js';
 
@@ -23,7 +24,8 @@ export function openApiDocument(routes: readonly Route[], origin: string, extens
     operations[route.method.toLowerCase()] = operation(route, parts);
   }
   const { requests, responses } = parts;
-  const schemas = disjoint({ Error: errorSchema(extensions.errors) }, answers.components(), requests.components);
+  const known = { Error: errorSchema(extensions.errors) };
+  const schemas = exemplified(disjoint(known, answers.components(), requests.components));
   const components = { schemas, responses, headers: headerComponents() };
   return {
     openapi: '3.1.0',
@@ -55,6 +57,11 @@ function checkIds(routes: readonly Route[]): void {
     }
     seen.set(id, route);
   }
+}
+
+function exemplified(schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const example = (name: string) => (name in EXAMPLES ? { examples: [EXAMPLES[name]] } : {});
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { ...schema, ...example(name) }]));
 }
 
 interface Parts {

@@ -1,6 +1,7 @@
 // Errors and headers of the document.
 import { ERRORS, type ExtensionError } from '../api-error.js';
 import type { JsonSchema } from '../documented.js';
+import { errorExample } from './openapi-examples.js';
 import { COMPONENTS } from './openapi-requests.js';
 
 const RATE_LIMIT_HEADERS = {
@@ -110,7 +111,10 @@ export function errorResponse(
     ...([429, 503].includes(status) ? { 'Retry-After': header('Retry-After') } : {}),
     ...(status === 409 ? { 'Retry-After': header('Retry-After', false) } : {}),
   };
-  const content = { 'application/json': { schema: narrowed(status, further) } };
+  const example = errorExample(status);
+  const content = {
+    'application/json': { schema: narrowed(status, further), ...(example === undefined ? {} : { example }) },
+  };
   const description = MEANINGS[status] ?? 'An error.';
   return [`${known ? 'Error' : 'PublicError'}${status}`, { description, headers, content }];
 }

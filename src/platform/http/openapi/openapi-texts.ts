@@ -33,15 +33,16 @@ export const PATH_PARAMETERS: Record<string, JsonSchema> = {
   integrationSlug: { description: 'The slug of the integration.', schema: { type: 'string', minLength: 1 } },
 };
 
+/** In the order of the page: what people come for is first. Those of foreign modules stand before the last. */
 const TAGS: Record<string, string> = {
-  auth: 'The credential in use.',
-  models: 'The models that tasks can use.',
   tasks: 'Work for the engineer: tasks, their messages, questions and files.',
   uploads: 'Temporary uploads, to be attached to a task or message within 24 hours.',
   files: 'Files of tasks and projects.',
   projects: 'Groups of tasks and durable files.',
   automations: 'Scheduled and event-triggered tasks.',
   integrations: 'Services outside that can trigger automations.',
+  models: 'The models that tasks can use.',
+  auth: 'The credential in use.',
   billing: 'Plan and usage.',
   hooks: 'Deliveries of providers.',
   service: 'The service itself.',
@@ -53,5 +54,8 @@ export function tagsOf(paths: readonly string[]): { name: string; description: s
     const [, first = '', second = ''] = path.split('/');
     return first === 'v1' ? second : first in TAGS ? first : 'service';
   });
-  return [...new Set(names)].map((name) => ({ name, description: TAGS[name] ?? `What concerns ${name}.` }));
+  const known = Object.keys(TAGS);
+  const rank = (name: string) => (name in TAGS ? known.indexOf(name) : known.length - 1.5);
+  const sorted = [...new Set(names)].sort((a, b) => rank(a) - rank(b));
+  return sorted.map((name) => ({ name, description: TAGS[name] ?? `What concerns ${name}.` }));
 }

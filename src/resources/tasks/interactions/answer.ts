@@ -1,8 +1,7 @@
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { AnswerDto } from '../task.dto.js';
-import type { InteractionRow, QuestionOption } from '../task.row.js';
-
-export type PendingInteraction = Pick<InteractionRow, 'id' | 'type' | 'options' | 'multiple' | 'allowText'>;
+import type { QuestionOption } from './interaction.entity.js';
+import type { PendingInteraction } from './interaction.sql.js';
 
 /** What the `ask` call gets as its output, beside files. */
 export interface Answer {

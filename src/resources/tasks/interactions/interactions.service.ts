@@ -6,23 +6,21 @@ import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
 import { WorkSignal } from '../../../platform/signals/work-signal.js';
-import { answerOf, decisionOf, type PendingInteraction } from './answer.js';
-import { APPROVE, CANCEL_STEP, DENY, DENY_STEP, REPLY } from './interaction.sql.js';
+import { answerOf, decisionOf } from './answer.js';
+import {
+  APPROVE,
+  CANCEL_STEP,
+  CONTINUE,
+  DENY,
+  DENY_STEP,
+  PENDING,
+  type PendingInteraction,
+  REPLY,
+} from './interaction.sql.js';
 import { checkAttachments, fileParts } from '../messages/message-parts.js';
 import { lockTask, readTask } from '../task-lock.js';
 import type { AnswerDto } from '../task.dto.js';
-import type { TaskRow } from '../task.row.js';
-import { statusesBefore } from '../task-status.js';
-
-const PENDING = `
-SELECT id, type, options, multiple, allow_text AS "allowText", expires_at <= clock_timestamp() AS expired
-FROM interactions WHERE task_id = $1 AND status = 'pending'`;
-
-const CONTINUE = `
-WITH task AS (UPDATE tasks SET status = 'queued', updated_at = now() WHERE id = $1 AND status IN (${statusesBefore('queued')})
-  RETURNING id, workspace_id)
-INSERT INTO runs (id, task_id, workspace_id, kind, status)
-SELECT $2, id, workspace_id, 'continuation', 'queued' FROM task`;
+import type { TaskRow } from '../task.sql.js';
 
 /** Questions and approvals: answered through the interaction endpoint, or settled by a message (reference §4, §5). */
 @Injectable()
@@ -35,14 +33,14 @@ export class InteractionsService {
   async answer(auth: AuthContext, tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<TaskRow> {
     checkAttachments(auth, input);
     const task = await lockTask(auth, tx, taskId);
-    const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [task.id]);
+    const [pending] = await tx.run(PENDING({ taskId: task.id }));
     if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {
       throw new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');
     }
     if (pending.type === 'approval') await this.decide(tx, task.id, input);
     else await this.reply(auth, tx, task.id, pending, input);
     const runId = newId();
-    await tx.query(CONTINUE, [task.id, runId]);
+    await tx.run(CONTINUE({ taskId: task.id, runId }));
     tx.afterCommit(() => this.signal.ring(runId));
     return readTask(tx, task.id);
   }
@@ -52,16 +50,15 @@ export class InteractionsService {
    * holds the task's lock.
    */
   async settleByMessage(tx: UnitOfWork, taskId: string, parts: StoredPart[]): Promise<void> {
-    const [pending] = await tx.query<PendingInteraction & { expired: boolean }>(PENDING, [taskId]);
+    const [pending] = await tx.run(PENDING({ taskId }));
     if (pending?.type === 'approval') {
-      await tx.query(DENY_STEP, [taskId, 'the person sent a message instead, which follows.']);
+      await tx.run(DENY_STEP({ taskId, reason: 'the person sent a message instead, which follows.' }));
     } else if (pending?.type === 'question' && !pending.expired) {
       const content = parts.find((part) => part.type === 'text')?.text ?? null;
       const files = parts.flatMap((part) => (part.type === 'file' ? [{ id: part.fileId, name: part.name }] : []));
-      const output = JSON.stringify({ content, options: [], files });
-      await tx.query(REPLY, [taskId, output]);
+      await tx.run(REPLY({ taskId, output: { content, options: [], files } }));
     } else {
-      await tx.query(CANCEL_STEP, [taskId, 'Not answered: the person sent a message instead, which follows.']);
+      await tx.run(CANCEL_STEP({ taskId, reason: 'Not answered: the person sent a message instead, which follows.' }));
     }
   }
 
@@ -75,12 +72,12 @@ export class InteractionsService {
     const answer = answerOf(pending, input);
     const files = await fileParts(auth, tx, this.files, taskId, input);
     const output = { ...answer, files: files.map(({ fileId, name }) => ({ id: fileId, name })) };
-    await tx.query(REPLY, [taskId, JSON.stringify(output)]);
+    await tx.run(REPLY({ taskId, output }));
   }
 
   private async decide(tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<void> {
     const { decision, reason, remember } = decisionOf(input);
-    if (decision === 'approve') await tx.query(APPROVE, [taskId, reason, remember]);
-    else await tx.query(DENY, [taskId, reason]);
+    if (decision === 'approve') await tx.run(APPROVE({ taskId, reason, remember }));
+    else await tx.run(DENY({ taskId, reason }));
   }
 }

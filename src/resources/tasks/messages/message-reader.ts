@@ -4,32 +4,13 @@ import { Database } from '../../../platform/database/database.js';
 import { ApiError, notFound } from '../../../platform/http/api-error.js';
 import { Pages } from '../../../platform/http/pages.js';
 import { isUuid } from '../../../platform/database/ids.js';
-import { MESSAGE_SELECT, type MessageRow } from './message.row.js';
 import type { ListMessagesQuery } from '../task.dto.js';
-import { VISIBLE } from '../task.sql.js';
-
-// The task, the message of `after` and the page in one round trip: no row, there is no such task for the caller; no floor,
-// there is no such message. The page is one JSON value: see jsonRows.
-const PAGE = (order: 'asc' | 'desc'): string => `
-WITH task AS (
-  SELECT t.id, CASE WHEN $5::uuid IS NULL THEN 0 ELSE (
-    SELECT seq FROM messages WHERE task_id = t.id AND id = $5) END AS floor
-  FROM tasks t WHERE ${VISIBLE} AND t.id = $4)
-SELECT task.floor, (
-  SELECT json_agg(page ORDER BY page.seq ${order}) FROM (
-    ${MESSAGE_SELECT}
-    WHERE m.task_id = task.id AND m.seq > task.floor AND ($6::int IS NULL OR m.seq ${order === 'asc' ? '>' : '<'} $6)
-    ORDER BY m.seq ${order} LIMIT $7) page) AS messages
-FROM task`;
-
-interface Found {
-  floor: number | null;
-  messages: MessageRow[] | null;
-}
+import { type MessageRow, PAGE } from './message.sql.js';
 
 /** A well-formed id that no message has. */
 const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
 
+/** Reads the messages of a task. */
 @Injectable()
 export class MessageReader {
   constructor(
@@ -44,24 +25,20 @@ export class MessageReader {
     const route = `GET /v1/tasks/${taskId}/messages`;
     const page = this.pages.open(query, { route, workspaceId, userId, filters: { order, after } });
     if (!isUuid(taskId)) throw notFound('task');
-    const { rows } = await this.database.read.query<Found>({
-      name: `messages-${order}`,
-      text: PAGE(order),
-      values: [
-        workspaceId,
-        userId,
-        auth.seesEverything,
+    const [found] = await this.database.read.run(
+      PAGE[order]({
+        auth,
         taskId,
-        after === undefined || isUuid(after) ? after : NO_MESSAGE,
-        page.after?.[0],
-        page.limit + 1,
-      ],
-    });
-    return page.cut(messagesOf(rows[0]), (row) => [String(row.seq)]);
+        after: after === undefined || isUuid(after) ? (after ?? null) : NO_MESSAGE,
+        seq: page.after === null ? null : Number(page.after[0]),
+        limit: page.limit + 1,
+      }),
+    );
+    return page.cut(messagesOf(found), (row) => [String(row.seq)]);
   }
 }
 
-function messagesOf(found: Found | undefined): MessageRow[] {
+function messagesOf(found: { floor: number | null; messages: MessageRow[] | null } | undefined): MessageRow[] {
   if (found === undefined) throw notFound('task');
   if (found.floor !== null) return found.messages ?? [];
   throw new ApiError('invalid_query', 'after must be the id of a message of this task.', { param: 'after' });

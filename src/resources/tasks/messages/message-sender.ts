@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
-import { type JsonRow, jsonRows } from '../../../platform/database/json-rows.js';
 import { FilesService } from '../../files/files.service.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
@@ -8,36 +7,15 @@ import type { StoredPart } from '../../../engine/models/conversation.js';
 import { PgChannel } from '../../../platform/signals/pg-channel.js';
 import { WorkSignal } from '../../../platform/signals/work-signal.js';
 import { InteractionsService } from '../interactions/interactions.service.js';
-import type { MessageRow } from './message.row.js';
 import { checkInput, userParts } from './message-parts.js';
-import { type LockedTask, lockTask, readTask } from '../task-lock.js';
+import { type MessageRow, SEND } from './message.sql.js';
 import type { SendMessageDto } from '../task.dto.js';
-import type { TaskRow } from '../task.row.js';
-import { INTERRUPT } from '../task.sql.js';
-import { statusesBefore, isFinal } from '../task-status.js';
+import { INTERRUPT } from '../task-end.sql.js';
+import { lockTask, readTask } from '../task-lock.js';
+import type { LockedTask, TaskRow } from '../task.sql.js';
+import { isFinal } from '../task-status.js';
 
-// $5: read at once (it answers a question); $6: kind of the run that it starts, or null; $7: that run's id; $8: mode.
-const SEND = `
-WITH task AS (SELECT id, workspace_id, last_seq, turn FROM tasks WHERE id = $1),
-message AS (
-  INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, created_by, parts, mode)
-  SELECT $2, task.id, task.last_seq + 1, CASE WHEN $5 THEN task.last_seq + 1 END, CASE WHEN $5 THEN task.turn END,
-    'user', CASE WHEN $5 THEN 'complete' ELSE 'queued' END, $3, $4::jsonb, $8 FROM task
-  RETURNING id, seq, role, status, created_by AS "createdById", parts, created_at AS "createdAt"),
-run AS (
-  INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT $7, task.id, task.workspace_id, $6, 'queued' FROM task WHERE $6::text IS NOT NULL),
-touched AS (
-  UPDATE tasks t SET last_seq = t.last_seq + 1, message_count = t.message_count + 1, updated_at = now(),
-    status = CASE WHEN $6::text IS NULL THEN t.status ELSE 'queued' END,
-    result_text = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.result_text END,
-    result_file_ids = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.result_file_ids END,
-    status_reason = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.status_reason END,
-    finished_at = CASE WHEN $6::text = 'turn' THEN NULL ELSE t.finished_at END,
-    read_upto = CASE WHEN $6::text = 'turn' THEN t.last_seq + 1 ELSE t.read_upto END
-  FROM task WHERE t.id = task.id AND ($6::text IS NULL OR t.status IN (${statusesBefore('queued')})))
-${jsonRows('SELECT * FROM message')}`;
-
+/** Takes the messages of people (reference §5). */
 @Injectable()
 export class MessageSender {
   constructor(
@@ -61,8 +39,18 @@ export class MessageSender {
     const mode = task.status === 'running' ? (input.mode ?? 'queue') : 'queue';
     const kind = mode === 'interrupt' ? await this.interrupt(tx, task) : await this.consequence(tx, task, parts);
     const runId = newId();
-    const values = [task.id, newId(), auth.userId, JSON.stringify(parts), kind === 'continuation', kind, runId, mode];
-    const [sent] = await tx.query<JsonRow<Omit<MessageRow, 'createdByName' | 'invocations'>>>(SEND, values);
+    const [sent] = await tx.run(
+      SEND({
+        taskId: task.id,
+        messageId: newId(),
+        userId: auth.userId,
+        parts,
+        mode,
+        readNow: kind === 'continuation',
+        kind,
+        runId,
+      }),
+    );
     if (sent === undefined) throw new Error('The message was not inserted.');
     if (kind !== null) tx.afterCommit(() => this.signal.ring(runId));
     return {
@@ -73,7 +61,7 @@ export class MessageSender {
 
   /** Stops the running turn as it stands; the next one begins with the message. */
   private async interrupt(tx: UnitOfWork, task: LockedTask): Promise<'turn'> {
-    for (const { runId } of await tx.query<{ runId: string }>(INTERRUPT, [task.id])) {
+    for (const { runId } of await tx.run(INTERRUPT({ taskId: task.id }))) {
       tx.afterCommit(() => this.channel.send({ stop: runId }));
     }
     return 'turn';

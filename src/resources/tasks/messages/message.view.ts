@@ -3,7 +3,7 @@ import type { Transparency } from '../../../platform/config/config-file.js';
 import { downloadUrl } from '../../files/file.view.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../../platform/http/schema.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
-import type { InvocationRow, MessageRow } from './message.row.js';
+import type { InvocationRow, MessageRow } from './message.sql.js';
 
 const toolCall = { toolCallId: z.string(), name: z.string() };
 const anyJson = z.unknown().describe('Any JSON value.');

@@ -19,7 +19,7 @@ export class MessagesController {
   constructor(
     private readonly reader: MessageReader,
     private readonly sender: MessageSender,
-    private readonly exposure: TransparencyPolicy,
+    private readonly policy: TransparencyPolicy,
   ) {}
 
   @Get()
@@ -37,7 +37,7 @@ export class MessagesController {
     @Query() query: ListMessagesQuery,
     @Req() req: Request,
   ) {
-    return this.exposure.page(auth, await this.reader.list(auth, taskId, query), req);
+    return this.policy.page(auth, await this.reader.list(auth, taskId, query), req);
   }
 
   @Post()
@@ -59,6 +59,6 @@ export class MessagesController {
     @Body() body: SendMessageDto,
     @Req() req: Request,
   ) {
-    return this.exposure.sent(await this.sender.send(auth, tx, taskId, body), req);
+    return this.policy.sent(auth, await this.sender.send(auth, tx, taskId, body), req);
   }
 }

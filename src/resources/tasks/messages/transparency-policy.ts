@@ -4,12 +4,15 @@ import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { transparencyOf, transparencyWith, type Transparency } from '../../../platform/config/config-file.js';
 import { Env } from '../../../platform/config/env.js';
 import { originOf } from '../../../platform/http/origin.js';
-import type { MessageRow } from './message.row.js';
+import type { MessageRow } from './message.sql.js';
 import { messageView } from './message.view.js';
-import type { TaskRow } from '../task.row.js';
+import type { TaskRow } from '../task.sql.js';
 import { taskView } from '../task.view.js';
 
-/** Applies the transparency policy, the workspace's or the deployment's, when messages are read: a change works on history. */
+/**
+ * Applies the transparency policy, the workspace's or the deployment's, when messages and tasks are read: a change works on
+ * history.
+ */
 @Injectable()
 export class TransparencyPolicy {
   private readonly deployment: Transparency;
@@ -26,9 +29,19 @@ export class TransparencyPolicy {
   }
 
   /** The answer to a send shows the message as it was sent, whatever the policy. */
-  sent({ message, task }: { message: MessageRow; task: TaskRow }, req: Request) {
+  sent(auth: AuthContext, { message, task }: { message: MessageRow; task: TaskRow }, req: Request) {
     const transparency = { ...this.deployment, text: true, files: true };
-    return { message: messageView(message, { transparency, origin: originOf(req, this.env) }), task: taskView(task) };
+    const sent = messageView(message, { transparency, origin: originOf(req, this.env) });
+    return { message: sent, ...this.task(auth, task) };
+  }
+
+  task(auth: AuthContext, row: TaskRow) {
+    return { task: taskView(row, this.policy(auth)) };
+  }
+
+  tasks(auth: AuthContext, { rows, nextCursor }: { rows: TaskRow[]; nextCursor: string | null }) {
+    const policy = this.policy(auth);
+    return { tasks: rows.map((row) => taskView(row, policy)), nextCursor };
   }
 
   private policy({ workspace }: AuthContext): Transparency {

@@ -1,3 +1,4 @@
+// What becomes of tasks when a member leaves or a workspace is deleted.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { MembershipsService } from '../../../access/workspaces/memberships.service.js';
 import { WorkspaceRemover } from '../../../access/workspaces/workspace-remover.js';
@@ -5,10 +6,7 @@ import { transferOwnership } from './transfer-ownership.js';
 import { TaskCanceller } from '../task-canceller.js';
 import { TaskRemover } from '../task-remover.js';
 
-/**
- * What becomes of tasks when a member leaves or a workspace is deleted. Apart from the other modules of tasks, because the
- * operator command does both without serving tasks.
- */
+/** Apart from the other modules of tasks, because the operator command removes members and workspaces without serving tasks. */
 @Module({ providers: [TaskCanceller, TaskRemover], exports: [TaskCanceller, TaskRemover] })
 export class OffboardingModule implements OnModuleInit {
   constructor(
@@ -19,10 +17,9 @@ export class OffboardingModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.memberships.onRemoved(async (manager, workspaceId, userId, heirId) => {
-      if (heirId === null) return this.canceller.cancelOfUser(manager, workspaceId, userId);
-      await transferOwnership(manager, workspaceId, userId, heirId);
-      return () => undefined;
+    this.memberships.onRemoved(async (tx, workspaceId, userId, heirId) => {
+      if (heirId === null) await this.canceller.cancelOfUser(tx, workspaceId, userId);
+      else await transferOwnership(tx, workspaceId, userId, heirId);
     });
     this.workspaces.onRemoving(
       (tx, workspaceId) => this.remover.removeSome(tx, workspaceId, 'open'),

@@ -1,15 +1,20 @@
-import type { EntityManager } from 'typeorm';
+import { type Sql, sql, uuid } from '../../../platform/database/sql.js';
+
+const WORKSPACE = uuid('workspaceId');
+const FROM = uuid('userId');
+const TO = uuid('heirId');
 
 // Projects before tasks, tasks before files, as everybody locks them, and the tasks in the order of their ids. A worker goes
 // on writing to a task that has a new owner: what it publishes next is the new owner's.
 const STEPS = [
-  'UPDATE projects SET owner_id = $3, updated_at = now() WHERE workspace_id = $1 AND owner_id = $2',
-  `WITH mine AS (SELECT id FROM tasks WHERE workspace_id = $1 AND created_by = $2 ORDER BY id FOR UPDATE)
-   UPDATE tasks t SET created_by = $3, updated_at = now() FROM mine WHERE t.id = mine.id`,
-  'UPDATE files SET created_by = $3 WHERE workspace_id = $1 AND created_by = $2',
-];
+  sql`UPDATE projects SET owner_id = ${TO}, updated_at = now() WHERE workspace_id = ${WORKSPACE} AND owner_id = ${FROM}`,
+  sql`
+WITH mine AS (SELECT id FROM tasks WHERE workspace_id = ${WORKSPACE} AND created_by = ${FROM} ORDER BY id FOR UPDATE)
+UPDATE tasks t SET created_by = ${TO}, updated_at = now() FROM mine WHERE t.id = mine.id`,
+  sql`UPDATE files SET created_by = ${TO} WHERE workspace_id = ${WORKSPACE} AND created_by = ${FROM}`,
+].map((step) => step.rows());
 
 /** Gives what a member owns to another one. Messages keep their author, uploads belong to nobody else (reference §3). */
-export async function transferOwnership(manager: EntityManager, workspaceId: string, userId: string, heirId: string) {
-  for (const step of STEPS) await manager.query(step, [workspaceId, userId, heirId]);
+export async function transferOwnership(tx: Sql, workspaceId: string, userId: string, heirId: string): Promise<void> {
+  for (const step of STEPS) await tx.run(step({ workspaceId, userId, heirId }));
 }

@@ -1,0 +1,176 @@
+import { closeSync, constants, lchownSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
+import { posix } from 'node:path';
+import { SandboxFileError } from '../sandbox.js';
+import { insideWorkdir } from './workdirs.js';
+
+// open(2): a handle that neither reads nor triggers anything, whatever it is of. Node has no constant for it.
+export const O_PATH = 0o10000000;
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
+/** As the kernel has it (path_resolution(7)). */
+const MAX_LINKS = 40;
+
+/** Where a path leads when all links are followed. */
+export interface Place {
+  /** Descriptor of a folder of the workdir; the caller closes it. */
+  folder: number;
+  /** In that folder: a file, or nothing yet. Null when the path is the folder itself. */
+  name: string | null;
+}
+
+/** One name of a path that is still to be walked. */
+interface Step {
+  name: string;
+  /** Nothing is made there when it is missing, as the kernel would not. */
+  fromLink: boolean;
+}
+
+/**
+ * Walks paths of a workdir, name by name, from outside and while the agent's processes change it. The kernel follows no
+ * link here, for it would follow one into the host, and an absolute one means a path inside of the sandbox. A link is read
+ * and its names are walked in its place; of each folder that is reached the kernel says where it lies.
+ */
+export class PathWalk {
+  constructor(
+    private readonly workdir: string,
+    private readonly inside: string,
+    /** Owner of the folders that it makes; null for the process's own. */
+    private readonly owner: number | null,
+  ) {}
+
+  /**
+   * Throws {@link SandboxFileError} when the path leads out, in a circle, or through what is no folder. With `make` the
+   * folders that are missing on the way are made.
+   */
+  find(path: string, { make }: { make: boolean }): Place {
+    const full = path.includes('\0') ? null : insideWorkdir(path, this.inside);
+    if (full === null) throw new SandboxFileError('outside', `${path} is outside of ${this.inside}.`);
+    const steps = namesOf(posix.relative(this.inside, full)).map((name) => ({ name, fromLink: false }));
+    let folder = this.openRoot(path);
+    try {
+      for (let links = 0; ;) {
+        const step = steps.shift();
+        if (step === undefined) return { folder, name: null };
+        const link = readLink(through(folder, step.name), path);
+        if (link === null && steps.length === 0 && step.name !== '..') return { folder, name: step.name };
+        if (link !== null && ++links > MAX_LINKS) throw fileError({ code: 'ELOOP' }, path);
+        const parent = folder;
+        if (link === null) folder = this.enter(parent, step, path, make);
+        else {
+          const from = this.follow(link, steps, path);
+          if (from === 'here') continue;
+          folder = this.openRoot(path);
+        }
+        closeSync(parent);
+      }
+    } catch (error) {
+      closeSync(folder);
+      throw error;
+    }
+  }
+
+  /** Puts the names of a link before those that are left; tells where they begin. */
+  private follow(link: string, steps: Step[], path: string): 'here' | 'root' {
+    const absolute = link.startsWith('/');
+    if (absolute && !`${link}/`.startsWith(`${this.inside}/`)) throw this.leadsOut(path);
+    const names = namesOf(absolute ? link.slice(this.inside.length) : link);
+    steps.unshift(...names.map((name) => ({ name, fromLink: true })));
+    return absolute ? 'root' : 'here';
+  }
+
+  private openRoot(path: string): number {
+    return withPath(path, () => openSync(this.workdir, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  }
+
+  private enter(parent: number, { name, fromLink }: Step, path: string, make: boolean): number {
+    const place = through(parent, name);
+    const next = withPath(path, () => existingFolder(place) ?? (make && !fromLink ? this.makeFolder(place) : null));
+    if (next === null && !make) throw fileError({ code: 'ENOENT' }, path);
+    if (next === null) {
+      throw new SandboxFileError('not_a_file', `${path} leads by a link to a folder that does not exist.`);
+    }
+    try {
+      this.assertInside(next, path);
+    } catch (error) {
+      closeSync(next);
+      throw error;
+    }
+    return next;
+  }
+
+  private makeFolder(place: string): number {
+    try {
+      mkdirSync(place, { mode: 0o755 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    // Whatever stands there by now lies in a folder of the agent's, who may own it anyway.
+    if (this.owner !== null) lchownSync(place, this.owner, this.owner);
+    return openSync(place, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  }
+
+  private assertInside(descriptor: number, path: string): void {
+    const [place, root] = [readlinkSync(through(descriptor)), this.workdir];
+    if (place !== root && !place.startsWith(`${root}/`)) throw this.leadsOut(path);
+  }
+
+  private leadsOut(path: string): SandboxFileError {
+    return new SandboxFileError('outside', `${path} leads out of ${this.inside} by a link; use a path without it.`);
+  }
+}
+
+/** The name of an open file, or of something in an open folder, whatever has been renamed meanwhile. */
+export function through(descriptor: number, name?: string): string {
+  return name === undefined ? `/proc/self/fd/${descriptor}` : `/proc/self/fd/${descriptor}/${name}`;
+}
+
+/** Calls it; what the system throws becomes a {@link SandboxFileError} about that path. */
+export function withPath<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw fileError(error as NodeJS.ErrnoException, path);
+  }
+}
+
+export function fileError(error: Pick<NodeJS.ErrnoException, 'code'> & { message?: string }, path: string): Error {
+  switch (error.code) {
+    case 'ENOENT':
+      return new SandboxFileError('not_found', `${path} does not exist.`);
+    case 'ENOTDIR':
+      return new SandboxFileError('not_a_file', `${path}: something in this path is not a folder.`);
+    case 'EISDIR':
+      return new SandboxFileError('not_a_file', `${path} is a folder.`);
+    case 'ELOOP':
+      return new SandboxFileError('outside', `${path} leads through links that go in a circle.`);
+    default:
+      return new SandboxFileError('failed', `${path}: ${error.code ?? error.message}.`);
+  }
+}
+
+function namesOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+/** What a link says; null for everything else, and for nothing. */
+function readLink(place: string, path: string): string | null {
+  const found = withPath(path, () => lstatSync(place, { throwIfNoEntry: false }));
+  if (found?.isSymbolicLink() !== true) return null;
+  try {
+    return readlinkSync(place);
+  } catch (error) {
+    // Exchanged or removed since the look.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EINVAL' || code === 'ENOENT') return null;
+    throw fileError(error as NodeJS.ErrnoException, path);
+  }
+}
+
+/** Null when there is nothing of that name. Never follows a link: one that has just come is no folder. */
+function existingFolder(place: string): number | null {
+  try {
+    return openSync(place, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

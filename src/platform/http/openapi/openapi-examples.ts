@@ -1,0 +1,193 @@
+// Examples of the document: one task of the model `runbook`, as it was sent and as it was answered. A test sends the bodies
+// to a service, and holds every answer against its schema.
+import { ApiError } from '../api-error.js';
+
+const TIMES = { createdAt: '2026-11-22T18:18:30.701Z', updatedAt: '2026-11-22T18:18:34.200Z' };
+const OWNER = { id: '01a2044f-edf1-74c6-aed0-13019ae7eb6f', name: 'Ann' };
+const TASK = '01a2047b-2baf-772d-b7a8-6b80d6175e36';
+const FILE = '01a2047b-3944-7480-837c-abd6f8cc49ca';
+const QUESTION = '01a2047b-2c80-75ad-9ed7-6f78a5559010';
+
+const CONTENT = `\`\`\`ask
+Which order?
+
+- sort: A to Z
+- tac: the other way round
+\`\`\`
+
+\`\`\`bash
+printf 'b\\na\\n' | $ANSWER > sorted.txt
+\`\`\`
+
+\`\`\`publish path=sorted.txt
+\`\`\`
+`;
+
+const BODIES = {
+  CreateTask: {
+    title: 'Sort two lines',
+    content: CONTENT,
+    budget: { maxSteps: 20, maxDurationSeconds: 600 },
+    metadata: { ticket: 'MILL-7' },
+  },
+  ChangeTask: { title: 'Sort two lines, then count them' },
+  SendMessage: { content: '```bash\nwc -l sorted.txt\n```\n', mode: 'queue' },
+  Answer: { interactionId: QUESTION, optionIds: ['sort'] },
+  CreateProject: { name: 'Mill', description: 'Everything about the mill.', visibility: 'workspace' },
+  ChangeProject: { description: null },
+};
+
+const ANSWERS = {
+  Id: TASK,
+  Timestamp: TIMES.createdAt,
+  Person: OWNER,
+  Deleted: { deleted: true, id: TASK },
+  AuthContext: {
+    user: { ...OWNER, email: 'ann@acme.example' },
+    workspace: { id: '01a2044f-edf1-74c6-aed0-0db2bcb02798', name: 'Acme', slug: 'acme', role: 'member' },
+    scopes: ['tasks:read', 'tasks:write'],
+    credentialType: 'personal_api_key',
+    credential: {
+      id: '01a2047b-29b2-77d9-bdad-50bcf08c4009',
+      name: 'laptop',
+      prefix: 'mw_pk_yCQTaU',
+      createdAt: '2026-11-22T18:18:30.195Z',
+      expiresAt: null,
+    },
+  },
+  Model: {
+    id: 'runbook',
+    name: 'Runbook',
+    description: 'Not an AI. It carries out the fenced blocks of the task’s Markdown in order and shows each result.',
+    default: true,
+    efforts: ['low', 'medium', 'high'],
+    defaultEffort: 'medium',
+    input: ['text'],
+    contextWindow: null,
+    status: 'available',
+  },
+  Project: {
+    id: '01a2047b-2a5a-72ee-b4c7-579b44bf2fce',
+    ...BODIES.CreateProject,
+    owner: OWNER,
+    createdAt: '2026-11-22T18:18:30.356Z',
+    updatedAt: '2026-11-22T18:18:30.356Z',
+  },
+  Upload: {
+    id: '01a2047b-2b2f-71b6-93df-54922585c41e',
+    name: 'names.txt',
+    mediaType: 'text/plain',
+    size: 4,
+    expiresAt: '2026-11-23T18:18:30.576Z',
+  },
+  File: {
+    id: FILE,
+    name: 'sorted.txt',
+    mediaType: 'text/plain',
+    size: 4,
+    sha256: '911169ddaaf146aff539f58c26c489af3b892dff0fe283c1c264c65ae5aa59a2',
+    origin: 'task',
+    taskId: TASK,
+    projectId: null,
+    createdBy: OWNER,
+    downloadUrl: `http://127.0.0.1:3000/v1/files/${FILE}/content`,
+    createdAt: '2026-11-22T18:18:34.192Z',
+  },
+  Task: {
+    id: TASK,
+    title: BODIES.CreateTask.title,
+    status: 'awaiting_input',
+    statusReason: null,
+    projectId: null,
+    pendingInteraction: {
+      id: QUESTION,
+      type: 'choice',
+      question: 'Which order?',
+      options: [
+        { id: 'sort', label: 'A to Z', description: null },
+        { id: 'tac', label: 'the other way round', description: null },
+      ],
+      multiple: false,
+      allowText: false,
+      toolCall: null,
+      createdAt: '2026-11-22T18:18:30.913Z',
+      expiresAt: '2026-11-29T18:18:30.913Z',
+    },
+    model: 'runbook',
+    effort: 'medium',
+    approvals: 'none',
+    budget: { maxSteps: 20, maxTokens: null, maxDurationSeconds: 600, maxCost: null },
+    source: { type: 'api', automationId: null, automationRunId: null },
+    result: null,
+    usage: {
+      inputTokens: 0,
+      outputTokens: 0,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+      steps: 1,
+      toolCalls: 1,
+      durationMs: 98,
+      cost: null,
+    },
+    repository: null,
+    changes: null,
+    metadata: BODIES.CreateTask.metadata,
+    createdBy: OWNER,
+    messageCount: 2,
+    ...TIMES,
+    startedAt: '2026-11-22T18:18:30.804Z',
+    finishedAt: null,
+  },
+  Message: {
+    id: '01a2047b-38a9-75e0-b679-b02c71e73dae',
+    role: 'assistant',
+    createdAt: '2026-11-22T18:18:34.026Z',
+    status: 'complete',
+    createdBy: null,
+    parts: [
+      { type: 'text', text: 'Block 1 (ask, line 1): The answer: sort\n\nNext, block 2 (bash, line 8).' },
+      {
+        type: 'tool_call',
+        toolCallId: 'call_01a2047b-38a9-75e0-b679-af19f1f2d6a2',
+        name: 'bash',
+        input: { env: { ANSWER: 'sort' }, command: "printf 'b\\na\\n' | $ANSWER > sorted.txt\n" },
+      },
+      {
+        type: 'tool_result',
+        toolCallId: 'call_01a2047b-38a9-75e0-b679-af19f1f2d6a2',
+        name: 'bash',
+        status: 'success',
+        output: { stderr: '', stdout: '', exitCode: 0, truncated: false },
+      },
+    ],
+  },
+};
+
+/** By the name of the component. */
+export const EXAMPLES: Readonly<Record<string, unknown>> = { ...BODIES, ...ANSWERS };
+
+const ERRORS: Record<number, ApiError> = {
+  400: new ApiError('invalid_field', 'content must not be blank.', { param: 'content' }),
+  401: new ApiError('missing_credential', "No credential was sent; send one header 'Authorization: Bearer <key>'."),
+  403: new ApiError('missing_scope', 'This credential lacks the scope tasks:write.'),
+  404: new ApiError('not_found', 'There is no such task.'),
+  409: new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another body; take a new key.'),
+  413: new ApiError('too_large', 'The body is larger than the 1 MiB that is accepted.'),
+  415: new ApiError('unsupported_media_type', 'The body must have the content type application/json, in UTF-8.'),
+  416: new ApiError('range_not_satisfiable', 'The file has 4 bytes: ask for a range that begins within them.'),
+  429: new ApiError(
+    'rate_limit_exceeded',
+    'Too many requests with this credential: "task_execution" takes 120 in 60 seconds; try again in 1 second.',
+  ),
+  431: new ApiError(
+    'header_too_large',
+    'The request line and the headers are larger than the 16 KiB that are accepted.',
+  ),
+  500: new ApiError('internal_error', 'Something went wrong on our side.'),
+  503: new ApiError('unavailable', 'The database cannot be reached or is busy. Try again.'),
+};
+
+/** The body of an error of this status; undefined for one that nothing answers yet. */
+export function errorExample(status: number): object | undefined {
+  return ERRORS[status]?.body('01a20453-1c29-72c2-bcc6-579d6bb421a5');
+}

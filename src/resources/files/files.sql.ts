@@ -1,0 +1,54 @@
+// The statements of durable files. Locks are taken in the order project, task, upload, file.
+import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
+import { columns } from '../../platform/database/columns.js';
+import { int, sql, texts, timeOrNull, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { StoredFile } from './file.entity.js';
+
+export const FILE = columns(StoredFile, 'f', [
+  'id',
+  'workspaceId',
+  'taskId',
+  'projectId',
+  'origin',
+  'name',
+  'path',
+  'mediaType',
+  'size',
+  'sha256',
+  'createdById',
+  'createdAt',
+]);
+
+/** A file with the name of its creator. */
+export type FileRow = typeof FILE.row & { createdByName: string };
+
+/** Files `f` as {@link FileRow}s; joins and conditions follow. */
+export const SELECT_FILE = sql`SELECT ${FILE}, u.name AS "createdByName" FROM files f JOIN users u ON u.id = f.created_by`;
+
+/** A file that the caller sees: who sees a task sees its files (reference §3). */
+export const GET = sql`${SELECT_FILE} LEFT JOIN tasks t ON t.id = f.task_id
+CROSS JOIN LATERAL (SELECT f.workspace_id, coalesce(t.project_id, f.project_id) AS project_id,
+  coalesce(t.created_by, f.created_by) AS created_by) owned
+WHERE f.id = ${uuid('id')} AND ${visible('owned')}`.rows<FileRow>();
+
+/** `createdAt` and `id`: the row after which the page begins, null for the first page. */
+export const PAGE_OF_TASK = sql`${SELECT_FILE}
+WHERE f.task_id = ${uuid('taskId')} AND (${timeOrNull('createdAt')} IS NULL
+  OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
+ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
+
+/**
+ * The caller's own uploads among some, with the paths that the attachments of the task have already. KEY SHARE keeps the
+ * uploads from being purged until the files that need their bytes are on record.
+ */
+export const CLAIMABLE = sql`
+SELECT id, name, (SELECT array_agg(path) FROM files WHERE task_id = ${uuid('taskId')} AND path IS NOT NULL) AS taken
+FROM uploads WHERE id = ANY(${uuids('uploadIds')}) AND workspace_id = ${WORKSPACE} AND user_id = ${USER} AND expires_at > now()
+FOR KEY SHARE`.rows<{ id: string; name: string; taken: string[] | null }>();
+
+/** `ids`, `uploadIds` and `paths`: one of each for every file that is made. */
+export const CLAIM = sql`
+INSERT INTO files AS f (id, workspace_id, task_id, origin, name, path, media_type, size, sha256, created_by)
+SELECT c.id, u.workspace_id, ${uuid('taskId')}, 'attachment', u.name, c.path, u.media_type, u.size, u.sha256, u.user_id
+FROM unnest(${uuids('ids')}, ${uuids('uploadIds')}, ${texts('paths')}) AS c(id, upload_id, path) JOIN uploads u ON u.id = c.upload_id
+RETURNING ${FILE}`.rows<typeof FILE.row>();

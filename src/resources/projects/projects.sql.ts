@@ -1,0 +1,63 @@
+// The statements of projects. Locks are taken in the order membership, project, tasks by id, run, file.
+import { HELD_MEMBER, USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
+import { columns } from '../../platform/database/columns.js';
+import { bool, int, raw, sql, text, textOrNull, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { Project } from './project.entity.js';
+
+const PROJECT = columns(Project, 'p', ['id', 'name', 'description', 'visibility', 'ownerId', 'createdAt', 'updatedAt']);
+type Columns = typeof PROJECT.row;
+
+/** A project with the name of its owner. */
+export type ProjectRow = Columns & { ownerName: string };
+
+const SELECT = sql`SELECT ${PROJECT}, u.name AS "ownerName" FROM projects p JOIN users u ON u.id = p.owner_id`;
+const VISIBLE = sql`${VISIBLE_PROJECT} AND p.id = ${uuid('id')}`;
+
+/** A project that the caller sees. */
+export const GET = sql`${SELECT} WHERE ${VISIBLE}`.rows<ProjectRow>();
+
+/** A row when the caller sees the project. */
+export const SEES = sql`SELECT 1 FROM projects p WHERE ${VISIBLE}`.rows();
+
+/** As {@link SEES}; the project is then not deleted until the transaction ends. */
+export const HOLD = sql`SELECT 1 FROM projects p WHERE ${VISIBLE} FOR KEY SHARE`.rows();
+
+/** `createdAt` and `id`: the row after which the page begins, null for the first page. */
+export const LIST = sql`${SELECT}
+WHERE ${VISIBLE_PROJECT} AND (${timeOrNull('createdAt')} IS NULL
+  OR (p.created_at, p.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
+ORDER BY p.created_at DESC, p.id DESC LIMIT ${int('limit')}`.rows<ProjectRow>();
+
+/** No row when the caller is no member any more. */
+export const CREATE = sql`
+WITH ${HELD_MEMBER}
+INSERT INTO projects AS p (id, workspace_id, owner_id, name, description, visibility)
+SELECT ${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${textOrNull('description')}, ${text('visibility')} FROM member
+RETURNING ${PROJECT}`.rows<Columns>();
+
+const OWNER = columns(Project, 'p', ['ownerId']);
+const lock = (strength: 'FOR NO KEY UPDATE' | 'FOR UPDATE') =>
+  sql`
+WITH ${HELD_MEMBER} SELECT ${OWNER} FROM member, projects p WHERE ${VISIBLE} ${raw(strength)} OF p`.rows<
+    typeof OWNER.row
+  >();
+/** A project that the caller sees. No other transaction changes or deletes it until this one ends. */
+export const LOCK_TO_CHANGE = lock('FOR NO KEY UPDATE');
+/** As {@link LOCK_TO_CHANGE}; besides, nothing is put into the project. */
+export const LOCK_TO_DELETE = lock('FOR UPDATE');
+
+/** Null keeps the name or the visibility; `describe` says whether the description is replaced. */
+export const CHANGE = sql`
+UPDATE projects SET name = coalesce(${textOrNull('name')}, name), visibility = coalesce(${textOrNull('visibility')}, visibility),
+  description = CASE WHEN ${bool('describe')} THEN ${textOrNull('description')} ELSE description END, updated_at = now()
+WHERE id = ${uuid('id')}`.rows();
+
+/** For a caller who holds the lock of the project. */
+export const READ = sql`${SELECT} WHERE p.id = ${uuid('id')}`.rows<ProjectRow>();
+
+// By id: every transaction locks several tasks in this order. The tasks of one project then wait for nothing but each other.
+export const LOCK_TASKS = sql`SELECT 1 FROM tasks WHERE project_id = ${uuid('id')} ORDER BY id FOR UPDATE`.rows();
+export const UNGROUP_TASKS = sql`
+UPDATE tasks SET project_id = NULL, updated_at = now() WHERE project_id = ${uuid('id')}`.rows();
+/** The foreign key of files sets their project to null. */
+export const DELETE = sql`DELETE FROM projects WHERE id = ${uuid('id')}`.rows();

@@ -1,0 +1,104 @@
+// How messages are read and sent.
+import { visible } from '../../../access/auth/visibility.js';
+import type { StoredPart } from '../../../engine/models/conversation.js';
+import { columns } from '../../../platform/database/columns.js';
+import {
+  bool,
+  type Fragment,
+  int,
+  intOrNull,
+  type Json,
+  jsonb,
+  type None,
+  raw,
+  sql,
+  text,
+  textOrNull,
+  uuid,
+  uuidOrNull,
+} from '../../../platform/database/sql.js';
+import { statusesBefore } from '../task-status.js';
+import { Message } from './message.entity.js';
+import { ToolInvocation } from './tool-invocation.entity.js';
+
+const INVOCATION = columns(ToolInvocation, 'v', [
+  'idx',
+  'toolCallId',
+  'name',
+  'input',
+  'state',
+  'output',
+  'error',
+  'stage',
+]);
+export type InvocationRow = typeof INVOCATION.row;
+
+/** Invocations of an assistant's `messages m` as JSON, in the order of their calls; null for a person's message. */
+export const INVOCATIONS: Fragment<None> = sql`
+CASE m.role WHEN 'assistant' THEN (
+  SELECT json_agg(call ORDER BY call.idx) FROM (
+    SELECT ${INVOCATION} FROM tool_invocations v WHERE v.message_id = m.id) call) END AS invocations`;
+
+const MESSAGE = columns(Message, 'm', ['id', 'seq', 'role', 'status', 'createdById', 'parts', 'createdAt']);
+
+/** A message as its sender gets it back. */
+type SentRow = Json<typeof MESSAGE.row>;
+
+/** A message with its sender's name and its tool invocations. */
+export type MessageRow = SentRow & { createdByName: string | null; invocations: InvocationRow[] | null };
+
+const AFTER = uuidOrNull('after');
+const SEQ = intOrNull('seq');
+
+/**
+ * The task, the message `after` and the page in one round trip: without a row there is no such task for the caller, without a
+ * floor there is no such message. `seq` is that of the last message before the page. The page is one JSON value for the
+ * reason that `jsonRows` gives.
+ */
+const page = (order: Fragment<None>, follows: Fragment<None>) =>
+  sql`
+WITH task AS (
+  SELECT t.id, CASE WHEN ${AFTER} IS NULL THEN 0 ELSE (
+    SELECT seq FROM messages WHERE task_id = t.id AND id = ${AFTER}) END AS floor
+  FROM tasks t WHERE ${visible('t')} AND t.id = ${uuid('taskId')})
+SELECT task.floor, (
+  SELECT json_agg(page ORDER BY page.seq ${order}) FROM (
+    SELECT ${MESSAGE}, u.name AS "createdByName", ${INVOCATIONS}
+    FROM messages m LEFT JOIN users u ON u.id = m.created_by
+    WHERE m.task_id = task.id AND m.seq > task.floor AND (${SEQ} IS NULL OR m.seq ${follows} ${SEQ})
+    ORDER BY m.seq ${order} LIMIT ${int('limit')}) page) AS messages
+FROM task`.rows<{ floor: number | null; messages: MessageRow[] | null }>();
+
+/** A page of a task's messages, oldest first and newest first. */
+export const PAGE = { asc: page(raw('asc'), raw('>')), desc: page(raw('desc'), raw('<')) };
+
+const READ_NOW = bool('readNow');
+const KIND = textOrNull('kind');
+
+/**
+ * Inserts a person's message, and the run that it starts. `kind` and `runId` are those of the run; without a kind work is
+ * under way, and the message waits. `readNow`: it is read at once, because it answers a question. The caller holds the
+ * task's lock.
+ */
+export const SEND = sql`
+WITH task AS (SELECT id, workspace_id, last_seq, turn FROM tasks WHERE id = ${uuid('taskId')}),
+message AS (
+  INSERT INTO messages AS m (id, task_id, seq, read_seq, turn, role, status, created_by, parts, mode)
+  SELECT ${uuid('messageId')}, task.id, task.last_seq + 1, CASE WHEN ${READ_NOW} THEN task.last_seq + 1 END,
+    CASE WHEN ${READ_NOW} THEN task.turn END, 'user', CASE WHEN ${READ_NOW} THEN 'complete' ELSE 'queued' END,
+    ${uuid('userId')}, ${jsonb<StoredPart[]>()('parts')}, ${text('mode')}
+  FROM task
+  RETURNING ${MESSAGE}),
+run AS (
+  INSERT INTO runs (id, task_id, workspace_id, kind, status)
+  SELECT ${uuid('runId')}, task.id, task.workspace_id, ${KIND}, 'queued' FROM task WHERE ${KIND} IS NOT NULL),
+touched AS (
+  UPDATE tasks t SET last_seq = t.last_seq + 1, message_count = t.message_count + 1, updated_at = now(),
+    status = CASE WHEN ${KIND} IS NULL THEN t.status ELSE 'queued' END,
+    result_text = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_text END,
+    result_file_ids = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_file_ids END,
+    status_reason = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.status_reason END,
+    finished_at = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.finished_at END,
+    read_upto = CASE WHEN ${KIND} = 'turn' THEN t.last_seq + 1 ELSE t.read_upto END
+  FROM task WHERE t.id = task.id AND (${KIND} IS NULL OR t.status IN (${statusesBefore('queued')})))
+SELECT row_to_json(message) AS row FROM message`.rows<{ row: SentRow }>();

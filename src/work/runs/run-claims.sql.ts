@@ -1,0 +1,159 @@
+// Who holds a run: claim, lease, hand back, recover. Lock order everywhere: the task's row, then the run's.
+import { columns } from '../../platform/database/columns.js';
+import { int, ints, raw, sql, uuid, uuids } from '../../platform/database/sql.js';
+import { Run } from '../../resources/tasks/run.entity.js';
+import { ADD_DURATION, addDuration, closeCalls } from '../../resources/tasks/task-end.sql.js';
+import { statusesBefore } from '../../resources/tasks/task-status.js';
+import type { ClaimedRun } from './claimed-run.js';
+import { hasStatus } from './run-status.js';
+
+const RUN_ID = uuid('runId');
+const TASK_ID = uuid('taskId');
+const EPOCH = int('epoch');
+const LEASE = int('leaseSeconds');
+const ID = columns(Run, 'r', ['id']);
+type Id = typeof ID.row;
+
+/** How many runs a workspace `w` may have running. */
+const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidCap')} END`;
+
+/**
+ * Takes a queued run. The task's row is the mutex; `run` re-checks its condition on the newest version of the row, so of two
+ * claims one wins. A first claim of a turn reads the waiting message (after a cancel or a failure: all that were sent before
+ * the one that set the task going again, and that one), an interrupting one before those that have waited longer. Every claim
+ * reads what is to steer the turn.
+ *
+ * It calls `may_claim(workspace, cap)` (migration 0007), which keeps the workspace at or below its plan's cap:
+ *
+ *     IF (SELECT count(*) FROM runs WHERE workspace_id = workspace AND status = 'running') >= cap THEN RETURN false; END IF;
+ *     INSERT INTO workspace_claims VALUES (workspace, clock_timestamp())
+ *     ON CONFLICT (workspace_id) DO UPDATE SET claimed_at = excluded.claimed_at;
+ *     RETURN (SELECT count(*) FROM runs WHERE workspace_id = workspace AND status = 'running') < cap;
+ *
+ * It locks the workspace's row of `workspace_claims` until the commit, so it comes when the task's row is held and nothing is
+ * left to wait for. A claim is one statement: a process that is stopped in the middle of it holds nothing.
+ */
+export const CLAIM = sql`
+WITH task AS (
+  SELECT t.id, t.turn, t.last_seq, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
+  WHERE t.id = (SELECT task_id FROM runs WHERE id = ${RUN_ID}) AND t.status IN (${statusesBefore('running')}) FOR UPDATE),
+asked AS MATERIALIZED (
+  SELECT w.id, ${CAP} AS cap FROM task JOIN runs r ON r.task_id = task.id JOIN workspaces w ON w.id = r.workspace_id
+  WHERE r.id = ${RUN_ID} AND ${hasStatus('queued')}),
+place AS MATERIALIZED (SELECT FROM asked WHERE may_claim(asked.id, asked.cap)),
+run AS (
+  UPDATE runs r SET status = 'running', epoch = r.epoch + 1, claimed_at = clock_timestamp(),
+    lease_until = clock_timestamp() + make_interval(secs => ${LEASE})
+  FROM task, place WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('queued')}
+  RETURNING r.workspace_id, r.epoch, r.kind = 'turn' AND r.epoch = 1 AS fresh),
+chosen AS (
+  SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
+  FROM task, run, (
+    SELECT id, seq, mode, row_number() OVER (ORDER BY mode = 'interrupt' DESC, seq) AS place FROM messages
+    WHERE task_id = (SELECT id FROM task) AND status = 'queued') w
+  WHERE w.mode = 'steer' OR run.fresh AND (w.place = 1 OR w.seq <= task.read_upto)),
+read AS (
+  UPDATE messages m SET status = 'complete', turn = task.turn + run.fresh::int, read_seq = task.last_seq + chosen.n
+  FROM task, run, chosen WHERE m.id = chosen.id
+  RETURNING m.id)
+UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(), started_at = coalesce(t.started_at, now()),
+  last_seq = t.last_seq + (SELECT count(*) FROM read),
+  turn = t.turn + run.fresh::int,
+  read_all = t.read_all AND NOT run.fresh,
+  turn_steps = CASE WHEN run.fresh THEN 0 ELSE t.turn_steps END,
+  turn_tokens = CASE WHEN run.fresh THEN 0 ELSE t.turn_tokens END,
+  turn_duration_ms = CASE WHEN run.fresh THEN 0 ELSE t.turn_duration_ms END
+FROM run, task WHERE t.id = task.id
+RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch`.rows<Omit<ClaimedRun, 'runId'>>();
+
+/**
+ * Renews leases, and answers which runs are still held. It skips a run that somebody has locked, for one stopped process with
+ * an open cancel would stop the leases of all the others; such a run counts as ours until it is known to be somebody else's.
+ * In the order of ids, as a request that cancels several.
+ */
+export const RENEW = sql`
+WITH held AS (SELECT * FROM unnest(${uuids('runIds')}, ${ints('epochs')}) AS h(id, epoch)),
+free AS (
+  SELECT r.id FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch
+  WHERE ${hasStatus('running')} ORDER BY r.id FOR UPDATE OF r SKIP LOCKED),
+renewed AS (
+  UPDATE runs r SET lease_until = clock_timestamp() + make_interval(secs => ${LEASE}) FROM free WHERE r.id = free.id
+  RETURNING r.id)
+SELECT r.id, r.epoch, EXISTS (SELECT 1 FROM renewed WHERE renewed.id = r.id) AS renewed
+FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch WHERE ${hasStatus('running')}`.rows<
+  Id & { epoch: number; renewed: boolean }
+>();
+
+/** Puts a run back into the queue. */
+export const HAND_BACK = sql`
+WITH task AS (SELECT id FROM tasks WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')}) FOR UPDATE),
+run AS (
+  UPDATE runs r SET status = 'queued', lease_until = NULL FROM task
+  WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')} RETURNING r.claimed_at)
+UPDATE tasks t SET status = 'queued', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID}`.rows();
+
+/** Ends a lease. The reconciler takes the run from there, and counts it: what broke may break again. */
+export const LET_GO = sql`
+UPDATE runs r SET lease_until = clock_timestamp()
+WHERE r.id = ${RUN_ID} AND r.epoch = ${EPOCH} AND ${hasStatus('running')}`.rows();
+
+/** Recoveries without a finished step between them before a run counts as poison (reference §5). */
+const MAX_RECOVERIES = raw('5');
+
+/**
+ * Takes a run from a worker that has not renewed its lease, or fails its task. The epoch moves at once, so that the silent
+ * worker is fenced before anyone else may claim. It skips a task that somebody has locked.
+ */
+export const RECOVER = sql`
+WITH task AS (
+  SELECT t.id, r.claimed_at, r.lease_until FROM tasks t JOIN runs r ON r.task_id = t.id
+  WHERE r.id = ${RUN_ID} AND t.status IN (${statusesBefore('queued')}) FOR UPDATE OF t SKIP LOCKED),
+run AS (
+  UPDATE runs r SET epoch = r.epoch + 1, lease_until = NULL, recovery_count = r.recovery_count + 1,
+    status = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN 'queued' ELSE 'finished' END,
+    finished_at = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN NULL ELSE now() END
+  FROM task WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('running')} AND r.lease_until < clock_timestamp()
+  RETURNING r.task_id, r.status = 'finished' AS poison, task.claimed_at, task.lease_until),
+${closeCalls(
+  raw('SELECT task_id FROM run WHERE poison'),
+  raw(`'The worker was lost while this ran; it may have run partly.'`),
+)}
+UPDATE tasks t SET updated_at = now(), ${addDuration(raw('run.lease_until'))},
+  status = CASE WHEN run.poison THEN 'failed' ELSE 'queued' END,
+  read_all = t.read_all OR run.poison,
+  finished_at = CASE WHEN run.poison THEN now() END,
+  status_reason = CASE WHEN run.poison
+    THEN '{"code": "worker_lost", "message": "The work on this task was interrupted too often without progress.", "retryable": true}'::jsonb
+    ELSE '{"code": "recovered", "message": "The worker was lost; another one takes over.", "retryable": true}'::jsonb END
+FROM run WHERE t.id = run.task_id
+RETURNING run.poison`.rows<{ poison: boolean }>();
+
+/** Some runs whose lease has run out. */
+export const EXPIRED = sql`
+SELECT ${ID} FROM runs r WHERE r.status = 'running' AND r.lease_until < clock_timestamp()
+ORDER BY r.lease_until LIMIT 50`.rows<Id>();
+
+const LIMIT = int('limit');
+
+/**
+ * The queued runs that are to start next, fair over workspaces (docs/decisions/0014): first what was taken from a worker, then
+ * the workspaces with the fewest running, of these the one that was given a place the longest ago. Visits each workspace that
+ * waits once, by its first entry in the index runs_waiting, and reads no more of it than may run.
+ */
+export const QUEUED = sql`
+WITH RECURSIVE waiting AS (
+  (SELECT workspace_id AS id FROM runs WHERE status = 'queued' ORDER BY workspace_id LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT r.workspace_id FROM runs r WHERE r.status = 'queued' AND r.workspace_id > waiting.id ORDER BY r.workspace_id LIMIT 1)
+  FROM waiting WHERE waiting.id IS NOT NULL)
+SELECT next.id
+FROM waiting JOIN workspaces w ON w.id = waiting.id LEFT JOIN workspace_claims c ON c.workspace_id = w.id
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS n, greatest(${CAP} - count(*), 0) AS room
+  FROM runs WHERE workspace_id = w.id AND status = 'running') running
+CROSS JOIN LATERAL (
+  SELECT q.id, q.epoch, q.created_at, row_number() OVER ()::int AS n FROM (
+    SELECT r.id, r.epoch, r.created_at FROM runs r WHERE r.workspace_id = w.id AND r.status = 'queued'
+    ORDER BY (r.kind = 'turn' AND r.epoch = 0), r.created_at, r.id LIMIT least(${LIMIT}, running.room)) q) next
+ORDER BY next.epoch = 0, running.n + next.n, c.claimed_at NULLS FIRST, next.created_at LIMIT ${LIMIT}`.rows<Id>();

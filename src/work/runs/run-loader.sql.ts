@@ -1,0 +1,44 @@
+// What a claimed run begins with: the task, its files and its messages in one statement.
+import { columns } from '../../platform/database/columns.js';
+import { sql, uuid } from '../../platform/database/sql.js';
+import { StoredFile } from '../../resources/files/file.entity.js';
+import { Message } from '../../resources/tasks/messages/message.entity.js';
+import { type InvocationRow, INVOCATIONS } from '../../resources/tasks/messages/message.sql.js';
+import { Task } from '../../resources/tasks/task.entity.js';
+
+const TASK = columns(Task, 't', [
+  'createdById',
+  'model',
+  'effort',
+  'approvals',
+  'approvedTools',
+  'budget',
+  'turnSteps',
+  'turnTokens',
+  'turnDurationMs',
+]);
+const MESSAGE = columns(Message, 'm', ['id', 'role', 'parts', 'readSeq']);
+const ATTACHMENT = columns(StoredFile, 'f', ['path', 'sha256']);
+const PROJECT_FILE = columns(StoredFile, 'f', ['name', 'sha256', 'createdAt', 'id']);
+
+export type MessageInput = typeof MESSAGE.row & { invocations: InvocationRow[] | null };
+
+type Input = typeof TASK.row & {
+  files: { path: string; sha256: string }[] | null;
+  project: Pick<StoredFile, 'name' | 'sha256'>[] | null;
+  messages: MessageInput[] | null;
+};
+
+/**
+ * The messages are in the order in which the model reads, not in which they were sent: one that waited stands after what went
+ * on meanwhile. As JSON for the reason of docs/decisions/0017.
+ */
+export const LOAD = sql`
+SELECT ${TASK},
+  (SELECT json_agg(file ORDER BY file.path) FROM (
+    SELECT ${ATTACHMENT} FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) file) AS files,
+  (SELECT json_agg(file ORDER BY file."createdAt", file.id) FROM (
+    SELECT ${PROJECT_FILE} FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') file) AS project,
+  (SELECT json_agg(message ORDER BY message."readSeq") FROM (
+    SELECT ${MESSAGE}, ${INVOCATIONS} FROM messages m WHERE m.task_id = t.id AND m.read_seq IS NOT NULL) message) AS messages
+FROM tasks t WHERE t.id = ${uuid('taskId')}`.rows<Input>();
