@@ -2,7 +2,12 @@
 // Standard output carries the command's own output and nothing else.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { ROOT, loadDotEnv, main, prepare } from './setup.mjs';
+
+// Nearly all of a call is the loading of packages, each function once: what V8 optimises is never called again. 0.98 s of CPU
+// became 0.85.
+setFlagsFromString('--no-opt');
 
 await main(async () => {
   await prepare();

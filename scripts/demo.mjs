@@ -33,7 +33,7 @@ await main(async () => {
   const printer = new Printer(process.stdout);
   try {
     await Promise.race([
-      demo(service, printer, { dataDir, outDir, ask: !values.once && process.stdin.isTTY }),
+      demo(service, printer, { dataDir, outDir, ask: !values.once && process.stdin.isTTY, servesOn: !values.once }),
       stopped,
     ]);
   } catch (error) {
@@ -64,7 +64,7 @@ function stopOnSignal(service) {
   });
 }
 
-async function demo(service, printer, { dataDir, outDir, ask }) {
+async function demo(service, printer, { dataDir, outDir, ask, servesOn }) {
   printer.heading('Starting the service');
   await service.start({ DATA_DIR: dataDir }, (text) => printer.progress(text));
   printer.line(`It answers at ${service.url}; its data lie in ${dataDir}, its log in ${service.logPath}.`);
@@ -99,7 +99,8 @@ async function demo(service, printer, { dataDir, outDir, ask }) {
   if (finished.status !== 'completed') {
     throw new Error(`the task ended as ${finished.status}: ${finished.statusReason?.message ?? 'no reason given'}`);
   }
-  printTry(printer, service.url, key, task.id);
+  // With --once nobody would answer.
+  if (servesOn) printTry(printer, service.url, key, task.id);
 }
 
 /** A data folder that was used before has the workspace and the user already: then only the key is new. */

@@ -1,5 +1,5 @@
-#!/usr/bin/env node
-// The operator command (reference §16). It runs beside the service or alone.
+#!/usr/bin/env -S node --no-opt
+// The operator command (reference §16). It runs beside the service or alone. (`--no-opt`: see scripts/cli.mjs.)
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
 import { EXTENSIONS } from './extensions.js';

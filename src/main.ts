@@ -3,21 +3,30 @@ import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ModelCatalog } from './engine/models/model-catalog.js';
+import { SandboxSelector } from './engine/sandbox/sandbox-selector.js';
 import { ConfigurationError, type Env } from './platform/config/env.js';
 import { configureHttp } from './platform/http/configure-http.js';
-import { PinoLogger } from './platform/logging/pino-logger.js';
+import { isForOperators, PinoLogger } from './platform/logging/pino-logger.js';
+import { TerminalLines } from './platform/logging/terminal.js';
 
 try {
   // Imported late: composing it reads the environment, and a wrong value is answered below, without a stack.
   const { AppModule, env } = await import('./app.module.js');
-  const logger = new PinoLogger(env.variables.LOG_LEVEL);
+  const { LOG_LEVEL } = env.variables;
+  const verbose = LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace';
+  const terminal = process.stdout.isTTY ? new TerminalLines(process.stdout, verbose) : undefined;
+  const logger = new PinoLogger(LOG_LEVEL, terminal);
   const options = { bodyParser: false, abortOnError: false, logger };
   const app = await NestFactory.create<NestExpressApplication>(AppModule, options);
-  configureHttp(app, env);
+  configureHttp(app, env, logger);
   // An empty list stands for the usual signals.
   app.enableShutdownHooks([], { useProcessExit: true });
   await listen(app, env);
-  new Logger('Millwright').log(`Ready at ${await app.getUrl()}`);
+  const own = new Logger('Millwright');
+  own.log(`Ready at ${await app.getUrl()}`);
+  if (terminal !== undefined) own.log(worksWith(app, env));
+  terminal?.booted();
 } catch (error) {
   // What modules that are still being made may say of the missing rest would only mislead.
   Logger.overrideLogger(false);
@@ -41,7 +50,9 @@ async function listen(app: NestExpressApplication, { variables: { HOST, PORT } }
   }
 }
 
-/** Whether the message alone says what to do. */
-function isForOperators(error: unknown): error is Error {
-  return error instanceof Error && ['ConfigurationError', 'SandboxError'].includes(error.name);
+/** The models, and how the commands of tasks are kept apart: the log has both, but in many words. */
+function worksWith(app: NestExpressApplication, { runsWork }: Env): string {
+  const models = app.get(ModelCatalog, { strict: false }).list();
+  const sandbox = runsWork ? app.get(SandboxSelector, { strict: false }).report.driver : 'none, ROLE=api runs no task';
+  return `Models: ${models.map(({ id }) => id).join(', ')}. Sandbox: ${sandbox}.`;
 }

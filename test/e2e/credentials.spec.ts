@@ -104,7 +104,7 @@ describe('Credentials (reference §3)', () => {
   });
   it('a mistyped key is refused without a look at the database', async () => {
     const { read: auth } = service.app.get(Database);
-    const look = jest.spyOn(auth, 'query');
+    const look = jest.spyOn(auth, 'run');
     const { secret } = member.key;
     const last = secret.endsWith('0') ? '1' : '0';
     expect(await refused({ Authorization: `Bearer ${secret.slice(0, -1)}${last}` })).toBe('invalid_credential');

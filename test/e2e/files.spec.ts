@@ -44,7 +44,7 @@ describe('Files (reference §7)', () => {
       expect(body).toEqual({
         file: {
           id: file.id,
-          name: 'Über "x".html'.replaceAll('"', '%22'),
+          name: 'Über "x".html',
           mediaType: 'text/html',
           size: 5,
           sha256: file.sha256,

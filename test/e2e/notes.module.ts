@@ -1,16 +1,17 @@
 // A foreign module: a resource that exists only here, to drive the pipeline through every kind of route.
-import { Body, Controller, Delete, Get, HttpCode, Module, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Module, Param, Post, Req } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsObject, IsOptional, IsString, MaxLength, MinLength, ValidateNested } from 'class-validator'; // prettier-ignore
 import type { Request } from 'express';
 import { z } from 'zod';
 import { v7 as uuidv7 } from 'uuid';
 import { Auth } from '../../src/access/auth/auth.decorator.js';
+import { Page } from '../../src/access/auth/page.decorator.js';
 import { AuthContext } from '../../src/access/auth/auth-context.js';
 import { ApiError, notFound } from '../../src/platform/http/api-error.js';
 import { Endpoint } from '../../src/platform/http/endpoint.js';
 import { deletedSchema, idSchema, named, pageSchema } from '../../src/platform/http/schema.js';
-import { PageQuery, Pages } from '../../src/platform/http/pages.js';
+import { PageQuery, type PageRequest } from '../../src/platform/http/pages.js';
 import { Tx } from '../../src/platform/http/tx.js';
 import { sql, text, uuid } from '../../src/platform/database/sql.js';
 import type { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
@@ -74,8 +75,6 @@ export const done = { committed: [] as string[], handled: 0, /** Bytes of an upl
 
 @Controller('v1/notes')
 export class NotesController {
-  constructor(private readonly pages: Pages) {}
-
   @Post()
   @Endpoint({
     summary: 'Write a note',
@@ -162,10 +161,7 @@ export class NotesController {
     policy: 'resource_read',
     scopes: ['tasks:read'],
   })
-  list(@Auth() auth: AuthContext, @Query() query: NoteQuery) {
-    const { workspaceId, userId } = auth;
-    const filters = { contains: query.contains };
-    const page = this.pages.open(query, { route: 'GET /v1/notes', workspaceId, userId, filters });
+  list(@Page(NoteQuery) page: PageRequest<NoteQuery>) {
     const begin = Number(page.after?.[0] ?? 0);
     const all = Array.from({ length: page.limit + 1 }, (_, i) => begin + i + 1).filter((n) => n <= 5);
     const { rows, nextCursor } = page.cut(all, (n) => [String(n)]);

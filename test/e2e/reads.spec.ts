@@ -1,3 +1,4 @@
+import { int, sql } from '../../src/platform/database/sql.js';
 import { Database } from '../../src/platform/database/database.js';
 import { databaseError } from '../../src/platform/database/database-errors.js';
 import { bootApp, useService } from '../harness/app.js';
@@ -28,10 +29,9 @@ describe('Reads that come together travel together', () => {
   });
 
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
-  const ask = async (n: number): Promise<number> => {
-    const query = { name: 'inverse', text: 'SELECT 60 / $1::int AS answer', values: [n] };
-    return (await read.query<{ answer: number }>(query)).rows[0]?.answer ?? 0;
-  };
+  const inverse = sql`SELECT 60 / ${int('n')} AS answer`.rows<{ answer: number }>();
+  const sleep = sql`SELECT pg_sleep(60)`.rows();
+  const ask = async (n: number): Promise<number> => (await read.run(inverse({ n })))[0]?.answer ?? 0;
 
   it('in one round trip for eight at most, each with its own answer', async () => {
     const answers = (count: number) => Promise.all(numbers(count).map((n) => ask(n + 1)));
@@ -52,7 +52,7 @@ describe('Reads that come together travel together', () => {
   it('and fail together when their connection is lost, as a passing fault; the next ones have another', async () => {
     const sleeping = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_sleep(60)%'
       AND pid <> pg_backend_pid()`;
-    const lost = Promise.allSettled([read.query('SELECT pg_sleep(60)'), ask(1), ask(2)]);
+    const lost = Promise.allSettled([read.run(sleep()), ask(1), ask(2)]);
     const [found] = await until('it to sleep', async () => {
       const rows = await db.query<{ pid: number }>(sleeping);
       return rows.length > 0 && rows;

@@ -42,7 +42,7 @@ describe('Service accounts (reference §3)', () => {
     const { account, key, client } = await make({ role: 'admin' });
     expect(key.secret).toMatch(/^mw_sk_[0-9A-Za-z]{49}$/);
     expect(key.prefix).toBe(key.secret.slice(0, 12));
-    const read = jest.spyOn(service.app.get(Database).read, 'query');
+    const read = jest.spyOn(service.app.get(Database).read, 'run');
     const { status, body } = await client.get('/v1/auth/context');
     expect(read).toHaveBeenCalledTimes(1);
     read.mockRestore();

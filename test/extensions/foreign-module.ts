@@ -14,11 +14,13 @@ import {
   type ModelRequest,
   named,
   Plugin,
+  sql,
   success,
   type ToolContext,
   type ToolOutcome,
   Tx,
   type UnitOfWork,
+  uuid,
 } from 'millwright';
 
 const parameters = z.strictObject({ path: z.string() });
@@ -100,6 +102,8 @@ class NoteDto {
   text: string;
 }
 
+const NAME = sql`SELECT name FROM users WHERE id = ${uuid('id')}`.rows<{ name: string }>();
+
 @Controller('v1/notes')
 export class NotesController {
   @Get()
@@ -123,7 +127,7 @@ export class NotesController {
     answer: z.strictObject({ note: noteSchema }),
   })
   async write(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: NoteDto) {
-    const [row] = await tx.query<{ name: string }>('SELECT name FROM users WHERE id = $1', [auth.userId]);
+    const [row] = await tx.run(NAME({ id: auth.userId }));
     return { note: { text: body.text, by: row?.name ?? '' } satisfies z.output<typeof noteSchema> };
   }
 }

@@ -36,7 +36,7 @@ export class TableStorage extends StorageDriver implements OnModuleInit {
   }
 
   async onModuleInit(): Promise<void> {
-    await this.database.work.query(TABLES);
+    await this.database.work.pool.query(TABLES);
   }
 
   async put(workspaceId: string, content: ArrivingBytes): Promise<void> {
@@ -113,7 +113,7 @@ export class TableStorage extends StorageDriver implements OnModuleInit {
   }
 
   private query<T extends object>(sql: string, values: unknown[] = []) {
-    return this.database.work.query<T & Record<string, unknown>>(sql, values);
+    return this.database.work.pool.query<T & Record<string, unknown>>(sql, values);
   }
 }
 

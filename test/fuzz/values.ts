@@ -100,7 +100,9 @@ function record(operations: Operations, { properties = {}, required = [], anyOf 
 function text({ minLength = 0, maxLength = 300, pattern, format }: Schema): fc.Arbitrary<string> {
   if (format === 'date-time') return fc.date({ min: new Date('2100-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }).map((date) => date.toISOString()); // prettier-ignore
   if (format === 'uuid') return fc.uuid();
-  if (pattern !== undefined && pattern !== '\\S') return fc.stringMatching(new RegExp(pattern, 'u'));
+  if (pattern !== undefined && pattern !== '\\S') {
+    return fc.stringMatching(new RegExp(pattern, 'u')).filter((made) => [...made].length <= maxLength);
+  }
   const short = { minLength, maxLength: Math.min(maxLength, 40) };
   const full = fc.constantFrom('a', 'é', '😀', '"').map((letter) => letter.repeat(maxLength));
   return fc

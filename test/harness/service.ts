@@ -8,7 +8,8 @@ import { freePort } from './ports.js';
 import { sharedRedis } from './shared-redis.js';
 import { until } from './until.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** The built program. */
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** Those that {@link ServiceProcess.start} has not handed over yet. */
 const starting = new Set<ServiceProcess>();

@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { freePort } from '../harness/ports.js';
-import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { MAIN, ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { until } from '../harness/until.js';
 
 describe('A boot that cannot succeed says why in words (reference §16)', () => {
@@ -14,19 +16,21 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
   beforeAll(async () => {
     db = await createDatabase();
     const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
-    env = { DATA_DIR: join(folder.path, 'data'), DATABASE_URL: db.url, SECRET_KEY, ROLE: 'api', LOG_LEVEL: 'fatal' };
+    env = { DATA_DIR: join(folder.path, 'data'), DATABASE_URL: db.url, SECRET_KEY, ROLE: 'api' };
   });
   afterAll(async () => {
     await db.drop();
     folder.remove();
   });
 
-  /** What it says; fails unless it ends by itself, with 1, without a stack. */
+  /** The one sentence beside the lines of the log; fails unless it ends by itself, with 1, and nowhere with a stack. */
   async function refusal(change: Record<string, string>): Promise<string> {
     const service = await ServiceProcess.spawn({ ...env, ...change });
     await until('it to end', () => service.ended, { within: 50_000 });
-    expect([service.child.exitCode, service.log]).toEqual([1, expect.not.stringMatching(/^\s+at /m)]);
-    return service.log;
+    expect([service.child.exitCode, service.log]).toEqual([1, expect.not.stringMatching(/^\s+at |"stack"/m)]);
+    const said = service.log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(said).toHaveLength(1);
+    return said[0] ?? '';
   }
 
   it('the listen address is in use', async () => {
@@ -61,4 +65,77 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
     expect(said).toMatch(/^DATABASE_URL: a PostgreSQL that answers there is expected \(.*ECONNREFUSED/m);
     expect(said).not.toContain('top-secret');
   }, 60_000);
+});
+
+describe('A boot that succeeds (reference §16)', () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+
+  it('says on a terminal where it listens and what it works with, in two lines', async () => {
+    const db = await createDatabase();
+    const port = await freePort();
+    // An empty database has a third line, once: how to make a key.
+    await db.query(
+      `INSERT INTO users (id, email, name) VALUES (gen_random_uuid(), 'somebody@example.test', 'Somebody')`,
+    );
+    try {
+      const said = await onTerminal({ DATABASE_URL: db.url, PORT: String(port), ROLE: 'api' });
+      expect(said.split('\r\n').filter((line) => line !== '' && !line.startsWith('Warning'))).toEqual([
+        `Ready at http://127.0.0.1:${port}`,
+        'Models: runbook. Sandbox: none, ROLE=api runs no task.',
+      ]);
+    } finally {
+      await db.drop();
+    }
+  }, 60_000);
+
+  it('elsewhere logs JSON, and what Nest wires only at debug', async () => {
+    const db = await createDatabase();
+    try {
+      for (const [LOG_LEVEL, wired] of [
+        ['info', false],
+        ['debug', true],
+      ] as const) {
+        const service = await ServiceProcess.start({ ...settings(), DATABASE_URL: db.url, ROLE: 'api', LOG_LEVEL });
+        await service.end();
+        const lines = service.log
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { context: string; level: number });
+        expect(lines).toContainEqual(expect.objectContaining({ level: 30, msg: `Ready at ${service.url}` }));
+        const wiring = lines.filter(({ context }) =>
+          /^(NestFactory|InstanceLoader|Rout.*|NestApplication)$/.test(context),
+        );
+        expect([LOG_LEVEL, wiring.length > 0]).toEqual([LOG_LEVEL, wired]);
+        expect(wiring.every(({ level }) => level === 20)).toBe(true);
+      }
+    } finally {
+      await db.drop();
+    }
+  }, 90_000);
+
+  const settings = () => ({
+    DATA_DIR: join(folder.path, 'data'),
+    SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+  });
+
+  /** What the service prints until it listens, with a terminal as its standard output. */
+  async function onTerminal(env: Record<string, string>): Promise<string> {
+    const line = `exec ${process.execPath} ${MAIN}`;
+    const child = spawn('script', ['--quiet', '--flush', '--command', line, '/dev/null'], {
+      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...settings(), ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk) => (said += String(chunk)));
+    try {
+      await until('it to be ready', () => said.includes('Models: '), { within: 50_000 });
+      return said;
+    } finally {
+      const gone = once(child, 'exit');
+      // Control-C, as a person types it.
+      child.stdin.write('\u0003');
+      await gone;
+    }
+  }
 });

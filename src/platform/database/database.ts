@@ -22,10 +22,6 @@ export class StatementPool implements Sql {
     return this.pool.connect();
   }
 
-  query<T extends pg.QueryResultRow>(query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult<T>> {
-    return this.pool.query<T>(query, values);
-  }
-
   end(): Promise<void> {
     return this.pool.end();
   }

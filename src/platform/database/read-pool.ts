@@ -6,7 +6,7 @@ import type { Query, Sql } from './sql.js';
 const TOGETHER = 8;
 
 interface Waiting {
-  query: string | pg.QueryConfig;
+  query: pg.QueryConfig;
   resolve: (result: pg.QueryResult) => void;
   reject: (error: unknown) => void;
 }
@@ -23,14 +23,11 @@ export class ReadPool implements Sql {
   constructor(private readonly pool: pg.Pool) {}
 
   async run<Row>(query: Query<Row>): Promise<Row[]> {
-    return query.rowsOf(await this.query(query));
-  }
-
-  query<T extends pg.QueryResultRow>(query: string | pg.QueryConfig): Promise<pg.QueryResult<T>> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ query, resolve: resolve as Waiting['resolve'], reject });
+    const answer = new Promise<pg.QueryResult>((resolve, reject) => {
+      this.waiting.push({ query, resolve, reject });
       if (this.waiting.length === 1) setImmediate(() => this.send());
     });
+    return query.rowsOf(await answer);
   }
 
   end(): Promise<void> {

@@ -3,9 +3,6 @@ import { type EntityManager, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import type { PipelinedClient, Plain } from './pipelined-client.js';
 import type { Query, Sql } from './sql.js';
 
-/** A name for each text, so that PostgreSQL plans a statement once for a connection and not for each request. */
-const NAMES = new Map<string, string>();
-
 /**
  * The one transaction of a writing request. Handlers use only this for the database: a handler that takes a second connection
  * while it is open deadlocks a pool of ten under forty requests. For cold, plain writes `manager` gives TypeORM's repositories.
@@ -29,24 +26,6 @@ export class UnitOfWork implements Sql {
     (await this.client()).hold({ name, text, values: values as Plain[] });
   }
 
-  /**
-   * Runs SQL in the transaction; resolves with its rows, those of `RETURNING` too. The text is a constant, for its plan is
-   * kept: what differs from request to request is a parameter. On the driver's connection, because TypeORM names no statement.
-   */
-  async query<T>(sql: string, parameters: unknown[] = []): Promise<T[]> {
-    const client = (await this.client()) as unknown as ClientBase;
-    const { rows } = await client.query({ name: nameOf(sql), text: sql, values: parameters });
-    return rows as T[];
-  }
-
-  /**
-   * Sends SQL together with the commit, or with a later statement if there is one: for the last, of which nobody needs the
-   * rows. It fails as the commit would, and takes the transaction with it.
-   */
-  async queryWithCommit(sql: string, parameters: Plain[]): Promise<void> {
-    (await this.client()).hold({ name: nameOf(sql), text: sql, values: parameters });
-  }
-
   /** Throws when the transaction is over, or its connection lost. */
   private async client(): Promise<PipelinedClient> {
     const runner = this.manager.queryRunner;
@@ -63,10 +42,4 @@ export class UnitOfWork implements Sql {
   committed(): void {
     for (const work of this.waiting.splice(0)) work();
   }
-}
-
-function nameOf(sql: string): string {
-  const name = NAMES.get(sql) ?? `tx-${NAMES.size + 1}`;
-  NAMES.set(sql, name);
-  return name;
 }

@@ -59,7 +59,7 @@ interface ErrorDetails {
   cause?: unknown;
 }
 
-/** The only error that services throw on purpose; the filter writes it. Anything else is a 500. */
+/** The only error that services throw on purpose. The filter writes it as an answer; anything else is a 500. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: string;
@@ -94,7 +94,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The one answer for what does not exist, lies elsewhere or may not be seen. */
+/** The one answer for what does not exist, lies in another workspace or may not be seen. */
 export function notFound(what: string, param?: string): ApiError {
   return new ApiError('not_found', `There is no such ${what}.`, param === undefined ? {} : { param });
 }

@@ -7,9 +7,9 @@ import { readBody } from './read-body.js';
 import { announcesBody } from './request.js';
 
 /**
- * Reads the body once the other guards have let the request in (reference §1): an unknown caller makes us parse nothing.
- * Routes with `body: 'stream'` read it themselves. A guard, because Nest wraps all that follows an interceptor in observables,
- * and a read has no need of that.
+ * Reads the body after the other guards have let the request in (reference §1), so an unknown caller makes the service parse
+ * nothing. Routes with `body: 'stream'` read their body themselves. This is a guard and no interceptor: Nest wraps all that
+ * follows an interceptor in observables, and a read has no need of that.
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
@@ -28,7 +28,7 @@ export class BodyGuard implements CanActivate {
   }
 }
 
-/** Tells a client that asked first (`Expect: 100-continue`) to send its body. */
+/** Tells a client that asked with `Expect: 100-continue` to send its body. */
 function welcome(req: Request, res: Response): void {
   if (req.headers.expect === undefined) return;
   res.writeContinue();

@@ -19,7 +19,7 @@ const REFUSALS: Record<string, Refusal> = {
 };
 const UNREADABLE: Refusal = ['400 Bad Request', 'invalid_body', 'This is no HTTP request that can be read.'];
 
-/** A request says once for which host it is (RFC 9112 §3.2). Node would answer the lack of it bare, without a body. */
+/** A request names its host exactly once (RFC 9112 §3.2). Node would answer a missing one without a body. */
 export function wrongHost(req: Request): ApiError | undefined {
   const hosts = headerValues(req, 'host').length;
   if (hosts === 1 || (hosts === 0 && req.httpVersion === '1.0')) return undefined;

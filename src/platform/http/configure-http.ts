@@ -1,4 +1,4 @@
-// What must be set on the application before it listens: settings, the first middleware, limits of the server.
+// Sets up the application before it listens: Express's settings, the first middleware, the limits of the server.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import type { Express, NextFunction, Request, Response } from 'express';
@@ -11,19 +11,22 @@ import { noSuchPath, nothingHere } from './not-found.js';
 import { requestIdOf } from './request.js';
 import { newId } from '../database/ids.js';
 
-/** The program and the test harness both call it, before `listen` or `init`. The app is created with `bodyParser: false`. */
-export function configureHttp(app: INestApplication, env: Env): void {
-  const logger = new PinoLogger(env.variables.LOG_LEVEL);
+/** The program and the test harness call this before `listen` or `init`. They create the app with `bodyParser: false`. */
+export function configureHttp(
+  app: INestApplication,
+  env: Env,
+  logger: PinoLogger = new PinoLogger(env.variables.LOG_LEVEL),
+): void {
   app.useLogger(logger);
   const express = app.getHttpAdapter().getInstance() as Express;
   express.disable('x-powered-by');
   express.disable('etag');
-  // Express answers any GET with `If-None-Match: *` by a bare 304. Only file content has a validator, and sees to it itself.
+  // Express would answer any GET with `If-None-Match: *` by a bare 304. Only file content has a validator, and it checks that itself.
   Object.defineProperty(express.request, 'fresh', { get: () => false });
   express.set('query parser', 'simple');
   trustProxy(express, env.variables.TRUST_PROXY);
-  // One spelling per path, or a repeated request under another spelling would be another one to its Idempotency-Key.
-  // On the router itself, because Nest's adapter has made it by now and it no longer looks at the settings.
+  // A path has one spelling: under a second one a repeated request would be a new one to its Idempotency-Key. The options go to
+  // the router itself, because Nest's adapter has made it by now and it does not read the settings again.
   Object.assign(express.router, { strict: true, caseSensitive: true });
   app.use(app.get(Metrics, { strict: false }).middleware);
   app.use(stampResponse);
@@ -31,14 +34,14 @@ export function configureHttp(app: INestApplication, env: Env): void {
   if (!env.servesApi) app.use(onlyHealth);
   const explorer = app.get(EndpointExplorer, { strict: false });
   app.use((req: Request, _res: Response, next: NextFunction) => {
-    // Express would answer OPTIONS itself.
+    // Express would answer OPTIONS by itself.
     next(wrongHost(req) ?? (req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined));
   });
   app.use(showDocumentation);
   limit(app.getHttpServer() as Server);
 }
 
-/** A worker has all routes, because its modules bring them, and serves none but these. */
+/** The modules of a worker bring all routes; the worker serves these alone. */
 function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
   next(/^\/(health\/|metrics$)/.test(req.path) ? undefined : noSuchPath());
 }
@@ -57,7 +60,7 @@ function stampResponse(req: Request, res: Response, next: NextFunction): void {
   next();
 }
 
-/** One line per request. The client's own request id is logged, never used; credentials and queries are not logged. */
+/** Logs one line for each request. It logs the client's own request id, which nothing uses, and no credential or query. */
 function accessLog(logger: PinoLogger) {
   return (req: Request, res: Response, next: NextFunction) => {
     const began = performance.now();
@@ -95,17 +98,17 @@ function trustProxy(express: Express, value: string | undefined): void {
   }
 }
 
-/** Milliseconds. A client that sends nothing for long is let go; an upload may take ten minutes. */
+/** Sets the server's limits, in milliseconds. The server lets go of a client that sends nothing for long; an upload may take ten minutes. */
 function limit(server: Server): void {
   server.headersTimeout = 20_000;
   server.requestTimeout = 600_000;
-  // Longer than the minute for which the usual balancers keep idle connections, or they meet ours half closed.
+  // The usual balancers keep idle connections for a minute. With a shorter time here they would use one that is half closed.
   server.keepAliveTimeout = 65_000;
-  // Node would tell the client to send its body before the guards have run; the body guard does it after the others.
+  // Node would tell the client to send its body before the guards have run. The body guard does it after the others.
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
-  // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer it bare.
+  // A server may ignore an expectation that it does not know (RFC 9110 §10.1.1). Node would answer it without a body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   server.on('clientError', refuseBrokenRequest);
-  // An option of the server that Nest has made by now; see wrongHost.
+  // Nest has made the server by now, so its option is set afterwards; see wrongHost.
   Object.assign(server, { requireHostHeader: false });
 }

@@ -2,16 +2,16 @@ import type { Server } from 'node:http';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 
-/** Time for answers under way, milliseconds. A client that does not read would keep the process alive without end. */
+/** Time for answers under way, in milliseconds. Without a limit a client that does not read would keep the process alive. */
 const GRACE_MS = 3_000;
 
-/** On the way down: idle connections end at once, the others after a moment. */
+/** When the process ends it closes idle connections at once, and the others after a moment. */
 @Injectable()
 export class ConnectionCloser implements BeforeApplicationShutdown {
   constructor(private readonly host: HttpAdapterHost) {}
 
   beforeApplicationShutdown(): void {
-    // Absent in the operator command, which has no HTTP.
+    // The operator command has no HTTP, and so no adapter.
     const server = this.host.httpAdapter?.getHttpServer() as Server | undefined;
     if (server === undefined) return;
     server.closeIdleConnections();

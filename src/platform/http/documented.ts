@@ -4,8 +4,8 @@ export type JsonSchema = Record<string, unknown>;
 const DOCUMENTED = Symbol('millwright:documented');
 
 /**
- * What the document says of a class that bodies or queries are checked against, or of one of its fields, beyond what its
- * validators say: `@Documented({ description: '…' })`. For a check of one's own it is the schema of that check.
+ * Adds to what the document says of a class that bodies or queries are checked against, or of one of its fields, beyond what
+ * its validators say: `@Documented({ description: '…' })`. For a validator of one's own it is the schema of that validator.
  */
 export function Documented(schema: JsonSchema): ClassDecorator & PropertyDecorator {
   return (target: object, property?: string | symbol) => {
@@ -14,7 +14,7 @@ export function Documented(schema: JsonSchema): ClassDecorator & PropertyDecorat
   };
 }
 
-/** Of a class, or of a field of it, its own or an inherited one. */
+/** What {@link Documented} says of a class, or of a field of it, its own or an inherited one. */
 export function documented(type: { prototype: object }, property?: string): JsonSchema {
   const found: unknown =
     property === undefined

@@ -1,4 +1,4 @@
-// Every route of the running application with its contract: read once at boot, asked by guards, interceptors and filter.
+// Reads every route of the running application with its contract, once at boot. Guards, interceptors and the filter ask it.
 import { Injectable, type OnModuleInit, RequestMethod, type Type } from '@nestjs/common';
 import {
   HTTP_CODE_METADATA,
@@ -21,14 +21,14 @@ export interface Route {
   /** As declared, `/v1/tasks/:taskId`. */
   path: string;
   contract: EndpointContract;
-  /** `json` when the handler takes a body, unless the contract says otherwise. */
+  /** `json` when the handler takes a body and the contract says nothing else. */
   body: 'json' | 'none' | 'stream';
   /** Whether the handler takes query parameters at all. */
   takesQuery: boolean;
   /** The classes that the body and the query are checked against. */
   bodyType: Type<object> | null;
   queryType: Type<object> | null;
-  /** Of a success. */
+  /** The status of a success. */
   status: number;
 }
 
@@ -47,7 +47,7 @@ export class EndpointExplorer implements OnModuleInit {
     private readonly extensions: ExtensionSet,
   ) {}
 
-  /** Throws when a route has no contract, or one that cannot be kept: the boot stops. */
+  /** Throws, and so stops the boot, when a route has no contract, or one that contradicts itself. */
   onModuleInit(): void {
     for (const { instance } of this.discovery.getControllers() as { instance: unknown }[]) {
       if (typeof instance === 'object' && instance !== null) this.explore(instance);
@@ -141,7 +141,7 @@ function unknownName(route: string, kind: string, name: string, known: readonly 
 }
 
 function contradiction(contract: EndpointContract, body: string, takes: Takes): string | undefined {
-  // The compiler sees to it in TypeScript; a module may come as JavaScript.
+  // In TypeScript the compiler checks this. A module may come as JavaScript.
   const { summary, answer } = contract as Partial<EndpointContract>;
   if (!summary || answer === undefined) {
     return `its @Endpoint has no 'summary' or no 'answer'; the document at /openapi.json is made of them.`;

@@ -15,7 +15,7 @@ import { nothingHere } from './not-found.js';
 import { drain } from './read-body.js';
 import { announcesBody, requestIdOf } from './request.js';
 
-/** Whatever is thrown becomes one shape (reference §10). Nothing of the cause leaves the service; it is logged. */
+/** Gives every error that is thrown the one shape (reference §10). The cause is logged, and nothing of it leaves the service. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
@@ -27,7 +27,7 @@ export class ErrorFilter implements ExceptionFilter {
     const res = host.switchToHttp().getResponse<Response>();
     const error = this.classify(exception, req);
     if (error.status >= 500) this.log(exception, req, res);
-    // Half an answer is out: the client must see that it is broken, not that it is complete.
+    // The client has half an answer, and must see that it is broken, not take it for complete.
     if (res.headersSent) res.destroy();
     else void answer(error, req, res);
   }
@@ -48,7 +48,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** What Nest throws by itself. Anything unexpected is our fault, not the client's. */
+/** Translates what Nest throws by itself. Anything unexpected is the service's fault, not the client's. */
 function fromFramework(exception: HttpException, req: Request): ApiError {
   if (exception.getStatus() === 400 && !decodable(req.path)) return nothingAtAll();
   if (exception.getStatus() === 413) return new ApiError('too_large', 'The body is larger than what is accepted.');
@@ -72,16 +72,16 @@ async function answer(error: ApiError, req: Request, res: Response): Promise<voi
   if (announcesBody(req) && !req.complete) await settleBody(req, res);
   if (res.headersSent || res.destroyed) return;
   res.removeHeader('Location');
-  // The route's own type may be set already, and Express would keep it.
+  // The route may have set its own type, and Express would keep it.
   res.removeHeader('Content-Type');
   if (error.status === 401) res.setHeader('WWW-Authenticate', 'Bearer');
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.status(error.status).json(error.body(requestIdOf(res)));
 }
 
-/** The rest of a body that nobody will read: see {@link drain}. */
+/** Takes care of the rest of a body that nothing will read: see {@link drain}. */
 async function settleBody(req: Request, res: Response): Promise<void> {
-  // It waits for our word to send its body and will not get it, so there is nothing to take in.
+  // This client waits for a word before it sends its body, and will not get it, so there is nothing to take in.
   if (req.headers.expect !== undefined) res.setHeader('Connection', 'close');
   else if (res.shouldKeepAlive) req.resume();
   else await drain(req);

@@ -15,7 +15,7 @@ export class FieldsPipe extends ValidationPipe {
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    // What is in the path is text, and what our own decorators give needs no check.
+    // A path parameter is text, and what this service's own decorators give needs no check.
     if (metadata.type !== 'query' && metadata.type !== 'body') return value;
     const inQuery = metadata.type === 'query';
     if (inQuery) checkQuery(value as Record<string, unknown>);
@@ -45,15 +45,16 @@ function checkQuery(query: Record<string, unknown>): void {
 }
 
 /**
- * class-validator takes the names of `Object.prototype`, `hasOwnProperty` for one, for known fields, class-transformer leaves
- * them out, and Nest `prototype` too: so they are looked for before. `path` is of the object, with its dot.
+ * Refuses names that the libraries would drop in silence: class-validator takes the names of `Object.prototype`, for example
+ * `hasOwnProperty`, for known fields, class-transformer leaves them out, and Nest leaves out `prototype`. `path` is the one of
+ * the object, with its dot.
  */
 function refuseNames(value: object, path: string, inQuery: boolean): void {
   const name = Object.keys(value).find((key) => key in Object.prototype || key === 'prototype');
   if (name !== undefined) throw unknown(path + name, inQuery);
 }
 
-/** The same for the objects that are checked with a body. A query has none. */
+/** Does the same for the objects inside a body that are checked with it. A query has none. */
 function checkNested(body: Record<string, unknown>, type: NonNullable<ArgumentMetadata['metatype']>): void {
   const fields = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   for (const { propertyName } of fields.filter((field) => field.type === ValidationTypes.NESTED_VALIDATION)) {
@@ -74,15 +75,15 @@ function fault(errors: ValidationError[], inQuery: boolean): ApiError {
   }
   const { path, property, constraints } = first(errors, '');
   if (constraints['whitelistValidation'] !== undefined) return unknown(path, inQuery);
-  // Decorators register from the last to the first, so the first one written, the type, stands last.
+  // Decorators register from the last to the first, so the one that is written first, the type, stands last.
   const reason = Object.values(constraints).at(-1) ?? `${property} is not valid`;
-  // An item that should be an object is said of its list: 'each value in nested property links must be …'.
+  // class-validator speaks of the list when an item is no object: 'each value in nested property links must be …'.
   const named = /^\d+$/.test(property) ? reason.replace(/^each value in nested property \S+/, path) : reason;
   const message = `${named.replace(property, () => path).replace(/\.$/, '')}.`;
   return inQuery ? invalidQuery(message, path) : new ApiError('invalid_field', message, { param: path });
 }
 
-/** Names that stand on the top level and are not known there. */
+/** The unknown names on the top level, quoted. */
 function unknownOnes(errors: ValidationError[]): string[] {
   return errors.flatMap(({ property, constraints }) =>
     constraints?.whitelistValidation === undefined ? [] : [`"${property}"`],

@@ -5,7 +5,7 @@ export type JsonObject = Record<string, unknown>;
 const MAX_DEPTH = 32;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A body as a JSON object that is safe to keep (reference §1). Throws 400 `invalid_body`. */
+/** Parses a body into a JSON object that is safe to keep (reference §1). Throws 400 `invalid_body`. */
 export function parseJsonObject(bytes: Uint8Array): JsonObject {
   const text = decodeUtf8(bytes);
   let value: unknown;
@@ -17,7 +17,7 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('The body must be a JSON object.');
   }
-  // Well-formed UTF-8 without escapes can hold neither NUL (not allowed bare in JSON) nor a lone surrogate.
+  // Well-formed UTF-8 without escapes holds no NUL, which JSON does not allow bare, and no lone surrogate.
   inspect(value, 1, text.includes('\\u'));
   return value as JsonObject;
 }

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { ApiError } from './api-error.js';
 import type { EndpointExplorer } from './endpoint-explorer.js';
 
-/** The answer to a request that no route takes: 405 with `Allow` for a path that exists, else 404. */
+/** Answers a request that no route takes: 405 with `Allow` for a path that exists, else 404. */
 export function nothingHere(explorer: EndpointExplorer, req: Request): ApiError {
   const methods = explorer.methodsOf(req.path);
   if (methods.length === 0) return req.path === '/' ? noFrontPage() : noSuchPath();

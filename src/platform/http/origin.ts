@@ -2,12 +2,12 @@ import type { Request } from 'express';
 import type { Env } from '../config/env.js';
 
 /**
- * What absolute links begin with: `PUBLIC_URL`, else the `Host` of the request (behind `TRUST_PROXY` what the proxy
- * forwards), else, when that is no host, the address that the request came in at. Without a slash at the end.
+ * What absolute links begin with, without a slash at the end: `PUBLIC_URL`, else the `Host` of the request (behind
+ * `TRUST_PROXY` the one that the proxy forwards), else, when that is no host, the address at which the request came in.
  */
 export function originOf(req: Request, env: Env): string {
   if (env.variables.PUBLIC_URL !== undefined) return env.variables.PUBLIC_URL;
-  // Both come from the client: only what reads as an origin may end up in a link.
+  // Both come from the client, so only what reads as an origin may stand in a link.
   const scheme = req.protocol === 'https' ? 'https' : 'http';
   const host = String(req.host);
   const claimed = `${scheme}://${host}`;

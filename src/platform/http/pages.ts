@@ -1,4 +1,4 @@
-// Keyset pages: a cursor says after which row the next page begins, and is good for nothing else (reference §11).
+// Keyset pages (reference §11): a cursor names the row after which the next page begins.
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
@@ -10,7 +10,7 @@ import { Documented } from './documented.js';
 
 const LIMIT = 'limit must be a whole number from 1 to 100';
 
-/** Digits as a number; anything else is left for the validator to refuse. */
+/** Turns digits into a number, and leaves anything else for the validator to refuse. */
 export function digits({ value }: { value: unknown }): unknown {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
@@ -30,7 +30,7 @@ export class PageQuery {
   cursor?: string;
 }
 
-/** What a cursor is bound to: used anywhere else it is invalid. */
+/** What a cursor is bound to. Anywhere else it is invalid. */
 export interface PageScope {
   /** `GET /v1/tasks`, with the concrete ids of its path. */
   route: string;
@@ -53,10 +53,10 @@ export function encodeCursor(mac: Mac, scope: PageScope, position: Position): st
   return Buffer.concat([seal(mac, scope, payload), Buffer.from(payload)]).toString('base64url');
 }
 
-/** The position, or 400 `invalid_cursor` with one message for all causes. */
+/** The position of a cursor. Throws 400 `invalid_cursor`, with one message for all causes. */
 export function decodeCursor(mac: Mac, scope: PageScope, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url');
-  // Only the one spelling: Node would skip what is not base64url, and the last letter has spare bits.
+  // A cursor has one spelling. Node would skip what is not base64url, and the last letter has spare bits.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalidCursor();
   const payload = bytes.subarray(MAC_BYTES).toString('utf8');
   if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), seal(mac, scope, payload))) throw invalidCursor();

@@ -1,6 +1,6 @@
 /**
- * A test for paths of a declared route: `:name` stands for one segment, `*name` for the rest. Used only for requests that
- * no route took, to tell 404 from 405.
+ * Makes a test for the paths of a declared route: `:name` stands for one segment, `*name` for the rest. It tells 404 from 405
+ * for requests that no route took.
  */
 export function pathPattern(declared: string): (path: string) => boolean {
   const wanted = declared.split('/');

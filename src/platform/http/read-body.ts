@@ -4,10 +4,10 @@ import { invalid } from './json-body.js';
 
 /** Bytes. */
 export const MAX_JSON_BODY = 1024 * 1024;
-/** Milliseconds for the whole of a JSON body; the server's own limit is meant for uploads. */
+/** Milliseconds for the whole of a JSON body. The server's own limit is meant for uploads. */
 const PATIENCE = 30_000;
 
-/** The bytes of a body of at most {@link MAX_JSON_BODY}; 413 without reading on when there are more. */
+/** Reads a body of at most {@link MAX_JSON_BODY}. Throws 413 as soon as there is more, without reading on. */
 export function readBody(req: Request): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > MAX_JSON_BODY) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
@@ -36,9 +36,9 @@ function tooLarge(): ApiError {
 }
 
 /**
- * Takes in what is left of a request that was refused before its body was read, so that the client, busy sending, gets the
- * answer and not a reset connection. Node does it by itself while the connection is kept open; this is for those that are
- * closed after the answer, and ends after `ms`.
+ * Takes in what is left of a request that was refused before its body was read: a client that is still sending would else get
+ * a reset connection in place of the answer. Node does this by itself while the connection is kept open. This function is for
+ * connections that are closed after the answer, and ends after `ms`.
  */
 export function drain(req: Request, ms = 5_000): Promise<void> {
   if (req.complete || req.destroyed) return Promise.resolve();

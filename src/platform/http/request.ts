@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 
-/** All values of a header as sent, one per line of it: Node joins or drops repeated ones in `headers`. */
+/** All values of a header as the client sent them, one for each line. Node joins or drops repeated ones in `headers`. */
 export function headerValues(req: Request, name: string): string[] {
   const found: string[] = [];
   const raw = req.rawHeaders;
@@ -11,7 +11,7 @@ export function headerValues(req: Request, name: string): string[] {
   return found;
 }
 
-/** The id of the request that a response belongs to: made by {@link stampResponse}. */
+/** The id that {@link stampResponse} gave to the request of this response. */
 export function requestIdOf(res: Response): string {
   return String(res.getHeader('X-Request-Id'));
 }

@@ -1,11 +1,11 @@
-// Schemas of what the service answers. They stand beside the views, whose return types are made of them, so that document
-// and answer cannot drift apart without the compiler noticing.
+// Schemas of what the service answers. Each stands beside its view, whose return type is made of it: when document and answer
+// drift apart, the compiler says so.
 import { z } from 'zod';
 import type { ExtensionSet } from '../plugins/extension-set.js';
 import type { JsonSchema } from './documented.js';
 import type { Scope } from './endpoint.js';
 
-/** Everything that has a name in the document (`components.schemas`). */
+/** The schemas that have a name in the document (`components.schemas`). */
 export const SCHEMAS = z.registry<{ id: string; format?: string; description?: string }>();
 
 interface Named {
@@ -58,7 +58,7 @@ export const timestampSchema = named('Timestamp', z.string().regex(/^\d{4}-\d\d-
   format: 'date-time',
 });
 
-/** A time as PostgreSQL writes it into JSON, in the form of the answers. */
+/** Turns a time as PostgreSQL writes it into JSON into the form of the answers. */
 export function timestampView(text: string): string {
   return new Date(text).toISOString();
 }

@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../database/unit-of-work.js';
 
 const UNITS = new WeakMap<Request, UnitOfWork>();
 
-/** For the interceptor that opens the transaction of a request. */
+/** Keeps the transaction that an interceptor has opened for a request. */
 export function setUnitOfWork(req: Request, tx: UnitOfWork): void {
   UNITS.set(req, tx);
 }

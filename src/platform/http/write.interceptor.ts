@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 
-/** What stands around the handlers of writing routes: `src/access/idempotency` has it, which is built on this folder. */
+/** Stands around the handlers of writing routes. `src/access/idempotency` implements it, because it is built on this folder. */
 export abstract class WriteTransactions implements NestInterceptor {
   abstract intercept(context: ExecutionContext, next: CallHandler): Observable<unknown>;
 }

@@ -15,6 +15,20 @@ describe('PinoLogger', () => {
     logger.warn({ requestId: 'r' }, 'http');
     expect(last()).toMatchObject({ level: 40, requestId: 'r', context: 'http' });
   });
+  it('leaves to the program what it says last, and no stack of a database that is not there yet', () => {
+    const wrong = Object.assign(new Error('PORT: a number is expected.'), { name: 'ConfigurationError' });
+    logger.error(wrong, 'ExceptionHandler');
+    logger.error(wrong, 'Elsewhere');
+    logger.error('Unable to connect.', 'Error: at …', 'TypeOrmModule');
+    logger.error(new Error('unforeseen'), 'ExceptionHandler');
+    expect(lines).toMatchObject([
+      { context: 'Elsewhere' },
+      { msg: 'Unable to connect.' },
+      { context: 'ExceptionHandler' },
+    ]);
+    expect(lines[1]).not.toHaveProperty('stack');
+    expect(lines[2]).toMatchObject({ err: { message: 'unforeseen', stack: expect.stringContaining('at ') } });
+  });
   it('is silent below its level', () => {
     logger.debug('x');
     logger.verbose('x');

@@ -2,6 +2,18 @@ import { inspect, types } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger as Pino, pino } from 'pino';
 
+// What Nest reports of its own work, a line for each module and route.
+const WIRING = ['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication'];
+// Of a database that is not there yet TypeORM repeats at each attempt where in its code it waits.
+const NO_STACK = 'TypeOrmModule';
+/** Errors whose message is one for the operator and says what to do. The program ends with it. */
+const FOR_OPERATORS = ['ConfigurationError', 'SandboxError'];
+
+/** Whether the message alone says what to do. */
+export function isForOperators(error: unknown): error is Error {
+  return error instanceof Error && FOR_OPERATORS.includes(error.name);
+}
+
 /** What Nest and the service log, as JSON lines on standard output, from LOG_LEVEL on. */
 export class PinoLogger implements LoggerService {
   readonly pino: Pino;
@@ -17,9 +29,11 @@ export class PinoLogger implements LoggerService {
   }
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.write('info', message, rest);
+    this.write(WIRING.some((context) => rest.at(-1) === context) ? 'debug' : 'info', message, rest);
   }
   error(message: unknown, ...rest: unknown[]): void {
+    // Nest says that the boot failed, and so does the program, last and without a stack.
+    if (isForOperators(message) && rest.at(-1) === 'ExceptionHandler') return;
     this.write('error', message, rest);
   }
   warn(message: unknown, ...rest: unknown[]): void {
@@ -39,7 +53,8 @@ export class PinoLogger implements LoggerService {
   private write(level: Level, message: unknown, rest: unknown[]): void {
     if (!this.pino.isLevelEnabled(level)) return;
     const texts = rest.filter((item) => typeof item === 'string');
-    const details = { context: texts.pop(), stack: texts.pop() };
+    const context = texts.pop();
+    const details = { context, stack: context === NO_STACK ? undefined : texts.pop() };
     if (types.isNativeError(message)) this.pino[level]({ ...details, err: message });
     else if (typeof message === 'object') this.pino[level]({ ...details, ...message });
     else this.pino[level](details, typeof message === 'string' ? message : inspect(message));

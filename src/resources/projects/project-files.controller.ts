@@ -1,13 +1,14 @@
-import { Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
+import { Page } from '../../access/auth/page.decorator.js';
 import { Env } from '../../platform/config/env.js';
 import { fileSchema, fileView } from '../files/file.view.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { originOf } from '../../platform/http/origin.js';
-import { PageQuery } from '../../platform/http/pages.js';
+import { PageQuery, type PageRequest } from '../../platform/http/pages.js';
 import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -31,10 +32,10 @@ export class ProjectFilesController {
   async list(
     @Auth() auth: AuthContext,
     @Param('projectId') projectId: string,
-    @Query() query: PageQuery,
+    @Page(PageQuery) page: PageRequest,
     @Req() req: Request,
   ) {
-    const { rows, nextCursor } = await this.files.list(auth, projectId, query);
+    const { rows, nextCursor } = await this.files.list(auth, projectId, page);
     const origin = originOf(req, this.env);
     return { files: rows.map((row) => fileView(row, origin)), nextCursor };
   }

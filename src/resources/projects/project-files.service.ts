@@ -5,7 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import { FileIntake } from '../files/file-intake.js';
 import type { FileRow } from '../files/files.sql.js';
 import { notFound } from '../../platform/http/api-error.js';
-import { byCreation, type PageQuery, Pages } from '../../platform/http/pages.js';
+import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
@@ -19,15 +19,11 @@ export class ProjectFilesService {
     private readonly projects: ProjectsService,
     private readonly intake: FileIntake,
     private readonly database: Database,
-    private readonly pages: Pages,
     private readonly transactions: Transactions,
   ) {}
 
   /** Newest first. */
-  async list(auth: AuthContext, projectId: string, query: PageQuery) {
-    const { workspaceId, userId } = auth;
-    const route = `GET /v1/projects/${projectId}/files`;
-    const page = this.pages.open(query, { route, workspaceId, userId, filters: {} });
+  async list(auth: AuthContext, projectId: string, page: PageRequest) {
     await this.projects.get(auth, projectId);
     const [createdAt = null, id = null] = page.after ?? [];
     const rows = await this.database.read.run(PAGE({ projectId, createdAt, id, limit: page.limit + 1 }));

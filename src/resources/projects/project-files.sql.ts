@@ -23,9 +23,8 @@ RETURNING ${FILE}`.rows<typeof FILE.row>();
 
 /** Keeps the project from being deleted. `createdById` is null when the project has no such file. */
 export const LOCK = sql`
-WITH ${HELD_MEMBER}
 SELECT f.created_by AS "createdById", p.owner_id AS "ownerId"
-FROM member CROSS JOIN projects p LEFT JOIN files f ON f.project_id = p.id AND f.origin = 'project' AND f.id = ${uuid('id')}
+FROM projects p LEFT JOIN files f ON f.project_id = p.id AND f.origin = 'project' AND f.id = ${uuid('id')}
 WHERE ${VISIBLE_PROJECT} AND p.id = ${uuid('projectId')} FOR KEY SHARE OF p`.rows<{
   createdById: string | null;
   ownerId: string;

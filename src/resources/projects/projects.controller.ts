@@ -1,7 +1,9 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
+import { Page } from '../../access/auth/page.decorator.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
+import type { PageRequest } from '../../platform/http/pages.js';
 import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -21,8 +23,8 @@ export class ProjectsController {
     scopes: ['projects:read'],
     answer: pageSchema('projects', projectSchema),
   })
-  async list(@Auth() auth: AuthContext, @Query() query: ListProjectsQuery) {
-    const { rows, nextCursor } = await this.projects.list(auth, query);
+  async list(@Auth() auth: AuthContext, @Page(ListProjectsQuery) page: PageRequest) {
+    const { rows, nextCursor } = await this.projects.list(auth, page);
     return { projects: rows.map(projectView), nextCursor };
   }
 

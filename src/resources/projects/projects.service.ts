@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
-import { ApiError, notFound } from '../../platform/http/api-error.js';
-import { byCreation, Pages } from '../../platform/http/pages.js';
+import { notFound } from '../../platform/http/api-error.js';
+import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
-import type { ChangeProjectDto, CreateProjectDto, ListProjectsQuery } from './project.dto.js';
+import type { ChangeProjectDto, CreateProjectDto } from './project.dto.js';
 import {
   CHANGE,
   CREATE,
@@ -24,10 +24,7 @@ import {
 
 @Injectable()
 export class ProjectsService {
-  constructor(
-    private readonly database: Database,
-    private readonly pages: Pages,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   async get(auth: AuthContext, id: string): Promise<ProjectRow> {
     const [row] = isUuid(id) ? await this.database.read.run(GET({ auth, id })) : [];
@@ -48,9 +45,7 @@ export class ProjectsService {
   }
 
   /** Newest first. */
-  async list(auth: AuthContext, query: ListProjectsQuery) {
-    const { workspaceId, userId } = auth;
-    const page = this.pages.open(query, { route: 'GET /v1/projects', workspaceId, userId, filters: {} });
+  async list(auth: AuthContext, page: PageRequest) {
     const [createdAt = null, id = null] = page.after ?? [];
     const rows = await this.database.read.run(LIST({ auth, createdAt, id, limit: page.limit + 1 }));
     return page.cut(rows, byCreation);
@@ -59,7 +54,7 @@ export class ProjectsService {
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
     const { name, description = null, visibility = 'private' } = input;
     const [row] = await tx.run(CREATE({ auth, id: newId(), name, description, visibility }));
-    if (row === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
+    if (row === undefined) throw new Error('The project was not inserted.');
     return { ...row, ownerName: auth.user.name };
   }
 

@@ -1,5 +1,5 @@
 // The statements of projects. Locks are taken in the order membership, project, tasks by id, run, file.
-import { HELD_MEMBER, USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
+import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
 import { bool, int, raw, sql, text, textOrNull, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
 import { Project } from './project.entity.js';
@@ -28,19 +28,15 @@ WHERE ${VISIBLE_PROJECT} AND (${timeOrNull('createdAt')} IS NULL
   OR (p.created_at, p.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
 ORDER BY p.created_at DESC, p.id DESC LIMIT ${int('limit')}`.rows<ProjectRow>();
 
-/** No row when the caller is no member any more. */
 export const CREATE = sql`
-WITH ${HELD_MEMBER}
 INSERT INTO projects AS p (id, workspace_id, owner_id, name, description, visibility)
-SELECT ${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${textOrNull('description')}, ${text('visibility')} FROM member
+VALUES (${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${textOrNull('description')}, ${text('visibility')})
 RETURNING ${PROJECT}`.rows<Columns>();
 
 const OWNER = columns(Project, 'p', ['ownerId']);
 const lock = (strength: 'FOR NO KEY UPDATE' | 'FOR UPDATE') =>
   sql`
-WITH ${HELD_MEMBER} SELECT ${OWNER} FROM member, projects p WHERE ${VISIBLE} ${raw(strength)} OF p`.rows<
-    typeof OWNER.row
-  >();
+SELECT ${OWNER} FROM projects p WHERE ${VISIBLE} ${raw(strength)} OF p`.rows<typeof OWNER.row>();
 /** A project that the caller sees. No other transaction changes or deletes it until this one ends. */
 export const LOCK_TO_CHANGE = lock('FOR NO KEY UPDATE');
 /** As {@link LOCK_TO_CHANGE}; besides, nothing is put into the project. */

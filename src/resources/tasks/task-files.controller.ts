@@ -1,13 +1,14 @@
-import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import { Controller, Get, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
+import { Page } from '../../access/auth/page.decorator.js';
 import { Env } from '../../platform/config/env.js';
 import { fileSchema, fileView } from '../files/file.view.js';
 import { FilesService } from '../files/files.service.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { originOf } from '../../platform/http/origin.js';
-import { PageQuery, Pages } from '../../platform/http/pages.js';
+import { PageQuery, type PageRequest } from '../../platform/http/pages.js';
 import { pageSchema } from '../../platform/http/schema.js';
 import { TasksService } from './tasks.service.js';
 
@@ -16,7 +17,6 @@ export class TaskFilesController {
   constructor(
     private readonly tasks: TasksService,
     private readonly files: FilesService,
-    private readonly pages: Pages,
     private readonly env: Env,
   ) {}
 
@@ -31,11 +31,9 @@ export class TaskFilesController {
   async list(
     @Auth() auth: AuthContext,
     @Param('taskId') taskId: string,
-    @Query() query: PageQuery,
+    @Page(PageQuery) page: PageRequest,
     @Req() req: Request,
   ) {
-    const { workspaceId, userId } = auth;
-    const page = this.pages.open(query, { route: `GET /v1/tasks/${taskId}/files`, workspaceId, userId, filters: {} });
     await this.tasks.check(auth, taskId);
     const { rows, nextCursor } = await this.files.pageOfTask(taskId, page);
     const origin = originOf(req, this.env);

@@ -46,7 +46,7 @@ export class TaskStarter {
         parts,
       }),
     );
-    if (created === undefined) throw new ApiError('invalid_credential', 'The owner of this key is no member any more.');
+    if (created === undefined) throw new Error('The task was not inserted.');
     tx.afterCommit(() => this.signal.ring(runId));
     return { ...created.row, createdByName: auth.user.name, interaction: null };
   }

@@ -60,7 +60,8 @@ export class AttachmentDto {
   uploadId: string;
 }
 
-const COST = /^(?=.*[1-9])\d{1,9}(\.\d{1,6})?$/;
+const COST = /^\d{1,9}(\.\d{1,6})?$/;
+const AMOUNT = 'maxCost must be an amount in USD as text, above 0, with at most 6 decimals: "0.50"';
 const NO_PRICES = 'maxCost counts on a model with prices alone, and no model here has any; leave it out, or send null';
 
 /** A limit of a budget: null means that it is not given, so that a budget that was read can be sent back. */
@@ -90,10 +91,14 @@ export class BudgetDto {
 
   @Limit(
     IsString(),
-    Matches(COST, { message: 'maxCost must be an amount in USD as text, above 0, with at most 6 decimals: "0.50"' }),
+    Matches(COST, { message: AMOUNT }),
+    Matches(/[1-9]/, { message: AMOUNT }),
     ValidateBy({ name: 'prices', validator: { validate: () => false, defaultMessage: () => NO_PRICES } }),
   )
-  @Documented({ description: 'USD, a decimal number as text. Refused for now: no model has prices yet.' })
+  @Documented({
+    description: 'USD, a decimal number above 0, as text. Refused for now: no model has prices yet.',
+    pattern: COST.source,
+  })
   maxCost?: string;
 }
 
@@ -252,7 +257,7 @@ export class ListMessagesQuery extends PageQuery {
   @OptionalNotNull()
   @IsIn(['asc', 'desc'])
   @Documented({ description: 'Oldest first (`asc`, the default) or newest first.' })
-  order?: 'asc' | 'desc';
+  order: 'asc' | 'desc' = 'asc';
 
   @OptionalNotNull()
   @IsString()

@@ -1,5 +1,5 @@
 // How a task is read, locked, made and changed.
-import { HELD_MEMBER, USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
+import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import type { Budget, StartedCall } from '../../engine/agent/agent-engine.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
@@ -100,10 +100,9 @@ ORDER BY t.created_at DESC, t.id DESC LIMIT ${int('limit')}`.jsonRows<TaskRow>()
 const LOCKED = columns(Task, 't', ['id', 'status', 'createdById']);
 export type LockedTask = typeof LOCKED.row;
 
-/** Locks the membership, then the task, if the caller sees it. Locks that follow: run, then file. */
+/** Locks the task, if the caller sees it. The unit of work holds the membership; locks that follow: run, then file. */
 export const LOCK = sql`
-WITH ${HELD_MEMBER}
-SELECT ${LOCKED} FROM member, tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t`.rows<LockedTask>();
+SELECT ${LOCKED} FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t`.rows<LockedTask>();
 
 /** The task, for a caller that has seen it in this transaction. */
 export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
@@ -111,18 +110,16 @@ export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
 const TASK_ID = uuid('taskId');
 
 /**
- * Task, first message and run in one statement: the run is there exactly when the task is. It holds the membership until the
- * commit, so that its removal cancels this task too; without one there is no row. The caller holds the project.
+ * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
+ * membership, so that its removal cancels this task too; the caller holds the project.
  */
 export const CREATE = sql`
-WITH ${HELD_MEMBER},
-task AS (
+WITH task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
     project_id, approvals)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${text('model')}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, 1, 1, ${uuidOrNull('projectId')},
     ${text('approvals')}
-  FROM member
   RETURNING ${TASK}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)

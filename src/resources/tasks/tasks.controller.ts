@@ -1,7 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
+import { Page } from '../../access/auth/page.decorator.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
+import type { PageRequest } from '../../platform/http/pages.js';
 import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -51,8 +53,8 @@ export class TasksController {
     scopes: ['tasks:read'],
     answer: pageSchema('tasks', taskSchema),
   })
-  async list(@Auth() auth: AuthContext, @Query() query: ListTasksQuery) {
-    return this.policy.tasks(auth, await this.tasks.list(auth, query));
+  async list(@Auth() auth: AuthContext, @Page(ListTasksQuery) page: PageRequest<ListTasksQuery>) {
+    return this.policy.tasks(auth, await this.tasks.list(auth, page));
   }
 
   @Get(':taskId')

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { notFound } from '../../platform/http/api-error.js';
-import { byCreation, Pages } from '../../platform/http/pages.js';
+import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { isUuid } from '../../platform/database/ids.js';
 import type { ListTasksQuery } from './task.dto.js';
 import { GET, LIST, SEEN, type TaskRow } from './task.sql.js';
@@ -10,10 +10,7 @@ import { GET, LIST, SEEN, type TaskRow } from './task.sql.js';
 /** Reads of tasks. */
 @Injectable()
 export class TasksService {
-  constructor(
-    private readonly database: Database,
-    private readonly pages: Pages,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Throws 404 unless the caller sees the task. */
   async get(auth: AuthContext, id: string): Promise<TaskRow> {
@@ -29,11 +26,8 @@ export class TasksService {
   }
 
   /** Newest first. */
-  async list(auth: AuthContext, query: ListTasksQuery) {
-    const { status = null, projectId = null } = query;
-    const { workspaceId, userId } = auth;
-    const filters = { status: query.status, projectId: query.projectId };
-    const page = this.pages.open(query, { route: 'GET /v1/tasks', workspaceId, userId, filters });
+  async list(auth: AuthContext, page: PageRequest<ListTasksQuery>) {
+    const { status = null, projectId = null } = page.query;
     // A project that does not exist, or is none at all, has no tasks.
     if (projectId !== null && !isUuid(projectId)) return page.cut<TaskRow>([], byCreation);
     const [createdAt = null, id = null] = page.after ?? [];

@@ -6,6 +6,7 @@ import { FilesModule } from '../../resources/files/files.module.js';
 import { SandboxModule } from '../../engine/sandbox/sandbox.module.js';
 import { LocalSignal } from '../../platform/signals/local-signal.js';
 import { TasksModule } from '../../resources/tasks/tasks.module.js';
+import { AbandonedRuns } from './abandoned-runs.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
 import { RunClaims } from './run-claims.js';
@@ -37,6 +38,7 @@ export class RunsModule {
       module: RunsModule,
       imports: [AgentModule, FilesModule, SandboxModule, TasksModule],
       providers: [
+        AbandonedRuns,
         RunClaims,
         RunLeases,
         RunLoader,

@@ -1,6 +1,6 @@
-// The page at /docs: shows the document, offline and read-only. No field for a key: a key does not belong into a browser.
+// The page at /docs shows the document, offline and read-only. It has no field for a key: a key does not belong into a browser.
 
-/** Scripts, styles and connections only to the service itself. The icons of the style sheet are `data:` images. */
+/** Lets the page load from the service alone. The icons of the style sheet are `data:` images. */
 export const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,4 +1,4 @@
-// Answers of the document, from the schemas that stand beside the views.
+// Makes the answers of the document from the schemas that stand beside the views.
 import { z } from 'zod';
 import type { JsonSchema } from '../documented.js';
 import { COMPONENTS } from './openapi-requests.js';
@@ -13,7 +13,7 @@ export class AnswerSchemas {
     for (const [id, schema] of SCHEMAS._idmap) this.registry.add(schema, { id });
   }
 
-  /** A reference to a schema; one without a name is called after its operation. */
+  /** A reference to a schema. One without a name is called after its operation. */
   ref(schema: z.ZodType, operationId: string): JsonSchema {
     const given = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Response`;
     const id = this.registry.get(schema)?.id ?? given;
@@ -28,7 +28,7 @@ export class AnswerSchemas {
         const { id: _id, ...more } = SCHEMAS.get(zodSchema as unknown as z.ZodType) ?? {};
         if (jsonSchema.$ref === undefined) Object.assign(jsonSchema, more);
         WIDENED.get(zodSchema)?.(jsonSchema, this.extensions);
-        // What z.int() adds: the bounds of exact numbers say nothing to a client.
+        // z.int() adds the bounds of exact numbers, which say nothing to a client.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       },

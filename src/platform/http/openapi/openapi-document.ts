@@ -1,4 +1,4 @@
-// The OpenAPI document, put together from the routes of the running application (reference §2).
+// Puts the OpenAPI document together from the routes of the running application (reference §2).
 import { z } from 'zod';
 import type { JsonSchema } from '../documented.js';
 import { AnswerSchemas } from './openapi-answers.js';
@@ -12,7 +12,7 @@ import { INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './openapi-texts
 
 /**
  * Throws when two routes, or two schemas, would have one name in it.
- * @param origin of absolute links, or empty for the one that the document is read from.
+ * @param origin of absolute links, or empty for the one that a client reads the document from.
  */
 export function openApiDocument(routes: readonly Route[], origin: string, extensions: ExtensionSet): JsonSchema {
   const answers = new AnswerSchemas(extensions);
@@ -37,7 +37,7 @@ export function openApiDocument(routes: readonly Route[], origin: string, extens
   };
 }
 
-/** Bodies and answers share their names: one of each would hide the other. */
+/** Puts all schemas into one record. Bodies and answers share their names, so two of one name would hide each other. */
 function disjoint(...groups: Record<string, JsonSchema>[]): Record<string, JsonSchema> {
   const all = Object.assign({}, ...groups) as Record<string, JsonSchema>;
   const twice = Object.keys(all).find((name) => groups.filter((group) => name in group).length > 1);
@@ -203,7 +203,7 @@ function errors(
   );
 }
 
-/** Only what is referred to: not what belongs to modules that are not in this process. */
+/** Keeps what the paths refer to, and leaves out what belongs to modules that are not in this process. */
 function reachable<T extends Record<string, Record<string, JsonSchema>>>(components: T, from: JsonSchema): T {
   const found = new Map<string, Record<string, JsonSchema>>(Object.keys(components).map((kind) => [kind, {}]));
   const visit = (node: JsonSchema) => {

@@ -26,7 +26,7 @@ const OTHER_HEADERS = {
 
 type Header = keyof typeof RATE_LIMIT_HEADERS | keyof typeof OTHER_HEADERS;
 
-/** `components.headers`. A required one has a second entry without that, for the answers that may lack it. */
+/** `components.headers`. Each header has two entries: one is required, the other is for answers that may lack it. */
 export function headerComponents(): Record<string, JsonSchema> {
   const found: Record<string, JsonSchema> = {};
   for (const [name, [type, description]] of Object.entries({ ...RATE_LIMIT_HEADERS, ...OTHER_HEADERS })) {
@@ -40,7 +40,7 @@ export function header(name: Header, required = true): JsonSchema {
   return { $ref: `#/components/headers/${name}${required ? '' : '.optional'}` };
 }
 
-/** On every answer to a request whose credential is known; `required` where it is sure that it was. */
+/** The headers of every answer to a request with a known credential; `required` where the credential is known for sure. */
 export function rateLimitHeaders(required: boolean): Record<string, JsonSchema> {
   const names = Object.keys(RATE_LIMIT_HEADERS) as (keyof typeof RATE_LIMIT_HEADERS)[];
   return Object.fromEntries(names.map((name) => [name, header(name, required)]));
@@ -100,7 +100,7 @@ export function errorResponse(
   const required = known && ![401, 429, 500, 503].includes(status);
   // Both are answered before the caller is known.
   const limited = known && ![401, 431].includes(status) ? rateLimitHeaders(required) : {};
-  // A caller without a valid credential may be limited by its address: then only these three are there.
+  // A caller without a valid credential may be limited by its address, and then gets these two and `Retry-After` alone.
   const tooMany =
     status === 429 ? { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimit-Policy') } : {};
   const headers = {
@@ -119,7 +119,7 @@ export function errorResponse(
   return [`${known ? 'Error' : 'PublicError'}${status}`, { description, headers, content }];
 }
 
-/** The error schema with the types and codes that belong to the status. */
+/** Narrows the error schema to the types and codes that belong to the status. */
 function narrowed(status: number, further: readonly ExtensionError[]): JsonSchema {
   const of = allCodes(further).filter((one) => one.status === status);
   const $ref = `${COMPONENTS}Error`;

@@ -1,5 +1,5 @@
-// Bodies and queries of the document, from the classes that they are checked against. Loaded when the document is first
-// asked for: the conversion is not needed to serve anything else.
+// Makes the bodies and queries of the document from the classes that they are checked against. It is loaded when a client
+// first asks for the document, because nothing else needs the conversion.
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';
@@ -9,7 +9,7 @@ import { documented, type JsonSchema } from '../documented.js';
 type Options = NonNullable<Parameters<typeof targetConstructorToSchema>[1]>;
 type TransformStorage = NonNullable<Options['classTransformerMetadataStorage']>;
 
-// Where class-transformer keeps what `@Type` said; it has no public way to it.
+// class-transformer keeps here what `@Type` said, and has no public way to it.
 const { defaultMetadataStorage } = createRequire(import.meta.url)('class-transformer/cjs/storage.js') as {
   defaultMetadataStorage: TransformStorage;
 };
@@ -23,14 +23,14 @@ const OPTIONS: Options = {
     // The type comes from IsInt or IsNumber; the package's own converters would make every bounded integer a number.
     min: ({ constraints }) => ({ minimum: Number(constraints[0]) }),
     max: ({ constraints }) => ({ maximum: Number(constraints[0]) }),
-    // A schema's pattern has no flags: with one that matters it is left to @Documented.
+    // A schema's pattern has no flags, so one with a flag that matters is left to @Documented.
     matches: ({ constraints }) => {
       const [pattern] = constraints as [RegExp];
       return pattern.flags.includes('i') ? {} : { pattern: pattern.source };
     },
     // Beside @ValidateNested, which has the type.
     isInstance: {},
-    // Checks of one's own say their schema by @Documented.
+    // A validator of one's own says its schema by @Documented.
     customValidation: {},
   },
 };
@@ -44,7 +44,7 @@ interface Property {
 /** A query has no way to say null. */
 const QUERY = { nullable: false };
 
-/** Collects the classes that bodies are made of as components of the document. */
+/** Collects the classes of bodies as components of the document. */
 export class RequestSchemas {
   readonly components: Record<string, JsonSchema> = {};
   private readonly seen = new Map<string, Type<object>>();
@@ -109,7 +109,7 @@ function fieldsOf(type: Type<object>): string {
   return [...new Set(fields.map(({ propertyName }) => propertyName))].join(', ');
 }
 
-/** Whether null counts as absent (`@IsOptional`), found by asking the condition itself. */
+/** Whether null counts as absent (`@IsOptional`). It asks the condition itself. */
 function takesNull(type: Type<object>, name: string): boolean {
   const conditions = getMetadataStorage()
     .getTargetValidationMetadatas(type, '', true, false)

@@ -9,7 +9,7 @@ import { DOCS_PAGE, DOCS_POLICY, DOCS_SCRIPT } from './docs-page.js';
 import { Endpoint } from '../endpoint.js';
 import { OpenApi } from './openapi.js';
 
-/** What the page loads, and where from: the installed package, nothing from elsewhere. */
+/** What the page loads from the installed package; it loads nothing from elsewhere. */
 const PACKAGE_ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 @Controller()
@@ -62,7 +62,7 @@ export class OpenApiController {
     }
     if (!PACKAGE_ASSETS.includes(asset)) throw notFound('file');
     const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-    // Not by Express's sendFile: it would answer ranges and preconditions, which are for the content of files alone.
+    // Express's sendFile would answer ranges and preconditions, which are for the content of files alone.
     res.type(extname(asset)).send(await readFile(join(root, asset)));
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { Database } from '../../../platform/database/database.js';
 import { ApiError, notFound } from '../../../platform/http/api-error.js';
-import { Pages } from '../../../platform/http/pages.js';
+import type { PageRequest } from '../../../platform/http/pages.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import type { ListMessagesQuery } from '../task.dto.js';
 import { type MessageRow, PAGE } from './message.sql.js';
@@ -13,17 +13,11 @@ const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
 /** Reads the messages of a task. */
 @Injectable()
 export class MessageReader {
-  constructor(
-    private readonly database: Database,
-    private readonly pages: Pages,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** Oldest first, or newest with `order=desc`; `after` leaves out what a following client has already. */
-  async list(auth: AuthContext, taskId: string, query: ListMessagesQuery) {
-    const { workspaceId, userId } = auth;
-    const { order = 'asc', after } = query;
-    const route = `GET /v1/tasks/${taskId}/messages`;
-    const page = this.pages.open(query, { route, workspaceId, userId, filters: { order, after } });
+  async list(auth: AuthContext, taskId: string, page: PageRequest<ListMessagesQuery>) {
+    const { order, after } = page.query;
     if (!isUuid(taskId)) throw notFound('task');
     const [found] = await this.database.read.run(
       PAGE[order]({

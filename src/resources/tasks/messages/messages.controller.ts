@@ -1,9 +1,11 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { Auth } from '../../../access/auth/auth.decorator.js';
+import { Page } from '../../../access/auth/page.decorator.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
+import type { PageRequest } from '../../../platform/http/pages.js';
 import { pageSchema } from '../../../platform/http/schema.js';
 import { Tx } from '../../../platform/http/tx.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
@@ -34,10 +36,10 @@ export class MessagesController {
   async list(
     @Auth() auth: AuthContext,
     @Param('taskId') taskId: string,
-    @Query() query: ListMessagesQuery,
+    @Page(ListMessagesQuery) page: PageRequest<ListMessagesQuery>,
     @Req() req: Request,
   ) {
-    return this.policy.page(auth, await this.reader.list(auth, taskId, query), req);
+    return this.policy.page(auth, await this.reader.list(auth, taskId, page), req);
   }
 
   @Post()
