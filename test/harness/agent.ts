@@ -47,7 +47,7 @@ export class AgentBench {
   readonly sandbox = new FolderSandbox();
   readonly settings = Object.assign(new EngineSettings(), { backoffMs: 5, idleMs: 5_000 });
   readonly engine: LoopEngine;
-  readonly toolbox: ToolRegistry;
+  readonly registry: ToolRegistry;
   readonly modelId: string;
 
   private constructor(
@@ -66,14 +66,14 @@ export class AgentBench {
     const registry = registryOf(plugins);
     const catalog = new ModelCatalog(env, registry);
     this.modelId = catalog.default().id;
-    this.toolbox = new ToolRegistry(registry, this.settings);
+    this.registry = new ToolRegistry(registry, this.settings);
     const metrics = new Metrics();
     const selector = Object.create(SandboxSelector.prototype, {
       current: { value: this.sandbox },
       metrics: { value: metrics },
     }) as SandboxSelector;
     const caller = new ModelCaller(catalog, this.settings, metrics);
-    this.engine = new LoopEngine(catalog, caller, this.toolbox, selector, this.settings);
+    this.engine = new LoopEngine(catalog, caller, this.registry, selector, this.settings);
   }
 
   /** With a script: that model over HTTP. Without: the runbook. */

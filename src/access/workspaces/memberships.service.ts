@@ -3,7 +3,6 @@ import type { Role } from '../auth/auth-context.js';
 import { OperatorError } from '../auth/operator-error.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Membership } from './membership.entity.js';
 import {
   GET,
   HOLD_USER,
@@ -15,6 +14,7 @@ import {
   LOCK_USER,
   type MembershipRow,
   PUT,
+  REMOVE,
   WITHOUT_OTHER_OWNER,
 } from './memberships.sql.js';
 
@@ -121,7 +121,7 @@ export class MembershipsService {
 
   /** The caller holds the memberships. Keys go with them. */
   private async end(tx: UnitOfWork, workspaceId: string, userId: string, heirId: string | null): Promise<void> {
-    await tx.manager.getRepository(Membership).delete({ workspaceId, userId });
+    await tx.run(REMOVE({ workspaceId, userId }));
     for (const listener of this.listeners) await listener(tx, workspaceId, userId, heirId);
   }
 }

@@ -67,3 +67,7 @@ export const LOCK_EVERYWHERE = sql`
 SELECT ${WORKSPACE} FROM memberships m WHERE m.user_id = ${uuid('userId')} ORDER BY m.workspace_id FOR UPDATE`.rows<
   typeof WORKSPACE.row
 >();
+
+/** For a caller who holds the membership. Its keys go with it. */
+export const REMOVE = sql`
+DELETE FROM memberships WHERE workspace_id = ${uuid('workspaceId')} AND user_id = ${uuid('userId')}`.rows();

@@ -11,7 +11,7 @@ export class Workspace {
   @Column('text') slug: string;
   @Column('text') name: string;
   @Column('text') plan: Plan;
-  @CreatedAt() createdAt: Date;
   /** The kinds of message parts that are exposed; null: as the deployment has it (reference §6). */
   @Column('text', { array: true, nullable: true }) transparency: string[] | null;
+  @CreatedAt() createdAt: Date;
 }

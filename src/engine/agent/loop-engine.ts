@@ -24,7 +24,7 @@ export class LoopEngine extends AgentEngine {
   constructor(
     private readonly models: ModelCatalog,
     private readonly caller: ModelCaller,
-    private readonly toolbox: ToolRegistry,
+    private readonly tools: ToolRegistry,
     private readonly sandboxes: SandboxSelector,
     private readonly settings: EngineSettings,
   ) {
@@ -36,11 +36,11 @@ export class LoopEngine extends AgentEngine {
     if (this.models.find(input.model.id) === undefined) return modelGone(input.model.id);
     const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn);
-    const { caller, toolbox, settings } = this;
+    const { caller, tools, settings } = this;
     const report = (error: Error) => this.logger.error(`Task ${input.taskId}: ${error.message}`);
     try {
       await sandbox.reserve();
-      return yield* new TurnRun(input, { caller, toolbox, settings, sandbox, limits, report }).run();
+      return yield* new TurnRun(input, { caller, tools, settings, sandbox, limits, report }).run();
     } finally {
       await sandbox.close();
     }

@@ -75,7 +75,7 @@ describe('after a crash', () => {
 
   it('says so of every built-in tool', async () => {
     await start(steps({ text: 'never' }));
-    const names = bench.toolbox.definitions().map((tool) => tool.name);
+    const names = bench.registry.definitions().map((tool) => tool.name);
     expect(names.sort()).toEqual(TOOLS.map(([name]) => name));
   });
 

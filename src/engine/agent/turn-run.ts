@@ -23,7 +23,7 @@ type Waiting = { approval: string };
 
 export interface TurnParts {
   caller: ModelCaller;
-  toolbox: ToolRegistry;
+  tools: ToolRegistry;
   settings: EngineSettings;
   sandbox: LazySandbox;
   limits: TurnLimits;
@@ -76,7 +76,7 @@ export class TurnRun {
 
   private async askModel(): Promise<ModelAnswer | Failure> {
     const { model } = this.input;
-    const { caller, toolbox } = this.deps;
+    const { caller, tools } = this.deps;
     try {
       return await caller.call(
         {
@@ -84,7 +84,7 @@ export class TurnRun {
           effort: model.effort,
           system: SYSTEM_PROMPT,
           messages: this.conversation,
-          tools: toolbox.definitions(),
+          tools: tools.definitions(),
           signal: this.modelSignal,
         },
         (id) => this.uniqueId(id),
@@ -156,23 +156,23 @@ export class TurnRun {
 
   /** What can be said of a call without starting it: the error for the model, the question for a person, or go. */
   private prepare(call: ToolInvocation, mayHaveBegun: boolean, repeated: number): Finished | Waiting | ReadyCall {
-    const { toolbox, settings } = this.deps;
+    const { tools, settings } = this.deps;
     if (repeated >= settings.repeatsRefused) return refused(repeatedError(repeated, settings.repeatsFatal));
-    const checked = toolbox.check(call);
+    const checked = tools.check(call);
     if ('error' in checked) return refused(checked.error);
     const { tool } = checked;
     const begun = recordsBeginning(this.input, tool) ? call.stage === 'begun' : mayHaveBegun && !tool.repeatable;
     if (begun) return refused(INTERRUPTED);
-    return needsApproval(this.input, call, tool) ? { approval: toolbox.approvalQuestion(checked) } : checked;
+    return needsApproval(this.input, call, tool) ? { approval: tools.approvalQuestion(checked) } : checked;
   }
 
   private async *execute(messageId: string, { toolCallId }: ToolInvocation, ready: ReadyCall): Steps<Finished | Asked> {
-    const { toolbox, sandbox } = this.deps;
+    const { tools, sandbox } = this.deps;
     const { taskId, workspaceId, userId, signal } = this.input;
     if (recordsBeginning(this.input, ready.tool)) yield* this.tell({ type: 'begin', messageId, toolCallId });
     try {
       const about = { taskId, workspaceId, userId, toolCallId };
-      const outcome = await toolbox.execute(ready, { ...about, signal, sandbox: () => sandbox.get() });
+      const outcome = await tools.execute(ready, { ...about, signal, sandbox: () => sandbox.get() });
       if (outcome.status === 'question') return { question: outcome.question };
       const { files = [], parts = [], ...result } = outcome;
       return { result, files, parts, broken: null };

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { DatabaseServer } from '../../platform/database/database-server.js';
 import { sql } from '../../platform/database/sql.js';
+import { DatabaseServer } from '../../platform/database/database-server.js';
 
 // Not later than it would have ended: what is counted as running time ends with the lease.
 const END_LEASES = sql`

@@ -19,11 +19,11 @@ afterEach(async () => {
 });
 
 async function use(name: string, input: JsonValue): Promise<ToolOutcome> {
-  const checked = bench.toolbox.check({ name, input });
+  const checked = bench.registry.check({ name, input });
   if ('error' in checked) return { status: 'error', error: checked.error };
   const ids = { taskId: '', workspaceId: '', userId: '', toolCallId: 'call' };
   const context = { ...ids, signal, sandbox: () => Promise.resolve(session) };
-  return bench.toolbox.execute(checked, context);
+  return bench.registry.execute(checked, context);
 }
 async function output(name: string, input: JsonValue): Promise<JsonValue> {
   const outcome = await use(name, input);
@@ -280,7 +280,7 @@ describe('todo, ask and publish', () => {
 });
 
 it('every tool has a description and a schema that a model can read', () => {
-  for (const { name, description, inputSchema } of bench.toolbox.definitions()) {
+  for (const { name, description, inputSchema } of bench.registry.definitions()) {
     expect([name, description.length > 100]).toEqual([name, true]);
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
   }

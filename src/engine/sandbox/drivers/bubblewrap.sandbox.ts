@@ -5,7 +5,7 @@ import { Env } from '../../../platform/config/env.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { needProgram } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
-import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { seccompFilter } from './seccomp.js';
@@ -36,10 +36,10 @@ export class BubblewrapSandbox extends LocalSandbox {
     return this.filter ?? Buffer.alloc(0);
   }
 
-  protected command(box: Box, { root }: Prepared): string[] {
+  protected command(spec: LaunchSpec, { root }: Prepared): string[] {
     const size = String(Math.round(this.limits.memoryBytes / 4));
     const shown = root.shown.flatMap(({ source, target }) => ['--ro-bind', source, target]);
-    const project = box.project === null ? [] : ['--ro-bind', box.project, PROJECT];
+    const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
     const temporary = (mode: string, path: string) => ['--perms', mode, '--size', size, '--tmpfs', path];
     return [
       this.bwrap,
@@ -49,8 +49,8 @@ export class BubblewrapSandbox extends LocalSandbox {
       ...project,
       ...['--remount-ro', '/dev', '--proc', '/proc', ...temporary('1777', '/tmp'), ...temporary('0700', HOME)],
       // The last one, and nothing below it: bubblewrap before 0.12 follows links there (CVE-2026-87766).
-      ...['--bind', box.workdir, '/workdir', '--'],
-      ...box.init,
+      ...['--bind', spec.workdir, '/workdir', '--'],
+      ...spec.init,
     ];
   }
 

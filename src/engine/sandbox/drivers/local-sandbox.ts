@@ -6,7 +6,7 @@ import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
 import type { DataDir } from '../../../platform/config/data-dir.js';
 import type { Env } from '../../../platform/config/env.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
-import type { CommandTools, How, Line } from '../launch/command.js';
+import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
 import type { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
 import { LocalSession } from './local-session.js';
@@ -23,15 +23,15 @@ export interface Prepared {
   root: RootFolder;
   workdirs: Workdirs;
   projects: ProjectFolders;
-  tools: CommandTools;
+  resources: LaunchResources;
 }
 
-/** One command as the driver sees it. */
-export interface Box {
+/** One launch as the driver sees it. */
+export interface LaunchSpec {
   workdir: string;
   /** Folder that is shown read-only at `/project`, outside of the workdir. */
   project: string | null;
-  /** Started first inside, with everything that follows as its arguments. */
+  /** The program that is started first inside, and its arguments. */
   init: string[];
 }
 
@@ -40,8 +40,8 @@ export abstract class LocalSandbox extends Sandbox {
   readonly limits: SandboxLimits;
   /** Whether it keeps a command apart from the host; the trial at boot then demands it. */
   protected readonly guards: boolean = true;
-  private readonly launch = script('launch');
-  private readonly init = script('init');
+  private readonly launchScript = script('launch');
+  private readonly initScript = script('init');
   private preparing: Promise<Prepared> | undefined;
 
   constructor(
@@ -53,8 +53,8 @@ export abstract class LocalSandbox extends Sandbox {
     this.limits = sandboxLimitsOf(env.file);
   }
 
-  /** The program that makes the sandbox, with its arguments, `box.init` last. */
-  protected abstract command(box: Box, prepared: Prepared): string[];
+  /** The program that makes the sandbox, with its arguments, `spec.init` last. */
+  protected abstract command(spec: LaunchSpec, prepared: Prepared): string[];
   /** Looks for the driver's own programs; throws {@link SandboxError} when one is missing. Called before the first command. */
   protected abstract prepare(prepared: Prepared): Promise<void>;
   protected abstract report(probed: Map<string, string>): SandboxReport;
@@ -62,14 +62,14 @@ export abstract class LocalSandbox extends Sandbox {
   protected inside(_workdir: string): string {
     return '/workdir';
   }
-  protected sweep(): CommandTools['sweep'] {
+  protected sweep(): LaunchResources['sweep'] {
     return undefined;
   }
   protected environment({ root }: Prepared, _project: string | null): Record<string, string> {
     return { PATH: root.searchPath, HOME, LANG: 'C.UTF-8', TERM: 'dumb' };
   }
   /** What the driver's program finds on descriptor 6. */
-  protected file(_box: Box, _prepared: Prepared): Buffer {
+  protected file(_spec: LaunchSpec, _prepared: Prepared): Buffer {
     return Buffer.alloc(0);
   }
 
@@ -116,7 +116,7 @@ export abstract class LocalSandbox extends Sandbox {
       throw error;
     });
     const at = { workdir, project, user };
-    const line = (command: string[], how: How) => this.line(command, { ...how, ...at }, prepared);
+    const launch = (command: string[], how: LaunchOptions) => this.launchCommand(command, { ...how, ...at }, prepared);
     return new LocalSession({
       workdir,
       inside: this.inside(workdir),
@@ -124,10 +124,10 @@ export abstract class LocalSandbox extends Sandbox {
       user,
       release: () => own?.release(),
       limits: this.limits,
-      tools: prepared.tools,
+      resources: prepared.resources,
       shell: prepared.root.shell,
       environment: this.environment(prepared, project),
-      line,
+      launch,
       signal,
     });
   }
@@ -141,7 +141,7 @@ export abstract class LocalSandbox extends Sandbox {
   /** Nest calls it at the end; every session is closed by then. */
   async onApplicationShutdown(): Promise<void> {
     const prepared = await this.preparing?.catch(() => undefined);
-    prepared?.tools.pipes.close();
+    prepared?.resources.pipes.close();
     prepared?.workdirs.close();
   }
 
@@ -172,7 +172,7 @@ export abstract class LocalSandbox extends Sandbox {
       root: await prepareRoot(base, uid),
       workdirs: await Workdirs.open(base, uid !== null),
       projects: new ProjectFolders(base, uid !== null),
-      tools: {
+      resources: {
         pipes: new Pipes(base, needProgram('mkfifo', 'coreutils')),
         heartbeat: this.heartbeat,
         ...(sweep && { sweep }),
@@ -183,16 +183,16 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   /** The whole command line: small parent → (as root) another user → the driver's program → first process → command. */
-  private line(command: string[], at: Spot, prepared: Prepared): Line {
-    const { firstSilenceSeconds, silenceSeconds } = prepared.tools.heartbeat;
+  private launchCommand(command: string[], at: LaunchContext, prepared: Prepared): LaunchCommand {
+    const { firstSilenceSeconds, silenceSeconds } = prepared.resources.heartbeat;
     const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
     const shell = needProgram('bash', 'bash');
-    const init = ['/bin/sh', '-c', this.init, 'init', at.cwd, ...command];
-    const box: Box = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
+    const init = ['/bin/sh', '-c', this.initScript, 'init', at.cwd, ...command];
+    const spec: LaunchSpec = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    const launch = [shell, '-c', this.launch, 'launch', ...silence, String(at.lastDescriptor)];
-    return { argv: [...launch, ...setpriv, ...this.command(box, prepared)], file: this.file(box, prepared) };
+    const launch = [shell, '-c', this.launchScript, 'launch', ...silence, String(at.lastDescriptor)];
+    return { argv: [...launch, ...setpriv, ...this.command(spec, prepared)], file: this.file(spec, prepared) };
   }
 
   private prlimit(): string[] {
@@ -218,7 +218,8 @@ function asSandboxError(error: unknown): never {
   throw new SandboxError(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-interface Spot extends How {
+/** What is known of a launch before the driver is asked. */
+interface LaunchContext extends LaunchOptions {
   workdir: string;
   project: string | null;
   user: UserId | null;

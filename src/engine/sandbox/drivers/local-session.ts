@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Command, type CommandTools, type How, type Line, MARK } from '../launch/command.js';
+import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, MARK } from '../launch/command.js';
 import { DiskWatch } from '../workdir/disk-watch.js';
 import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from '../sandbox.js';
 import { PROJECT } from './root-folder.js';
@@ -19,10 +19,10 @@ interface SessionParts {
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
   limits: SandboxLimits;
-  tools: CommandTools;
+  resources: LaunchResources;
   shell: string;
   environment: Record<string, string>;
-  line: (command: string[], how: How) => Line;
+  launch: (command: string[], options: LaunchOptions) => LaunchCommand;
   signal: AbortSignal;
 }
 
@@ -53,7 +53,7 @@ export class LocalSession extends SandboxSession {
 
   async run(command: string, options: RunOptions = {}): Promise<RunResult> {
     this.assertOpen();
-    const { inside, limits, shell, tools } = this.parts;
+    const { inside, limits, shell, resources } = this.parts;
     const cwd = insideWorkdir(options.cwd ?? inside, inside);
     const wrong = cwd === null ? 'cwd has to be inside of the workdir' : refusal(command, options.env);
     if (wrong !== null)
@@ -62,13 +62,13 @@ export class LocalSession extends SandboxSession {
     const environment = Object.entries({
       ...this.parts.environment,
       ...options.env,
-      ...(tools.sweep && { [MARK]: mark }),
+      ...(resources.sweep && { [MARK]: mark }),
     });
     const assignments = environment.map(([name, value]) => `${name}=${value}`);
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
     const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
-    const running = new Command(tools, {
-      ...this.parts.line(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6 }),
+    const running = new Command(resources, {
+      ...this.parts.launch(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6 }),
       ...(long && { text: Buffer.from(command) }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),

@@ -3,7 +3,7 @@ import { Env } from '../../../platform/config/env.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
-import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { DEVICES, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 
@@ -28,13 +28,13 @@ export class NamespacesSandbox extends LocalSandbox {
     this.noExec = await noExec(base);
   }
 
-  protected command(box: Box, { root }: Prepared): string[] {
+  protected command(spec: LaunchSpec, { root }: Prepared): string[] {
     const build = ['/bin/sh', '-c', this.script, 'namespaces', root.path, this.loopback ?? ':'];
-    return [this.unshare, ...FLAGS, ...build, ...box.init];
+    return [this.unshare, ...FLAGS, ...build, ...spec.init];
   }
 
-  protected override file(box: Box, { root }: Prepared): Buffer {
-    return Buffer.from(this.mounts(box, root.path, root.shown));
+  protected override file(spec: LaunchSpec, { root }: Prepared): Buffer {
+    return Buffer.from(this.mounts(spec, root.path, root.shown));
   }
 
   protected report(probed: Map<string, string>): SandboxReport {
@@ -47,7 +47,7 @@ export class NamespacesSandbox extends LocalSandbox {
   }
 
   /** fstab(5) lines in the order in which they are mounted; nothing comes after the workdir. */
-  private mounts(box: Box, root: string, shown: { source: string; target: string }[]): string {
+  private mounts(spec: LaunchSpec, root: string, shown: { source: string; target: string }[]): string {
     const ours = this.noExec ? ',noexec' : '';
     const temporary = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes / 4)},nr_inodes=100k`;
     const lines = [
@@ -58,8 +58,8 @@ export class NamespacesSandbox extends LocalSandbox {
       ['tmpfs', `${root}/tmp`, 'tmpfs', `${temporary},mode=1777`],
       ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${temporary},mode=1777`],
       ['tmpfs', `${root}${HOME}`, 'tmpfs', `${temporary},mode=0700`],
-      ...(box.project === null ? [] : [[box.project, root + PROJECT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
-      [box.workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],
+      ...(spec.project === null ? [] : [[spec.project, root + PROJECT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
+      [spec.workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],
     ];
     return lines.map((words) => `${words.map(escaped).join(' ')} 0 0\n`).join('');
   }

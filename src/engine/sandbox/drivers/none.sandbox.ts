@@ -4,9 +4,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import { type CommandTools, MARK } from '../launch/command.js';
+import { type LaunchResources, MARK } from '../launch/command.js';
 import { Heartbeat } from '../heartbeat.js';
-import { type Box, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 
 /** No sandbox: plain processes of the host, with limits, an empty environment and an end. Only by explicit choice. */
@@ -32,8 +32,8 @@ export class NoSandbox extends LocalSandbox {
     return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TERM: 'dumb', ...found };
   }
 
-  protected command(box: Box): string[] {
-    return ['/bin/sh', '-c', 'echo "pid $$" >&4; exec "$@"', 'none', ...box.init];
+  protected command(spec: LaunchSpec): string[] {
+    return ['/bin/sh', '-c', 'echo "pid $$" >&4; exec "$@"', 'none', ...spec.init];
   }
 
   protected report(): SandboxReport {
@@ -48,7 +48,7 @@ export class NoSandbox extends LocalSandbox {
   }
 
   /** Without a process namespace only the environment, which is inherited, tells whose a process is. */
-  protected override sweep(): CommandTools['sweep'] {
+  protected override sweep(): LaunchResources['sweep'] {
     return async (mark) => {
       while (killMarked(`${MARK}=${mark}`) > 0) await turn();
     };

@@ -11,29 +11,30 @@ import { type RunResult, SandboxError } from '../sandbox.js';
 /** Variable that marks all processes of one command, for the driver that has no other means to find them. */
 export const MARK = 'MILLWRIGHT_SANDBOX';
 
-/** What all commands of one driver share. */
-export interface CommandTools {
+/** What all launches of one driver share. */
+export interface LaunchResources {
   pipes: Pipes;
   heartbeat: Heartbeat;
   /** Ends what has outlived the first process of a sandbox; only where the kernel does not do it. */
   sweep?: (mark: string) => Promise<void>;
 }
 
-/** How one sandbox is started. */
-export interface Line {
+/** The program that makes one sandbox and starts the command in it. */
+export interface LaunchCommand {
   argv: string[];
   /** What its program finds on descriptor 6. */
   file: Buffer;
 }
 
-export interface How {
-  /** Folder inside. */
+/** How one command is launched. */
+export interface LaunchOptions {
+  /** The folder that it runs in, as it is named inside. */
   cwd: string;
   /** 7 with a text for the shell on it, else 6. */
   lastDescriptor: 6 | 7;
 }
 
-export interface CommandOptions extends Line {
+export interface CommandOptions extends LaunchCommand {
   stdin?: Readable | string | Buffer | undefined;
   timeoutSeconds: number;
   outputBytes: number;
@@ -63,7 +64,7 @@ export class Command {
   private killed: Killed | 'ended' | undefined;
 
   constructor(
-    private readonly tools: CommandTools,
+    private readonly resources: LaunchResources,
     private readonly options: CommandOptions,
   ) {}
 
@@ -94,7 +95,7 @@ export class Command {
   }
 
   private async spawnAndWait() {
-    const [out, err] = [await this.tools.pipes.take(), await this.tools.pipes.take()];
+    const [out, err] = [await this.resources.pipes.take(), await this.resources.pipes.take()];
     const child = this.spawn(out.input, err.input);
     this.child = child;
     const streams = [this.collect(out.output, this.stdout), this.collect(err.output, this.stderr)];
@@ -104,7 +105,7 @@ export class Command {
     });
     this.watch(child);
     // Elsewhere the kernel ends all processes of a sandbox, and with them its output.
-    if (this.tools.sweep !== undefined) child.once('exit', () => letGo([out.output, err.output]));
+    if (this.resources.sweep !== undefined) child.once('exit', () => letGo([out.output, err.output]));
     if (this.options.stdin instanceof Readable && child.stdin !== null) feed(this.options.stdin, child.stdin);
     try {
       const [result] = await Promise.all([ended, ...streams]);
@@ -119,7 +120,7 @@ export class Command {
     const { argv, file, stdin, text } = this.options;
     const own: number[] = [...output];
     const given = (content: Buffer | string) => {
-      own.push(this.tools.pipes.file(Buffer.from(content)));
+      own.push(this.resources.pipes.file(Buffer.from(content)));
       return own.at(-1);
     };
     try {
@@ -136,9 +137,9 @@ export class Command {
     const [beats, life, started] = child.stdio.slice(3) as (Socket | null | undefined)[];
     if (!beats || !life || !started) return;
     for (const stream of [beats, life, started]) stream.on('error', () => undefined);
-    this.tools.heartbeat.add(beats);
-    beats.once('close', () => this.tools.heartbeat.remove(beats));
-    child.once('exit', () => this.tools.heartbeat.remove(beats));
+    this.resources.heartbeat.add(beats);
+    beats.once('close', () => this.resources.heartbeat.remove(beats));
+    child.once('exit', () => this.resources.heartbeat.remove(beats));
     started.once('data', () => {
       this.started = true;
       // Asked to end before there was anything to end.
@@ -157,7 +158,7 @@ export class Command {
   }
 
   private async afterLife(child: ChildProcess): Promise<void> {
-    await this.tools.sweep?.(this.options.mark);
+    await this.resources.sweep?.(this.options.mark);
     endHeartbeats(child, 'q');
   }
 
