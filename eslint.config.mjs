@@ -3,7 +3,7 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'examples/', '.data/', 'demo-output/'] },
+  { ignores: ['dist/', 'types/', 'node_modules/', 'examples/', '.data/', 'demo-output/'] },
   js.configs.recommended,
   {
     files: ['src/**/*.ts', 'test/**/*.ts'],

@@ -6,7 +6,8 @@ export const common = {
   // Not the checkout as a whole: Jest would walk through a data folder in it.
   roots: ['<rootDir>/src', '<rootDir>/test'],
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  // By its own name the package is what was built; a test is about the sources.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^millwright$': '<rootDir>/src/index.ts' },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

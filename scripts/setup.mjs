@@ -102,6 +102,7 @@ function built() {
   if (!existsSync(join(ROOT, 'dist', 'main.js'))) return false;
   // A deployment without sources or compiler runs what it was given.
   if (!existsSync(join(ROOT, 'src')) || !existsSync(join(ROOT, 'node_modules', '@nestjs', 'cli'))) return true;
+  if (!existsSync(join(ROOT, 'types', 'index.d.ts'))) return false;
   return existsSync(BUILD_STAMP) && readFileSync(BUILD_STAMP, 'utf8') === sourceHash();
 }
 
@@ -110,7 +111,14 @@ function sourceHash() {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
-  const settings = ['package-lock.json', 'package.json', 'nest-cli.json', '.swcrc', 'tsconfig.json'];
+  const settings = [
+    'package-lock.json',
+    'package.json',
+    'nest-cli.json',
+    '.swcrc',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ];
   for (const path of [...sources.sort(), ...settings.map((name) => join(ROOT, name))]) {
     const content = readFileSync(path);
     hash.update(`${path.slice(ROOT.length)}\0${content.length}\0`).update(content);

@@ -2,10 +2,12 @@
 // The operator command (reference §16). It runs beside the service or alone. (`--no-opt`: see scripts/cli.mjs.)
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
+import { EXTENSIONS } from './extensions.js';
 import { program } from './operator/verbs/program.js';
+import { ExtensionSet } from './platform/plugins/extension-set.js';
 
 try {
-  await program().parseAsync();
+  await program(new ExtensionSet(EXTENSIONS)).parseAsync();
 } catch (error) {
   // Commander has said what is wrong with the line; 2 tells a wrong command from one that failed.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;

@@ -6,7 +6,6 @@ import { ConfigModule } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { ENTITIES } from './entities.js';
-import { EXTENSIONS } from './extensions.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { FilesModule } from './resources/files/files.module.js';
 import { HealthModule } from './operator/health/health.module.js';
@@ -14,23 +13,28 @@ import { HttpModule } from './platform/http/http.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { ModelsModule } from './engine/models/models.module.js';
 import { PipelineModule } from './pipeline.js';
+import type { ExtensionSet } from './platform/plugins/extension-set.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { ChannelModule } from './platform/signals/channel.module.js';
 import { SignalsModule } from './platform/signals/signals.module.js';
+import { TaskAccessModule } from './resources/tasks/task-access.js';
 import { TasksModule } from './resources/tasks/tasks.module.js';
 import { FirstBootModule } from './access/workspaces/first-boot.js';
 import { WorkspacesModule } from './access/workspaces/workspaces.module.js';
 
 type Modules = NonNullable<ModuleMetadata['imports']>;
 
-/** The modules of a process with this configuration. `AppModule` is this for the environment of the process. */
-export function composeApp(env: Env): { imports: Modules } {
+/**
+ * The modules of a process with this configuration. `AppModule` is this for the environment of the process and the extensions
+ * of `src/extensions.ts`.
+ */
+export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modules } {
   const ground: Modules = [
-    ConfigModule.with(env),
+    ConfigModule.with(env, extensions),
     MetricsModule,
     PluginsModule,
-    DatabaseModule.with({ entities: ENTITIES }),
+    DatabaseModule.with({ entities: [...ENTITIES, ...extensions.entities], migrations: extensions.migrations }),
     ScheduleModule.forRoot(),
     ChoresModule,
   ];
@@ -43,7 +47,8 @@ export function composeApp(env: Env): { imports: Modules } {
     ProjectsModule,
     FilesModule,
     TasksModule,
+    TaskAccessModule,
   ];
   const work: Modules = env.runsWork ? [RunsModule.with(env)] : [];
-  return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...EXTENSIONS] };
+  return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...extensions.modules] };
 }

@@ -1,7 +1,4 @@
-import type { ModuleMetadata } from '@nestjs/common';
+import type { Extension } from './platform/plugins/extension.js';
 
-/**
- * The one list that an enterprise team edits: its own Nest modules, whose providers may carry `@Plugin(Seam, 'name')`
- * and whose controllers carry `@Endpoint`. See docs/extending.md.
- */
-export const EXTENSIONS: NonNullable<ModuleMetadata['imports']> = [];
+/** The one list that an enterprise team edits: what `defineExtension` has made (docs/extending.md). */
+export const EXTENSIONS: readonly Extension[] = [];

@@ -1,33 +1,23 @@
-// The public surface for extension authors; the program itself imports from the files.
+// The public surface for authors of extensions: `import … from 'millwright'`. The program itself imports from the files,
+// and nothing here leads to its composition: what an extension loads does not load the list that it stands in.
+export { Auth } from './access/auth/auth.decorator.js';
+export { Page } from './access/auth/page.decorator.js';
+export type { AuthContext, Role } from './access/auth/auth-context.js';
+export { USER, visible, VISIBLE_PROJECT, WORKSPACE } from './access/auth/visibility.js';
+export { OperatorError } from './access/auth/operator-error.js';
+export { type MemberRemoved, MembershipsService } from './access/workspaces/memberships.service.js';
+export { User } from './access/workspaces/user.entity.js';
+export { UsersService } from './access/workspaces/users.service.js';
+export { Workspace } from './access/workspaces/workspace.entity.js';
+export { type EmptyingStep, WorkspaceRemover } from './access/workspaces/workspace-remover.js';
+export { WorkspacesService } from './access/workspaces/workspaces.service.js';
 export { AgentEngine } from './engine/agent/agent-engine.js';
 export type * from './engine/agent/agent-engine.js';
 export { AgentTool, success } from './engine/agent/agent-tool.js';
 export type * from './engine/agent/agent-tool.js';
-export type { AuthContext, Role } from './access/auth/auth-context.js';
-export { Auth } from './access/auth/auth.decorator.js';
-export { composeApp } from './compose.js';
-export { Env, readEnv } from './platform/config/env.js';
-export { Database } from './platform/database/database.js';
-export { columns } from './platform/database/columns.js';
-export * from './platform/database/sql.js';
-export { ApiError, notFound } from './platform/http/api-error.js';
-export { configureHttp } from './platform/http/configure-http.js';
-export { Documented } from './platform/http/documented.js';
-export { type DocumentedAnswer, Endpoint, type EndpointContract, type Scope } from './platform/http/endpoint.js';
-export { PageQuery, Pages } from './platform/http/pages.js';
-export { deletedSchema, idSchema, named, pageSchema, personSchema, timestampSchema } from './platform/http/schema.js';
-export { Tx } from './platform/http/tx.js';
-export type { UnitOfWork } from './platform/database/unit-of-work.js';
 export type * from './engine/models/conversation.js';
 export { ModelError, ModelProvider } from './engine/models/model-provider.js';
 export type * from './engine/models/model-provider.js';
-export { StorageDriver } from './resources/files/storage/storage-driver.js';
-export type * from './resources/files/storage/storage-driver.js';
-export { TaskAccess } from './resources/tasks/task-access.js';
-export { TasksModule } from './resources/tasks/tasks.module.js';
-export type { LockedTask } from './resources/tasks/task.sql.js';
-export { visible } from './access/auth/visibility.js';
-export { Plugin, PluginRegistry } from './platform/plugins/plugin.js';
 export {
   Sandbox,
   SandboxBusyError,
@@ -37,7 +27,37 @@ export {
   SandboxSession,
 } from './engine/sandbox/sandbox.js';
 export type * from './engine/sandbox/sandbox.js';
-export { type MemberRemoved, MembershipsService } from './access/workspaces/memberships.service.js';
-export { type EmptyingStep, WorkspaceRemover } from './access/workspaces/workspace-remover.js';
 export { Chore, type ChoreOptions } from './platform/chores/chore.js';
 export { ChoreRunner } from './platform/chores/chore-runner.js';
+export { Env } from './platform/config/env.js';
+export { Big, columns, type ColumnList, CreatedAt, Id, Timestamp } from './platform/database/columns.js';
+export { Database } from './platform/database/database.js';
+export { isUuid, newId } from './platform/database/ids.js';
+export * from './platform/database/sql.js';
+export { Transactions } from './platform/database/transactions.js';
+export type { UnitOfWork } from './platform/database/unit-of-work.js';
+export { ApiError, errorCode, type ExtensionError, notFound } from './platform/http/api-error.js';
+export { Documented } from './platform/http/documented.js';
+export { type DocumentedAnswer, Endpoint, type EndpointContract, type Scope } from './platform/http/endpoint.js';
+export { byCreation, PageQuery, PageRequest, Pages, type PageScope, type Position } from './platform/http/pages.js';
+export {
+  deletedSchema,
+  idSchema,
+  named,
+  pageSchema,
+  personSchema,
+  timestampSchema,
+  timestampView,
+} from './platform/http/schema.js';
+export { Tx } from './platform/http/tx.js';
+export { Metrics } from './platform/metrics/metrics.js';
+export { configSection, defineExtension } from './platform/plugins/extension.js';
+export type * from './platform/plugins/extension.js';
+export { Plugin, PluginRegistry, type Seam } from './platform/plugins/plugin.js';
+export { StoredFile } from './resources/files/file.entity.js';
+export { StorageDriver } from './resources/files/storage/storage-driver.js';
+export type * from './resources/files/storage/storage-driver.js';
+export { Project } from './resources/projects/project.entity.js';
+export { TaskAccess } from './resources/tasks/task-access.js';
+export { Task } from './resources/tasks/task.entity.js';
+export type { LockedTask } from './resources/tasks/task.sql.js';

@@ -5,15 +5,14 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ModelCatalog } from './engine/models/model-catalog.js';
 import { SandboxSelector } from './engine/sandbox/sandbox-selector.js';
-import { ConfigurationError, type Env, readEnv } from './platform/config/env.js';
+import { ConfigurationError, type Env } from './platform/config/env.js';
 import { configureHttp } from './platform/http/configure-http.js';
 import { isForOperators, PinoLogger } from './platform/logging/pino-logger.js';
 import { TerminalLines } from './platform/logging/terminal.js';
 
 try {
-  const env = readEnv();
-  // Imported late: composing it reads the environment too, and a wrong value is answered above, without a stack.
-  const { AppModule } = await import('./app.module.js');
+  // Imported late: composing it reads the environment, and a wrong value is answered below, without a stack.
+  const { AppModule, env } = await import('./app.module.js');
   const { LOG_LEVEL } = env.variables;
   const verbose = LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace';
   const terminal = process.stdout.isTTY ? new TerminalLines(process.stdout, verbose) : undefined;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { KeyUses } from '../../src/access/auth/key-uses.js';
+import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
 import { program } from '../../src/operator/verbs/program.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client } from '../harness/client.js';
@@ -74,7 +75,7 @@ describe('What the operator command says and asks (reference §16)', () => {
   it('describes each verb', () => {
     const verbs = (command: Command): Command[] =>
       command.commands.length === 0 ? [command] : command.commands.flatMap(verbs);
-    const all = verbs(program());
+    const all = verbs(program(new ExtensionSet([])));
     expect(all.length).toBeGreaterThanOrEqual(16);
     for (const one of all) {
       expect([one.name(), one.description()]).toEqual([one.name(), expect.stringMatching(/^[a-z].{10,}[^.]$/)]);

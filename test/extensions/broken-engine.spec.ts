@@ -7,7 +7,7 @@ import {
   type AgentInput,
   type AgentOutcome,
   Plugin,
-} from '../../src/index.js';
+} from 'millwright';
 import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask, finished, readResults, runTask } from '../harness/tasks.js';

@@ -2,12 +2,12 @@ import { bootWorker, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { answerApproval, approvalOf } from '../harness/approvals.js';
 import { createTask, finished, runTask } from '../harness/tasks.js';
-import { ForeignModule } from './foreign-module.js';
+import { FOREIGN } from './foreign-module.js';
 
 describe('A foreign module', () => {
   let member: Member;
 
-  const service = useService(() => bootWorker({ imports: [ForeignModule] }));
+  const service = useService(() => bootWorker({ extensions: [FOREIGN] }));
   beforeAll(async () => {
     member = await makeMember(service);
   });
@@ -20,6 +20,13 @@ describe('A foreign module', () => {
       result: { text: `Counted: ${result}` },
       usage: { toolCalls: 2 },
     });
+  });
+
+  it('tells its tool the task, the workspace and who made the task', async () => {
+    const { client, workspace, user } = member;
+    const task = await runTask(client, 'For whom?', { model: 'counter' });
+    const output = { taskId: task.id, workspaceId: workspace.id, userId: user.id };
+    expect(task.result?.text).toBe(`Counted: ${JSON.stringify({ status: 'success', output })}`);
   });
 
   it('asks before its tool in a task with approvals, because the tool does not say that it changes nothing', async () => {

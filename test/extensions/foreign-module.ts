@@ -6,6 +6,7 @@ import {
   AgentTool,
   Auth,
   type AuthContext,
+  defineExtension,
   Endpoint,
   type ModelInfo,
   type ModelPart,
@@ -20,12 +21,28 @@ import {
   Tx,
   type UnitOfWork,
   uuid,
-} from '../../src/index.js';
+} from 'millwright';
 
 const parameters = z.strictObject({ path: z.string() });
+const nothing = z.strictObject({});
 
+/** Says for whom it works. */
+@Plugin(AgentTool, 'who_for')
+export class WhoForTool extends AgentTool<typeof nothing> {
+  readonly name = 'who_for';
+  readonly description = 'Says for whom this is done.';
+  readonly parameters = nothing;
+  readonly repeatable = true;
+  override readonly changes = false;
+
+  execute(_input: object, { taskId, workspaceId, userId }: ToolContext): Promise<ToolOutcome> {
+    return Promise.resolve(success({ taskId, workspaceId, userId }));
+  }
+}
+
+/** It does not say that it changes nothing. */
 @Plugin(AgentTool, 'count_words')
-export class CountWordsTool extends AgentTool<typeof parameters> {
+export class ForeignCountTool extends AgentTool<typeof parameters> {
   readonly name = 'count_words';
   readonly description = 'Counts the words of a text file.';
   readonly parameters = parameters;
@@ -61,10 +78,11 @@ export class CounterModel extends ModelProvider {
     const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 };
     const results = messages.flatMap(({ invocations }) => invocations.map(({ result }) => result));
     const told = messages[0]?.parts.find((part) => part.type === 'text')?.text ?? '';
-    const calls = [
+    const counting = [
       { name: 'write', input: { path: 'told.txt', content: told } },
       { name: 'count_words', input: { path: 'told.txt' } },
     ];
+    const calls = told === 'For whom?' ? [{ name: 'who_for', input: {} }] : counting;
     const call = calls[results.length];
     if (call === undefined) {
       yield { type: 'text', text: `Counted: ${JSON.stringify(results.at(-1))}`, end: true };
@@ -114,5 +132,7 @@ export class NotesController {
   }
 }
 
-@Module({ controllers: [NotesController], providers: [CountWordsTool, CounterModel] })
-export class ForeignModule {}
+@Module({ controllers: [NotesController], providers: [ForeignCountTool, CounterModel, WhoForTool] })
+class ForeignModule {}
+
+export const FOREIGN = defineExtension({ name: 'foreign', module: ForeignModule });

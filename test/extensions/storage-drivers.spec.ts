@@ -7,7 +7,7 @@ import { WorkspaceRemover } from '../../src/access/workspaces/workspace-remover.
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
-import type { StorageDriver, StoredBytes } from '../../src/index.js';
+import type { StorageDriver, StoredBytes } from 'millwright';
 import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { checkedFetch, postForm, storedFiles, upload } from '../harness/files.js';

@@ -2,14 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Module, type OnModuleInit } from '@nestjs/common';
-import {
-  type ArrivingBytes,
-  type ByteRange,
-  Database,
-  Plugin,
-  StorageDriver,
-  type StoredBytes,
-} from '../../src/index.js';
+import { type ArrivingBytes, type ByteRange, Database, Plugin, StorageDriver, type StoredBytes } from 'millwright';
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS kept_files (

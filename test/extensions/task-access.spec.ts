@@ -1,17 +1,7 @@
 import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { z } from 'zod';
-import {
-  Auth,
-  type AuthContext,
-  Database,
-  Endpoint,
-  TaskAccess,
-  TasksModule,
-  Tx,
-  type UnitOfWork,
-  visible,
-} from '../../src/index.js';
+import { Auth, type AuthContext, Database, Endpoint, TaskAccess, Tx, type UnitOfWork, visible } from 'millwright';
 import { sql } from '../../src/platform/database/sql.js';
 import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
@@ -70,7 +60,7 @@ class MarksController {
   }
 }
 
-@Module({ imports: [TasksModule], controllers: [MarksController] })
+@Module({ controllers: [MarksController] })
 class MarksModule {}
 
 describe('TaskAccess, for a foreign resource of tasks (reference §3)', () => {

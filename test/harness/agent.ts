@@ -89,6 +89,8 @@ export class AgentBench {
   input(messages: ConversationMessage[] | string, more: Partial<AgentInput> = {}): AgentInput {
     return {
       taskId: '0190a000-0000-7000-8000-000000000001',
+      workspaceId: '0190a000-0000-7000-8000-000000000002',
+      userId: '0190a000-0000-7000-8000-000000000003',
       runId: '0190a000-0000-7000-8000-000000000002',
       model: { id: this.modelId, effort: null },
       messages: typeof messages === 'string' ? [user(messages)] : messages,

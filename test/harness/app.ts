@@ -5,8 +5,12 @@ import type { z } from 'zod';
 import { composeApp } from '../../src/compose.js';
 import { configFileSchema } from '../../src/platform/config/config-file.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
+import type { Extension } from '../../src/platform/plugins/extension.js';
+import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
 import { configureHttp } from '../../src/platform/http/configure-http.js';
 import { createDatabase, type TestDatabase } from './database.js';
+import { DataSource } from 'typeorm';
+import { refuseSecondConnections } from './one-connection.js';
 import { sharedRedis } from './shared-redis.js';
 
 // What the framework logs outside of an application; the application's own logger follows LOG_LEVEL.
@@ -24,8 +28,10 @@ export interface BootOptions {
   /** Environment variables over the test defaults. */
   env?: Record<string, string>;
   /** Parts of CONFIG_FILE, over those of the file that `env` names. */
-  config?: z.input<typeof configFileSchema>;
-  /** Further modules, for example a foreign one under test. */
+  config?: z.input<ReturnType<typeof configFileSchema>>;
+  /** What `src/extensions.ts` would list. The tests of the product have none unless they say so. */
+  extensions?: readonly Extension[];
+  /** Further modules that bring nothing but providers and routes. */
   imports?: NonNullable<ModuleMetadata['imports']>;
   /** Overrides providers before the module is compiled. */
   override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
@@ -46,10 +52,13 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
     ...(await sharedRedis({ DATABASE_URL: db.url })),
     ...options.env,
   });
-  const env = new Env(variables, { ...file, ...configFileSchema.parse(options.config ?? {}) }, modelKeys);
-  const { imports = [] } = composeApp(env);
+  const extensions = new ExtensionSet(options.extensions ?? []);
+  const config = configFileSchema(extensions).parse(options.config ?? {});
+  const env = new Env(variables, { ...file, ...config }, modelKeys);
+  const { imports = [] } = composeApp(env, extensions);
   const builder = Test.createTestingModule({ imports: [...imports, ...(options.imports ?? [])] });
   const module = await (options.override?.(builder) ?? builder).compile();
+  refuseSecondConnections(module.get(DataSource, { strict: false }));
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false });
   configureHttp(app, env);
   try {

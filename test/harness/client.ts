@@ -3,7 +3,8 @@ import { checkAnswer } from './contract.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import type { Role } from '../../src/access/auth/auth-context.js';
 import type { Plan } from '../../src/platform/config/rate-limits.js';
-import { type Scope, SCOPES } from '../../src/platform/http/endpoint.js';
+import type { Scope } from '../../src/platform/http/endpoint.js';
+import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { UsersService } from '../../src/access/workspaces/users.service.js';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
@@ -101,7 +102,8 @@ let count = 0;
 
 /** A new user with a key, in a new workspace or a given one; through the services that the operator command calls. */
 export async function makeMember({ app, url }: TestApp, options: MemberOptions = {}): Promise<Member> {
-  const { plan = 'paid', role = 'member', scopes = SCOPES, lifetimeSeconds = null } = options;
+  const { plan = 'paid', role = 'member', scopes = app.get(ExtensionSet).scopes } = options;
+  const { lifetimeSeconds = null } = options;
   const n = ++count;
   const workspace = options.workspace ?? (await app.get(WorkspacesService).create({ name: `Workspace ${n}`, plan }));
   const user = await app.get(UsersService).create({ email: `user${n}@example.test`, name: `User ${n}` });

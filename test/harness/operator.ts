@@ -2,6 +2,8 @@ import { jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { program } from '../../src/operator/verbs/program.js';
+import type { Extension } from '../../src/platform/plugins/extension.js';
+import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -15,7 +17,12 @@ export interface CommandResult {
 export class Operator {
   private readonly env: Record<string, string>;
 
-  constructor({ db }: { db: { url: string } }, env: Record<string, string> = {}) {
+  /** @param extensions those of {@link run}; a process has those of `src/extensions.ts`. */
+  constructor(
+    { db }: { db: { url: string } },
+    env: Record<string, string> = {},
+    private readonly extensions: readonly Extension[] = [],
+  ) {
     const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
     this.env = { NODE_ENV: 'test', DATABASE_URL: db.url, SECRET_KEY, ...env };
   }
@@ -39,7 +46,7 @@ export class Operator {
     const print = jest.spyOn(console, 'log').mockImplementation(() => undefined);
     Object.assign(process.env, this.env);
     try {
-      await program().parseAsync(args, { from: 'user' });
+      await program(new ExtensionSet(this.extensions)).parseAsync(args, { from: 'user' });
       return print.mock.calls.map((values) => values.join(' ')).join('\n');
     } finally {
       print.mockRestore();

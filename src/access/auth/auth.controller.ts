@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { AuthContext } from './auth-context.js';
 import { Auth } from './auth.decorator.js';
@@ -6,6 +7,8 @@ import { authContextSchema, authContextView } from './auth.view.js';
 
 @Controller('v1/auth')
 export class AuthController {
+  constructor(private readonly extensions: ExtensionSet) {}
+
   @Get('context')
   @Endpoint({
     summary: 'Read who the credential stands for',
@@ -14,6 +17,6 @@ export class AuthController {
     answer: authContextSchema,
   })
   context(@Auth() auth: AuthContext) {
-    return authContextView(auth);
+    return authContextView(auth, this.extensions.scopes);
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SCOPES } from '../../platform/http/endpoint.js';
-import { idSchema, named, timestampSchema } from '../../platform/http/schema.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import { idSchema, named, scopeSchema, timestampSchema } from '../../platform/http/schema.js';
 import type { AuthContext } from './auth-context.js';
 
 export const authContextSchema = named(
@@ -17,7 +17,7 @@ export const authContextSchema = named(
       slug: z.string(),
       role: z.enum(['owner', 'admin', 'member', 'viewer']),
     }),
-    scopes: z.array(z.enum(SCOPES)),
+    scopes: z.array(scopeSchema),
     credentialType: z.enum(['personal_api_key', 'service']),
     credential: z.strictObject({
       id: idSchema,
@@ -29,13 +29,16 @@ export const authContextSchema = named(
   }),
 );
 
-/** `GET /v1/auth/context` (reference §3). */
-export function authContextView(auth: AuthContext): z.output<typeof authContextSchema> {
+/**
+ * `GET /v1/auth/context` (reference §3).
+ * @param known the scopes that exist: a key may have one of an extension that is there no more.
+ */
+export function authContextView(auth: AuthContext, known: readonly Scope[]): z.output<typeof authContextSchema> {
   const { user, workspace, role, scopes, credentialType, credential } = auth;
   return {
     user: { id: user.id, name: user.name, email: user.email },
     workspace: { id: workspace.id, name: workspace.name, slug: workspace.slug, role },
-    scopes: [...scopes],
+    scopes: scopes.filter((scope) => known.includes(scope)),
     credentialType,
     credential: {
       id: credential.id,

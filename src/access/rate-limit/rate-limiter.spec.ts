@@ -5,6 +5,7 @@ import { Logger } from '@nestjs/common';
 import { describeWithRedis, RedisServer } from '../../../test/harness/redis.js';
 import { until } from '../../../test/harness/until.js';
 import { Env, readEnv } from '../../platform/config/env.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { RateLimiter } from './rate-limiter.js';
 
 Logger.overrideLogger(['fatal']);
@@ -20,7 +21,7 @@ function environment(variables: Record<string, string>): Env {
 describe('The rate limiter', () => {
   let limiter: RateLimiter;
   const started = async (variables: Record<string, string>) => {
-    limiter = new RateLimiter(environment(variables));
+    limiter = new RateLimiter(environment(variables), new ExtensionSet([]));
     await limiter.onModuleInit();
     return limiter;
   };

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import { rateLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import type { RateLimitPolicy } from '../../platform/http/endpoint.js';
 import { type Bucket, bucketOf } from './gcra.js';
 import { MemoryBuckets } from './memory-buckets.js';
@@ -22,9 +23,12 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   private readonly redis: RedisBuckets | null;
   private inMemory = 0;
 
-  constructor(private readonly env: Env) {
+  constructor(
+    private readonly env: Env,
+    extensions: ExtensionSet,
+  ) {
     const { REDIS_URL, AUTH_FAILURES_PER_MINUTE } = env.variables;
-    const { free, paid } = rateLimitsOf(env.file);
+    const { free, paid } = rateLimitsOf(env.file, extensions.policies);
     this.plans = { free: planBuckets(free), paid: planBuckets(paid) };
     this.address = [bucketOf('address', { capacity: AUTH_FAILURES_PER_MINUTE, windowSeconds: 60 })];
     this.redis = REDIS_URL === undefined || !env.servesApi ? null : new RedisBuckets(REDIS_URL);
@@ -51,7 +55,10 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   /** One request of a key. */
   charge(keyId: string, plan: Plan, policy: RateLimitPolicy): Promise<Charge> {
     const { policies, global } = this.plans[plan];
-    return this.take(keyId, [policies[policy], global]);
+    const bucket = policies[policy];
+    // The boot has checked the policies of all routes.
+    if (bucket === undefined) throw new Error(`There is no rate-limit policy '${policy}'.`);
+    return this.take(keyId, [bucket, global]);
   }
 
   /** One request without a valid credential. */

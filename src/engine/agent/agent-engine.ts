@@ -31,6 +31,9 @@ export interface InputFile {
 
 export interface AgentInput {
   taskId: string;
+  workspaceId: string;
+  /** Who made the task, or to whom it was handed over. */
+  userId: string;
   runId: string;
   /** A UUIDv7 for each assistant message is made by the engine. */
   model: { id: string; effort: Effort | null };

@@ -6,6 +6,9 @@ import type { SandboxSession } from '../sandbox/sandbox.js';
 /** What a tool may use. Nothing of the service's own reaches it: no database, no key, no environment. */
 export interface ToolContext {
   taskId: string;
+  workspaceId: string;
+  /** Who made the task, or to whom it was handed over. */
+  userId: string;
   toolCallId: string;
   /** The task's sandbox, opened at the first use. */
   sandbox(): Promise<SandboxSession>;

@@ -168,10 +168,11 @@ export class TurnRun {
 
   private async *execute(messageId: string, { toolCallId }: ToolInvocation, ready: ReadyCall): Steps<Finished | Asked> {
     const { tools, sandbox } = this.deps;
-    const { taskId, signal } = this.input;
+    const { taskId, workspaceId, userId, signal } = this.input;
     if (recordsBeginning(this.input, ready.tool)) yield* this.tell({ type: 'begin', messageId, toolCallId });
     try {
-      const outcome = await tools.execute(ready, { taskId, toolCallId, signal, sandbox: () => sandbox.get() });
+      const about = { taskId, workspaceId, userId, toolCallId };
+      const outcome = await tools.execute(ready, { ...about, signal, sandbox: () => sandbox.get() });
       if (outcome.status === 'question') return { question: outcome.question };
       const { files = [], parts = [], ...result } = outcome;
       return { result, files, parts, broken: null };

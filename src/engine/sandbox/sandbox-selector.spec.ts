@@ -3,6 +3,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { readEnv } from '../../platform/config/env.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { MetricsModule } from '../../platform/metrics/metrics.module.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
@@ -31,7 +32,7 @@ describe('The choice of the sandbox', () => {
     said.length = 0;
     const env = readEnv({ NODE_ENV: 'test', ...variables });
     module = await Test.createTestingModule({
-      imports: [ConfigModule.with(env), MetricsModule, PluginsModule, SandboxModule],
+      imports: [ConfigModule.with(env, new ExtensionSet([])), MetricsModule, PluginsModule, SandboxModule],
       providers,
     }).compile();
     Logger.overrideLogger(logger);

@@ -7,10 +7,19 @@ import { ENTITIES } from '../../entities.js';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
+import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
 /** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
-export function composeCli(env: Env): { imports: NonNullable<ModuleMetadata['imports']> } {
-  const ground = [ConfigModule.with(env), DatabaseModule.with({ entities: ENTITIES, join: true }), ChannelModule];
-  return { imports: [...ground, WorkspacesModule, KeysModule, OffboardingModule] };
+export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNullable<ModuleMetadata['imports']> } {
+  const ground = [
+    ConfigModule.with(env, extensions),
+    DatabaseModule.with({
+      entities: [...ENTITIES, ...extensions.entities],
+      migrations: extensions.migrations,
+      join: true,
+    }),
+    ChannelModule,
+  ];
+  return { imports: [...ground, WorkspacesModule, KeysModule, OffboardingModule, ...extensions.operatorModules] };
 }

@@ -1,16 +1,18 @@
 // The verbs of the operator command (reference §16), thin: each is a service call.
 import { readFileSync } from 'node:fs';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Role } from '../../access/auth/auth-context.js';
 import { type KeyRecord, KeysService } from '../../access/auth/keys.service.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
+import { addExtensionVerbs } from './extension-verbs.js';
 import {
   inWords,
   lifetime,
   listOf,
   ofWorkspace,
   type Options,
-  scopes,
+  Program,
+  scopesOf,
   type Services,
   type Verb,
   verb,
@@ -18,7 +20,8 @@ import {
 import { EXPOSABLE, transparencyOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import { PLANS } from '../../platform/config/rate-limits.js';
-import { SCOPES } from '../../platform/http/endpoint.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { MembershipsService, ROLES } from '../../access/workspaces/memberships.service.js';
 import type { MembershipRow } from '../../access/workspaces/memberships.sql.js';
 import type { Workspace } from '../../access/workspaces/workspace.entity.js';
@@ -126,8 +129,8 @@ const deleteUser: Verb = async (services, options) => {
 };
 
 /** Parses a command line, carries it out and prints the answer. Throws a `CommanderError` for a wrong line. */
-export function program(): Command {
-  const root = new Command('millwright')
+export function program(extensions: ExtensionSet): Command {
+  const root = new Program(extensions)
     .description('Operates a Millwright service.')
     .version(version(), '--version', 'print the version')
     // Of the root, so that it may stand before and after the verb.
@@ -139,7 +142,8 @@ export function program(): Command {
   users(group('user', 'the people'));
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
-  keys(group('key', 'keys of people and service accounts'));
+  keys(group('key', 'keys of people and service accounts'), extensions.scopes);
+  for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;
 }
 
@@ -227,13 +231,13 @@ function serviceAccounts(account: Command): void {
     .option(...EVEN_LAST_OWNER);
 }
 
-function keys(key: Command): void {
+function keys(key: Command, scopes: readonly Scope[]): void {
   ofWorkspace(verb(key, 'create', createKey, { words: secretFirst }))
     .description('makes a key for a person or a service account and shows its secret, once')
     .option('--user <address>', 'whose key it is')
     .option('--service <name>', 'the service account whose key it is')
     .option('--name <name>', 'for the list of keys', 'key')
-    .addOption(new Option('--scopes <all|a,b>', 'what it may do').argParser(scopes).default(SCOPES, 'all'))
+    .addOption(new Option('--scopes <all|a,b>', 'what it may do').argParser(scopesOf(scopes)).default(scopes, 'all'))
     .addOption(new Option('--expires <90d>', 'how long it is valid; for ever when not given').argParser(lifetime));
   const list: Verb = async (services, options) => {
     const { id } = await workspaceOf(services, options);

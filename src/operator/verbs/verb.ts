@@ -1,15 +1,16 @@
 // What the verbs of the operator command share: options, their values, the services, and how an answer is printed.
 import { resolve } from 'node:path';
-import { type INestApplicationContext, Module } from '@nestjs/common';
+import { type INestApplicationContext, Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { type Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Role } from '../../access/auth/auth-context.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { composeCli } from './compose-cli.js';
 import { type Env, readEnv } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
 import { isInstallation } from '../../platform/database/embedded/embedded-cluster.js';
-import { type Scope, SCOPES } from '../../platform/http/endpoint.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 
 export interface Options {
   json?: true;
@@ -38,6 +39,13 @@ interface VerbSettings<T> {
   installs?: boolean;
 }
 
+/** The root of the command line. It knows the extensions, whose modules its verbs load. */
+export class Program extends Command {
+  constructor(readonly extensions: ExtensionSet) {
+    super('millwright');
+  }
+}
+
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Seconds. */
@@ -47,8 +55,9 @@ export function lifetime(text: string): number {
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 
-export function scopes(text: string): readonly Scope[] {
-  return text === 'all' ? SCOPES : listOf(SCOPES, 'all, ')(text);
+/** A parser of scopes: `all` are those that exist now, those of extensions too. */
+export function scopesOf(known: readonly Scope[]) {
+  return (text: string): readonly Scope[] => (text === 'all' ? known : listOf(known, 'all, ')(text));
 }
 
 /** A parser of comma-separated values: those of `known` that are given, in the order of `known`. */
@@ -79,9 +88,12 @@ export function verb<T extends object>(
   const command = parent.command(usage);
   return command.action(async (...given: unknown[]) => {
     const options = command.optsWithGlobals<Options>();
-    const env = readEnv();
+    const extensions = extensionsOf(command);
+    const env = readEnv(undefined, extensions);
     if (!installs) requireInstallation(env);
-    const answer = await withServices(env, (services) => act(services, options, String(given[0])));
+    const answer = await withServices(composeCli(env, extensions), (services) => {
+      return act(services, options, String(given[0]));
+    });
     console.log(options.json === true ? JSON.stringify(answer) : words(answer));
   });
 }
@@ -95,8 +107,14 @@ function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }
   );
 }
 
-async function withServices<T>(env: Env, act: (services: Services) => Promise<T>): Promise<T> {
-  @Module(composeCli(env))
+function extensionsOf(command: Command): ExtensionSet {
+  if (command instanceof Program) return command.extensions;
+  if (command.parent === null) throw new Error(`The verb '${command.name()}' stands below no Program.`);
+  return extensionsOf(command.parent);
+}
+
+async function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
+  @Module(modules)
   class CliModule {}
   const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
   try {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
-import { mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
+import { type FurtherPolicies, mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
 
@@ -56,21 +56,40 @@ const sandbox = z.strictObject({
   outputBytes: positive.optional(),
 });
 
-/** `CONFIG_FILE` (reference §16). Every part optional, unknown keys refused. */
-export const configFileSchema = z.strictObject({
-  models: z
-    .array(model)
-    .min(1)
-    .refine((all) => new Set(all.map((m) => m.id)).size === all.length, 'every model needs an id of its own')
-    .refine((all) => all.filter((m) => m.default).length <= 1, 'at most one model can be the default')
-    .optional(),
-  rateLimits: rateLimitsSchema.optional(),
-  plans: plansSchema.optional(),
-  transparency: transparency.optional(),
-  sandbox: sandbox.optional(),
-});
+/** What extensions add to `CONFIG_FILE`: rate-limit policies, and a section for each name in `extensions`. */
+export interface FurtherConfig {
+  policies: FurtherPolicies;
+  sections: Readonly<Record<string, z.ZodObject>>;
+}
 
-export type ConfigFile = z.output<typeof configFileSchema>;
+/** `CONFIG_FILE` (reference §16). Every part optional, unknown keys refused. */
+export function configFileSchema({ policies, sections }: FurtherConfig = { policies: {}, sections: {} }) {
+  return z.strictObject({
+    models: z
+      .array(model)
+      .min(1)
+      .refine((all) => new Set(all.map((m) => m.id)).size === all.length, 'every model needs an id of its own')
+      .refine((all) => all.filter((m) => m.default).length <= 1, 'at most one model can be the default')
+      .optional(),
+    rateLimits: rateLimitsSchema(policies).optional(),
+    plans: plansSchema.optional(),
+    transparency: transparency.optional(),
+    sandbox: sandbox.optional(),
+    extensions: sectionsSchema(sections),
+  });
+}
+
+type Sections = Record<string, unknown>;
+
+/** A section that is absent counts as empty: its defaults hold, and what it must have is asked for. */
+function sectionsSchema(sections: FurtherConfig['sections']): z.ZodOptional<z.ZodType<Sections, Sections>> {
+  const shape = Object.entries(sections).map(([name, section]) => [name, section.prefault({})] as const);
+  const schema = z.strictObject(Object.fromEntries(shape));
+  // Without extensions there is nothing to fill in: the part stays as it is given.
+  return (shape.length === 0 ? schema.optional() : schema.prefault({})) as z.ZodOptional<z.ZodType<Sections, Sections>>;
+}
+
+export type ConfigFile = z.output<ReturnType<typeof configFileSchema>>;
 export type ModelConfig = z.output<typeof model>;
 export type Transparency = typeof TRANSPARENCY_DEFAULT;
 
@@ -101,8 +120,8 @@ export function sandboxLimitsOf(file: ConfigFile) {
 }
 
 /** Rate limits (reference §9): the given ones replace the defaults key by key. */
-export function rateLimitsOf(file: ConfigFile): RateLimits {
-  return mergedRates(file.rateLimits);
+export function rateLimitsOf(file: ConfigFile, policies?: FurtherPolicies): RateLimits {
+  return mergedRates(file.rateLimits, policies);
 }
 
 /** What the plans allow (reference §14): the given keys replace the defaults one by one. */

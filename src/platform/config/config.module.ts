@@ -1,4 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import type { ExtensionSet } from '../plugins/extension-set.js';
 import { DataDir } from './data-dir.js';
 import { Env } from './env.js';
 import { Secrets } from './secrets.js';
@@ -6,11 +7,12 @@ import { Secrets } from './secrets.js';
 @Global()
 @Module({})
 export class ConfigModule {
-  static with(env: Env): DynamicModule {
+  static with(env: Env, extensions: ExtensionSet): DynamicModule {
+    const ofExtensions = extensions.providers(env);
     return {
       module: ConfigModule,
-      providers: [{ provide: Env, useValue: env }, DataDir, Secrets],
-      exports: [Env, DataDir, Secrets],
+      providers: [{ provide: Env, useValue: env }, DataDir, Secrets, ...ofExtensions],
+      exports: [Env, DataDir, Secrets, ...ofExtensions],
     };
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { configFileSchema, type ConfigFile } from './config-file.js';
+import { configFileSchema, type ConfigFile, type FurtherConfig } from './config-file.js';
 import { PLANS } from './rate-limits.js';
 
 const empty = (value: unknown): unknown => (value === '' ? undefined : value);
@@ -98,8 +98,11 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** Reads and checks an environment (default: this process's). Throws {@link ConfigurationError}. */
-export function readEnv(source: Record<string, string | undefined> = process.env): Env {
+/**
+ * Reads and checks an environment (default: this process's). Throws {@link ConfigurationError}.
+ * @param further what extensions add to CONFIG_FILE.
+ */
+export function readEnv(source: Record<string, string | undefined> = process.env, further?: FurtherConfig): Env {
   const parsed = schema.safeParse(source);
   if (!parsed.success) {
     throw new ConfigurationError(
@@ -116,7 +119,8 @@ export function readEnv(source: Record<string, string | undefined> = process.env
       `${needed}: a value is expected when ${name} is set; without it there is no such model.`,
     );
   }
-  const file = variables.CONFIG_FILE === undefined ? {} : readConfigFile(resolve(variables.CONFIG_FILE));
+  const given = variables.CONFIG_FILE === undefined ? {} : readConfigFile(resolve(variables.CONFIG_FILE));
+  const file = checkConfigFile(given, further);
   const modelKeys = new Map<string, string>();
   for (const { apiKeyEnv } of file.models ?? []) {
     if (apiKeyEnv === undefined) continue;
@@ -128,16 +132,18 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   return new Env(variables, file, modelKeys);
 }
 
-function readConfigFile(path: string): ConfigFile {
-  let json: unknown;
+function readConfigFile(path: string): unknown {
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new ConfigurationError(
       `CONFIG_FILE: a readable JSON file is expected at ${path} (${(error as Error).message}).`,
     );
   }
-  const parsed = configFileSchema.safeParse(json);
+}
+
+function checkConfigFile(json: unknown, further: FurtherConfig | undefined): ConfigFile {
+  const parsed = configFileSchema(further).safeParse(json);
   if (parsed.success) return parsed.data;
   throw new ConfigurationError(
     parsed.error.issues

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RateLimitPolicy } from '../http/endpoint.js';
+import { POLICIES, type RateLimitPolicy } from '../http/endpoint.js';
 
 export const PLANS = ['free', 'paid'] as const;
 export type Plan = (typeof PLANS)[number];
@@ -18,7 +18,8 @@ export interface PlanRates {
 
 export type RateLimits = Record<Plan, PlanRates>;
 
-const POLICIES = ['metadata_read', 'resource_read', 'resource_write', 'task_execution', 'file_upload'] as const;
+/** Rate-limit policies of extensions with their defaults, by name. */
+export type FurtherPolicies = Readonly<Record<string, Readonly<Record<Plan, Rate>>>>;
 
 const perMinute = (capacity: number): Rate => ({ capacity, windowSeconds: 60 });
 const DEFAULTS: RateLimits = {
@@ -49,20 +50,17 @@ const rate = z.strictObject({
   capacity: z.int().min(1).max(1_000_000).optional(),
   windowSeconds: z.int().min(1).max(86_400).optional(),
 });
-const policies = z.strictObject({
-  metadata_read: rate.optional(),
-  resource_read: rate.optional(),
-  resource_write: rate.optional(),
-  task_execution: rate.optional(),
-  file_upload: rate.optional(),
-});
-const plan = z.strictObject({ global: rate.optional(), policies: policies.optional() });
+const planOf = (names: readonly string[]) => {
+  const policies = z.strictObject(Object.fromEntries(names.map((name) => [name, rate.optional()])));
+  return z.strictObject({ global: rate.optional(), policies: policies.optional() });
+};
+type GivenPlan = z.output<ReturnType<typeof planOf>>;
 
 /** `rateLimits` of CONFIG_FILE (reference §16). */
-export const rateLimitsSchema = z
-  .strictObject({ free: plan.optional(), paid: plan.optional() })
-  .superRefine((given, context) => {
-    for (const path of smallerWhenPaid(mergedRates(given))) {
+export function rateLimitsSchema(further: FurtherPolicies) {
+  const plan = planOf([...POLICIES, ...Object.keys(further)]);
+  return z.strictObject({ free: plan.optional(), paid: plan.optional() }).superRefine((given, context) => {
+    for (const path of smallerWhenPaid(mergedRates(given, further))) {
       context.addIssue({
         code: 'custom',
         path: ['paid', ...path],
@@ -70,18 +68,20 @@ export const rateLimitsSchema = z
       });
     }
   });
-
-type GivenRates = { [P in Plan]?: z.output<typeof plan> | undefined };
-
-/** The given rates over the defaults, key by key. */
-export function mergedRates(given: GivenRates = {}): RateLimits {
-  return { free: mergedPlan(DEFAULTS.free, given.free), paid: mergedPlan(DEFAULTS.paid, given.paid) };
 }
 
-function mergedPlan(defaults: PlanRates, given: z.output<typeof plan> = {}): PlanRates {
-  const policies = { ...defaults.policies };
-  for (const name of POLICIES) policies[name] = mergedRate(defaults.policies[name], given.policies?.[name]);
-  return { global: mergedRate(defaults.global, given.global), policies };
+type GivenRates = { [P in Plan]?: GivenPlan | undefined };
+
+/** The given rates over the defaults, key by key. */
+export function mergedRates(given: GivenRates = {}, further: FurtherPolicies = {}): RateLimits {
+  return { free: mergedPlan('free', given.free, further), paid: mergedPlan('paid', given.paid, further) };
+}
+
+function mergedPlan(plan: Plan, given: GivenPlan = {}, further: FurtherPolicies): PlanRates {
+  const defaults = Object.entries(further).map(([name, rates]) => [name, rates[plan]] as const);
+  const policies: Record<string, Rate> = { ...DEFAULTS[plan].policies, ...Object.fromEntries(defaults) };
+  for (const [name, rate] of Object.entries(policies)) policies[name] = mergedRate(rate, given.policies?.[name]);
+  return { global: mergedRate(DEFAULTS[plan].global, given.global), policies };
 }
 
 function mergedRate(defaults: Rate, given: z.output<typeof rate> = {}): Rate {
@@ -95,6 +95,6 @@ function mergedRate(defaults: Rate, given: z.output<typeof rate> = {}): Rate {
 function smallerWhenPaid({ free, paid }: RateLimits): string[][] {
   const smaller = (a: Rate, b: Rate) =>
     a.capacity < b.capacity || a.capacity * b.windowSeconds < b.capacity * a.windowSeconds;
-  const paths = POLICIES.filter((name) => smaller(paid.policies[name], free.policies[name]));
-  return [...(smaller(paid.global, free.global) ? [['global']] : []), ...paths.map((name) => ['policies', name])];
+  const policies = Object.entries(paid.policies).filter(([name, rate]) => smaller(rate, free.policies[name] ?? rate));
+  return [...(smaller(paid.global, free.global) ? [['global']] : []), ...policies.map(([name]) => ['policies', name])];
 }

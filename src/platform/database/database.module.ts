@@ -6,7 +6,7 @@ import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
 import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
-import { migrate } from './migrate.js';
+import { migrate, type MigrationSet } from './migrate.js';
 import { MIGRATIONS } from './migrations/index.js';
 import { PostgresNaming } from './naming.js';
 import { PipelinedClient } from './pipelined-client.js';
@@ -46,6 +46,12 @@ class DatabaseServerModule {
 /** A class with `@Entity`. */
 export type EntityClass = new () => object;
 
+interface DatabaseParts {
+  entities: EntityClass[];
+  migrations?: readonly MigrationSet[];
+  join?: boolean;
+}
+
 @Global()
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
@@ -58,9 +64,10 @@ export class DatabaseModule implements OnApplicationShutdown {
 
   /**
    * @param entities every entity of the process: the service's own, and those of its extensions.
+   * @param migrations those of extensions, which run after the service's own.
    * @param join an operator command: it uses the server of the running service.
    */
-  static with({ entities, join = false }: { entities: EntityClass[]; join?: boolean }): DynamicModule {
+  static with({ entities, migrations: further = [], join = false }: DatabaseParts): DynamicModule {
     const typeorm = TypeOrmModule.forRootAsync({
       inject: [DatabaseServer],
       useFactory: (server: DatabaseServer) => ({
@@ -86,7 +93,7 @@ export class DatabaseModule implements OnApplicationShutdown {
           entities: [],
           extra: { ...(options.extra as object), ...UNLIMITED },
         });
-        await migrate(migrations).finally(() => migrations.destroy());
+        await migrate(migrations, further).finally(() => migrations.destroy());
         return open(options);
       },
     });

@@ -1,14 +1,31 @@
-import type { DataSource } from 'typeorm';
+import { DataSource, type MigrationInterface } from 'typeorm';
 import { LOCKS } from './locks.js';
 
-/** Runs what is not yet run, under a lock, so that processes that boot together do it once. */
-export async function migrate(dataSource: DataSource): Promise<void> {
+/** Migrations of an extension. A table of their own says which have run: each history is complete by itself. */
+export interface MigrationSet {
+  table: string;
+  migrations: readonly (new () => MigrationInterface)[];
+}
+
+/** Runs what is not yet run, the service's own first, under a lock, so that processes that boot together do it once. */
+export async function migrate(dataSource: DataSource, further: readonly MigrationSet[] = []): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
     await runner.query('SELECT pg_advisory_lock($1)', [LOCKS.migrations]);
     await dataSource.runMigrations({ transaction: 'each' });
+    for (const set of further) await migrateSet(dataSource, set);
   } finally {
     await runner.query('SELECT pg_advisory_unlock($1)', [LOCKS.migrations]).catch(() => undefined);
     await runner.release();
+  }
+}
+
+async function migrateSet({ options }: DataSource, { table, migrations }: MigrationSet): Promise<void> {
+  const own = new DataSource({ ...options, migrations: [...migrations], migrationsTableName: table });
+  await own.initialize();
+  try {
+    await own.runMigrations({ transaction: 'each' });
+  } finally {
+    await own.destroy();
   }
 }

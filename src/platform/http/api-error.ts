@@ -31,6 +31,25 @@ export const ERRORS = {
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type ErrorCode = keyof typeof ERRORS;
+export type ErrorType = (typeof ERRORS)[ErrorCode][1];
+
+/** The statuses that the document has for every route with a credential, and that say what the request is. */
+export const EXTENSION_STATUSES = [400, 402, 403, 404, 409] as const;
+
+/** An error code of an extension. */
+export interface ExtensionError {
+  readonly code: string;
+  readonly status: (typeof EXTENSION_STATUSES)[number];
+  readonly type: ErrorType;
+}
+
+/**
+ * Makes an error code for `defineExtension({ errors })` and `new ApiError(…)`. In snake_case: `review_closed`.
+ * @param type as other codes of this status have it, if there are any: `conflict` for 409.
+ */
+export function errorCode(code: string, status: ExtensionError['status'], type: ErrorType): ExtensionError {
+  return { code, status, type };
+}
 
 interface ErrorDetails {
   /** The one field at fault, as a path: `attachments[0].uploadId`. */
@@ -43,21 +62,24 @@ interface ErrorDetails {
 /** The only error that services throw on purpose. The filter writes it as an answer; anything else is a 500. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  readonly code: string;
   readonly status: number;
   readonly type: string;
   readonly param: string | null;
   readonly headers: Record<string, string>;
 
-  /** @param message one sentence that says what is wrong and what is accepted. */
-  constructor(
-    readonly code: ErrorCode,
-    message: string,
-    details: ErrorDetails = {},
-  ) {
+  /**
+   * @param code one of the service, or one that {@link errorCode} has made for an extension.
+   * @param message one sentence that says what is wrong and what is accepted.
+   */
+  constructor(code: ErrorCode | ExtensionError, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
-    [this.status, this.type] = ERRORS[code];
+    if (typeof code === 'string') {
+      this.code = code;
+      [this.status, this.type] = ERRORS[code];
+    } else ({ code: this.code, status: this.status, type: this.type } = code);
     this.param = details.param ?? null;
-    this.headers = details.headers ?? (code === 'unavailable' ? { 'Retry-After': '1' } : {});
+    this.headers = details.headers ?? (this.code === 'unavailable' ? { 'Retry-After': '1' } : {});
   }
 
   /** Whether the same request may succeed later without change. */

@@ -9,7 +9,8 @@ import {
 } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { type EndpointContract, endpointOf, writes } from './endpoint.js';
+import { ExtensionSet } from '../plugins/extension-set.js';
+import { type EndpointContract, endpointOf, POLICIES, type Scope, writes } from './endpoint.js';
 import { pageQueryOf } from './pages.js';
 import { pathPattern } from './path-pattern.js';
 
@@ -37,10 +38,13 @@ type Handler = (...args: never[]) => unknown;
 export class EndpointExplorer implements OnModuleInit {
   private readonly byHandler = new Map<object, Route>();
   private readonly patterns: { matches: (path: string) => boolean; method: string }[] = [];
+  /** Method and path without the names of its parameters → the handler. */
+  private readonly taken = new Map<string, string>();
 
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly scanner: MetadataScanner,
+    private readonly extensions: ExtensionSet,
   ) {}
 
   /** Throws, and so stops the boot, when a route has no contract, or one that contradicts itself. */
@@ -76,11 +80,32 @@ export class EndpointExplorer implements OnModuleInit {
       if (handler === undefined || !Reflect.hasMetadata(PATH_METADATA, handler)) continue;
       const paths = list(Reflect.getMetadata(PATH_METADATA, handler));
       const route = describe(controller.constructor, key, handler, join(bases[0] ?? '', paths[0] ?? ''));
+      this.checkNames(route);
       this.byHandler.set(handler, route);
-      for (const base of bases) {
-        for (const path of paths) this.patterns.push({ matches: pathPattern(join(base, path)), method: route.method });
-      }
+      for (const base of bases) for (const path of paths) this.add(route, join(base, path));
     }
+  }
+
+  private add({ method, name }: Route, path: string): void {
+    const key = `${method} ${path.replace(/:\w+/g, ':')}`;
+    const other = this.taken.get(key);
+    if (other !== undefined) {
+      throw new Error(`${other} and ${name} both answer ${method} ${path}; change the path of one.`);
+    }
+    this.taken.set(key, name);
+    this.patterns.push({ matches: pathPattern(path), method });
+  }
+
+  /** The compiler knows the names of the service, and not those of extensions. */
+  private checkNames({ name, contract }: Route): void {
+    const scopes = typeof contract.scopes === 'string' ? [] : contract.scopes;
+    const conditional = Object.keys(contract.conditionalScopes ?? {}) as Scope[];
+    const scope = [...scopes, ...conditional].find((one) => !this.extensions.scopes.includes(one));
+    if (scope !== undefined) throw new Error(unknownName(name, 'scope', scope, this.extensions.scopes));
+    const policies = [...POLICIES, ...Object.keys(this.extensions.policies)];
+    const { policy } = contract;
+    if (policy === null || policies.includes(policy)) return;
+    throw new Error(unknownName(name, 'rate-limit policy', policy, policies));
   }
 }
 
@@ -109,6 +134,10 @@ function describe(controller: object, key: string, handler: Handler, path: strin
     queryType: takes.get(RouteParamtypes.QUERY) ?? null,
     status: (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === 'POST' ? 201 : 200),
   };
+}
+
+function unknownName(route: string, kind: string, name: string, known: readonly string[]): string {
+  return `${route} names the ${kind} '${name}', which nobody brings. Known: ${known.join(', ')}. An extension says its own in defineExtension.`;
 }
 
 function contradiction(contract: EndpointContract, body: string, takes: Takes): string | undefined {

@@ -14,9 +14,13 @@ export const SCOPES = [
   'automations:read',
   'automations:write',
 ] as const;
-export type Scope = (typeof SCOPES)[number];
+/** One of the ten, or one of an extension: its name with `:read` or `:write`. The boot refuses a route with an unknown one. */
+export type Scope = (typeof SCOPES)[number] | ExtensionScope;
+export type ExtensionScope = `${string}:${'read' | 'write'}`;
 
-export type RateLimitPolicy = 'metadata_read' | 'resource_read' | 'resource_write' | 'task_execution' | 'file_upload';
+export const POLICIES = ['metadata_read', 'resource_read', 'resource_write', 'task_execution', 'file_upload'] as const;
+/** One of the five, or one of an extension. The boot refuses a route with an unknown one. */
+export type RateLimitPolicy = (typeof POLICIES)[number] | (string & Record<never, never>);
 
 /** An answer that is not simply JSON with the route's own status. */
 export interface DocumentedAnswer {
@@ -40,7 +44,7 @@ export interface EndpointContract {
   answer: z.ZodType | Record<number, DocumentedAnswer>;
   /** The rate-limit bucket beside the global one (reference §9); null for routes without a credential. */
   policy: RateLimitPolicy | null;
-  /** All of these are needed; `any`: one of the ten, or a personal key; `public`: no credential is looked at. */
+  /** All of these are needed; `any`: one of those that exist, or a personal key; `public`: no credential is looked at. */
   scopes: readonly Scope[] | 'any' | 'public';
   /** Scopes that depend on the body, and when they are needed: `{ 'files:write': 'attachments are sent' }`. */
   conditionalScopes?: Partial<Record<Scope, string>>;

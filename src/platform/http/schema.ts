@@ -1,6 +1,9 @@
 // Schemas of what the service answers. Each stands beside its view, whose return type is made of it: when document and answer
 // drift apart, the compiler says so.
 import { z } from 'zod';
+import type { ExtensionSet } from '../plugins/extension-set.js';
+import type { JsonSchema } from './documented.js';
+import type { Scope } from './endpoint.js';
 
 /** The schemas that have a name in the document (`components.schemas`). */
 export const SCHEMAS = z.registry<{ id: string; format?: string; description?: string }>();
@@ -12,10 +15,37 @@ interface Named {
 
 /** Gives a schema its name in the document. Throws when another one has it. */
 export function named<T extends z.ZodType>(id: string, schema: T, more: Named = {}): T {
-  if (SCHEMAS._idmap.has(id)) throw new Error(`Two schemas are called '${id}' in the document. Rename one.`);
+  const other = SCHEMAS._idmap.get(id);
+  if (other !== undefined) {
+    const both = `${contentsOf(other)}, the other ${contentsOf(schema)}`;
+    throw new Error(`Two schemas are called '${id}' in the document: one has ${both}. Rename one.`);
+  }
   SCHEMAS.add(schema, { id, ...more });
   return schema;
 }
+
+function contentsOf(schema: z.core.$ZodType): string {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape).join(', ') : `the type ${schema._zod.def.type}`;
+}
+
+/** How the document says a schema of which zod cannot know all, because extensions add to it. */
+export type Widening = (schema: JsonSchema, extensions: ExtensionSet) => void;
+export const WIDENED = new WeakMap<z.core.$ZodType, Widening>();
+
+/** Lets `by` change what the document says of a schema to what holds with the extensions of the process. */
+export function widened<T extends z.ZodType>(schema: T, by: Widening): T {
+  WIDENED.set(schema, by);
+  return schema;
+}
+
+/** One of the scopes that exist. */
+export const scopeSchema = widened(
+  z.templateLiteral([z.string(), z.enum([':read', ':write'])]) as z.ZodType<Scope>,
+  (schema, { scopes }) => {
+    delete schema['pattern'];
+    schema['enum'] = scopes;
+  },
+);
 
 export const idSchema = named(
   'Id',

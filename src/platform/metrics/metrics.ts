@@ -67,7 +67,8 @@ export class Metrics {
     });
   }
 
-  private counter<const L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {
+  /** A total that the caller counts: keep it, and call its `inc`. */
+  counter<const L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {
     return new Counter({ name: `millwright_${name}`, help, labelNames, registers: [this.registry] });
   }
 

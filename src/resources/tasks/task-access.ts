@@ -1,30 +1,37 @@
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { visible } from '../../access/auth/visibility.js';
+import { Database } from '../../platform/database/database.js';
+import { isUuid } from '../../platform/database/ids.js';
+import { sql, uuid } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { lockTask } from './task-lock.js';
+import { notFound } from '../../platform/http/api-error.js';
 import type { LockedTask } from './task.sql.js';
-import { TasksService } from './tasks.service.js';
+import { lockTask } from './task-lock.js';
 
-/**
- * What an extension may do with tasks whose rows it refers to: ask whether the caller sees one, and hold one. A statement of
- * its own that reads tasks keeps to what the caller sees by `${visible('t')}`, for `FROM tasks t` (reference §3). The module that
- * injects it imports `TasksModule`.
- */
+const SEEN = sql`SELECT t.id FROM tasks t WHERE ${visible('t')} AND t.id = ${uuid('id')}`.rows<{ id: string }>();
+
+/** Which tasks a caller may use (reference §3): for extensions whose resources belong to tasks. */
 @Injectable()
 export class TaskAccess {
-  constructor(private readonly tasks: TasksService) {}
+  constructor(private readonly database: Database) {}
 
-  /** For a route that reads. Throws 404 (`not_found`) unless the caller sees the task, also when the id is none. */
-  async check(auth: AuthContext, id: string): Promise<void> {
-    await this.tasks.check(auth, id);
+  /** Throws 404 unless the caller sees the task. For reads: one statement, without a lock. */
+  async check(auth: AuthContext, taskId: string): Promise<void> {
+    const found = isUuid(taskId) ? await this.database.read.run(SEEN({ auth, id: taskId })) : [];
+    if (found.length === 0) throw notFound('task');
   }
 
   /**
-   * For a route that writes: locks the task's row until the commit, and with it everything that moves the task, so its status
-   * stays what it is here. Waits for others at most 2 s (then 503), and throws 404 (`not_found`) unless the caller sees
-   * the task. Lock the task before any row of your own, or two requests may wait for each other.
+   * For writes: as {@link check}, and nobody else changes, moves or deletes the task until the transaction ends.
+   * It waits for others at most 2 s (then 503). Locks are taken in the order project, task, run, and then your own rows.
    */
-  async hold(auth: AuthContext, tx: UnitOfWork, id: string): Promise<LockedTask> {
-    return lockTask(auth, tx, id);
+  hold(auth: AuthContext, tx: UnitOfWork, taskId: string): Promise<LockedTask> {
+    return lockTask(auth, tx, taskId);
   }
 }
+
+/** Global, so that an extension injects {@link TaskAccess} without a module of ours. */
+@Global()
+@Module({ providers: [TaskAccess], exports: [TaskAccess] })
+export class TaskAccessModule {}

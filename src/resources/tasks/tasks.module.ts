@@ -10,20 +10,19 @@ import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { MessageReader } from './messages/message-reader.js';
 import { MessageSender } from './messages/message-sender.js';
 import { MessagesController } from './messages/messages.controller.js';
-import { TaskAccess } from './task-access.js';
 import { TaskChanger } from './task-changer.js';
 import { TaskFilesController } from './task-files.controller.js';
 import { TaskStarter } from './task-starter.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksService } from './tasks.service.js';
 
-const READS = [TaskAccess, TasksService, MessageReader, TransparencyPolicy];
+const READS = [TasksService, MessageReader, TransparencyPolicy];
 const WRITES = [TaskStarter, TaskChanger, MessageSender, InteractionsService, InteractionExpiry];
 
 @Module({
   imports: [FilesModule, OffboardingModule, ModelsModule, ProjectsModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
   providers: [...READS, ...WRITES],
-  exports: [InteractionExpiry, TaskAccess],
+  exports: [InteractionExpiry],
 })
 export class TasksModule {}

@@ -7,6 +7,7 @@ import { type InvocationRow, INVOCATIONS } from '../../resources/tasks/messages/
 import { Task } from '../../resources/tasks/task.entity.js';
 
 const TASK = columns(Task, 't', [
+  'createdById',
   'model',
   'effort',
   'approvals',

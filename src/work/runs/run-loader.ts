@@ -25,6 +25,8 @@ export class RunLoader {
     if (task === undefined) throw new FencedError(run);
     return {
       taskId: run.taskId,
+      workspaceId: run.workspaceId,
+      userId: task.createdById,
       runId: run.runId,
       model: { id: task.model, effort: task.effort },
       messages: (task.messages ?? []).map(conversationMessage),

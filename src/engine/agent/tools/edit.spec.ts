@@ -19,7 +19,8 @@ async function edit(input: { [key: string]: JsonValue }): Promise<ToolOutcome> {
   const { signal } = new AbortController();
   const session = await bench.sandbox.open({ taskId: '', signal });
   try {
-    const context = { taskId: '', toolCallId: 'call', signal, sandbox: () => Promise.resolve(session) };
+    const ids = { taskId: '', workspaceId: '', userId: '', toolCallId: 'call' };
+    const context = { ...ids, signal, sandbox: () => Promise.resolve(session) };
     return await bench.registry.execute(checked, context);
   } finally {
     await session.close();

@@ -21,7 +21,8 @@ afterEach(async () => {
 async function use(name: string, input: JsonValue): Promise<ToolOutcome> {
   const checked = bench.registry.check({ name, input });
   if ('error' in checked) return { status: 'error', error: checked.error };
-  const context = { taskId: '', toolCallId: 'call', signal, sandbox: () => Promise.resolve(session) };
+  const ids = { taskId: '', workspaceId: '', userId: '', toolCallId: 'call' };
+  const context = { ...ids, signal, sandbox: () => Promise.resolve(session) };
   return bench.registry.execute(checked, context);
 }
 async function output(name: string, input: JsonValue): Promise<JsonValue> {

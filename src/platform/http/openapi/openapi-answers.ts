@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import type { JsonSchema } from '../documented.js';
 import { COMPONENTS } from './openapi-requests.js';
-import { SCHEMAS } from '../schema.js';
+import { SCHEMAS, WIDENED } from '../schema.js';
+import type { ExtensionSet } from '../../plugins/extension-set.js';
 
 /** Collects the schemas of answers as components of the document. */
 export class AnswerSchemas {
   private readonly registry = z.registry<{ id: string }>();
 
-  constructor() {
+  constructor(private readonly extensions: ExtensionSet) {
     for (const [id, schema] of SCHEMAS._idmap) this.registry.add(schema, { id });
   }
 
@@ -26,6 +27,7 @@ export class AnswerSchemas {
       override: ({ jsonSchema, zodSchema }) => {
         const { id: _id, ...more } = SCHEMAS.get(zodSchema as unknown as z.ZodType) ?? {};
         if (jsonSchema.$ref === undefined) Object.assign(jsonSchema, more);
+        WIDENED.get(zodSchema)?.(jsonSchema, this.extensions);
         // z.int() adds the bounds of exact numbers, which say nothing to a client.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

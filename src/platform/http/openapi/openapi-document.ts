@@ -2,23 +2,30 @@
 import { z } from 'zod';
 import type { JsonSchema } from '../documented.js';
 import { AnswerSchemas } from './openapi-answers.js';
-import { type DocumentedAnswer, SCOPES, type Scope } from '../endpoint.js';
+import type { DocumentedAnswer, Scope } from '../endpoint.js';
 import type { Route } from '../endpoint-explorer.js';
 import { errorResponse, errorSchema, header, headerComponents, rateLimitHeaders } from './openapi-errors.js';
+import type { ExtensionSet } from '../../plugins/extension-set.js';
 import { EXAMPLES } from './openapi-examples.js';
 import { RequestSchemas } from './openapi-requests.js';
 import { INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './openapi-texts.js';
 
-/** @param origin of absolute links; empty for the one that a client reads the document from. */
-export function openApiDocument(routes: readonly Route[], origin: string): JsonSchema {
-  const parts: Parts = { requests: new RequestSchemas(), answers: new AnswerSchemas(), responses: {} };
+/**
+ * Throws when two routes, or two schemas, would have one name in it.
+ * @param origin of absolute links, or empty for the one that a client reads the document from.
+ */
+export function openApiDocument(routes: readonly Route[], origin: string, extensions: ExtensionSet): JsonSchema {
+  const answers = new AnswerSchemas(extensions);
+  const parts: Parts = { extensions, requests: new RequestSchemas(), answers, responses: {} };
+  checkIds(routes);
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const route of routes) {
     const operations = (paths[templateOf(route.path)] ??= {});
     operations[route.method.toLowerCase()] = operation(route, parts);
   }
-  const { requests, answers, responses } = parts;
-  const schemas = exemplified(disjoint({ Error: errorSchema() }, answers.components(), requests.components));
+  const { requests, responses } = parts;
+  const known = { Error: errorSchema(extensions.errors) };
+  const schemas = exemplified(disjoint(known, answers.components(), requests.components));
   const components = { schemas, responses, headers: headerComponents() };
   return {
     openapi: '3.1.0',
@@ -38,12 +45,27 @@ function disjoint(...groups: Record<string, JsonSchema>[]): Record<string, JsonS
   throw new Error(`Two schemas are called '${twice}' in the document: one of a body, one of an answer. Rename one.`);
 }
 
+/** Generators of clients make a function of each operation. */
+function checkIds(routes: readonly Route[]): void {
+  const seen = new Map<string, Route>();
+  for (const route of routes) {
+    const id = operationId(route.name);
+    const other = seen.get(id);
+    if (other !== undefined) {
+      const both = `${other.name} of ${other.path} and ${route.name} of ${route.path}`;
+      throw new Error(`Two operations would be called '${id}' in the document: ${both}. Rename one controller.`);
+    }
+    seen.set(id, route);
+  }
+}
+
 function exemplified(schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
   const example = (name: string) => (name in EXAMPLES ? { examples: [EXAMPLES[name]] } : {});
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, { ...schema, ...example(name) }]));
 }
 
 interface Parts {
+  extensions: ExtensionSet;
   requests: RequestSchemas;
   answers: AnswerSchemas;
   responses: Record<string, JsonSchema>;
@@ -54,7 +76,7 @@ export function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-function operation(route: Route, { requests, answers, responses }: Parts): JsonSchema {
+function operation(route: Route, { extensions, requests, answers, responses }: Parts): JsonSchema {
   const { contract, path } = route;
   const parameters = [...pathParameters(path), ...queryParameters(route, requests), ...headerParameters(route)];
   const conditional = Object.entries(contract.conditionalScopes ?? {}).map(([scope, when]) => ({ scope, when }));
@@ -63,12 +85,12 @@ function operation(route: Route, { requests, answers, responses }: Parts): JsonS
     summary: contract.summary,
     description: describe(route),
     tags: tagsOf([path]).map(({ name }) => name),
-    security: security(contract.scopes),
+    security: security(contract.scopes, extensions),
     ...(conditional.length === 0 ? {} : { 'x-conditional-scopes': conditional }),
     ...(contract.policy === null ? {} : { 'x-rate-limit-policy': contract.policy }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, requests),
-    responses: { ...successes(route, answers), ...errors(route, responses) },
+    responses: { ...successes(route, answers), ...errors(route, responses, extensions) },
   };
 }
 
@@ -85,14 +107,14 @@ function describe({ contract }: Route): string {
     ? `Needs ${(scopes as Scope[]).map((scope) => `\`${scope}\``).join(' and ')}`
     : '';
   const more = Object.entries(conditionalScopes).map(([scope, when]) => `, and \`${scope}\` when ${when}`);
-  const anybody = scopes === 'any' ? 'Needs any one of the ten scopes, or a personal key.' : 'Needs no credential.';
+  const anybody = scopes === 'any' ? 'Needs any one of the scopes, or a personal key.' : 'Needs no credential.';
   const sentence = needs === '' ? anybody : `${needs}${more.join('')}.`;
   return [description, sentence].filter(Boolean).join('\n\n');
 }
 
-function security(scopes: Route['contract']['scopes']): JsonSchema[] {
+function security(scopes: Route['contract']['scopes'], extensions: ExtensionSet): JsonSchema[] {
   if (scopes === 'public') return [];
-  const services = scopes === 'any' ? SCOPES.map((scope) => [scope]) : [scopes];
+  const services = scopes === 'any' ? extensions.scopes.map((scope) => [scope]) : [scopes];
   return [{ personalApiKey: [] }, ...services.map((needed) => ({ serviceId: [...needed] }))];
 }
 
@@ -163,14 +185,18 @@ function mapped<T>(record: Record<string, T>, change: (value: T) => JsonSchema):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
-function errors({ contract, body, path }: Route, responses: Record<string, JsonSchema>): JsonSchema {
+function errors(
+  { contract, body, path }: Route,
+  responses: Record<string, JsonSchema>,
+  extensions: ExtensionSet,
+): JsonSchema {
   const known = contract.scopes !== 'public';
   const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 431, 500, 503] : [400, 404, 413, 431, 500];
   if (body !== 'none') statuses.push(415);
   if (path.endsWith('/content')) statuses.push(416);
   return Object.fromEntries(
     statuses.map((status) => {
-      const [name, response] = errorResponse(status, known);
+      const [name, response] = errorResponse(status, known, extensions.errors);
       responses[name] = response;
       return [String(status), { $ref: `#/components/responses/${name}` }];
     }),

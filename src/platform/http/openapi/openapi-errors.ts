@@ -1,5 +1,5 @@
 // Errors and headers of the document.
-import { ERRORS } from '../api-error.js';
+import { ERRORS, type ExtensionError } from '../api-error.js';
 import type { JsonSchema } from '../documented.js';
 import { errorExample } from './openapi-examples.js';
 import { COMPONENTS } from './openapi-requests.js';
@@ -62,10 +62,19 @@ const MEANINGS: Record<number, string> = {
   503: 'The service cannot reach its database, or is busy. Try again.',
 };
 
+type Code = Omit<ExtensionError, 'status'> & { status: number };
+
+/** The codes of the service and of its extensions. */
+const allCodes = (further: readonly ExtensionError[]): Code[] => [
+  ...Object.entries(ERRORS).map(([code, [status, type]]) => ({ code, status, type })),
+  ...further,
+];
+
 /** The schema of every error (reference §10). */
-export function errorSchema(): JsonSchema {
-  const codes = Object.keys(ERRORS);
-  const types = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
+export function errorSchema(further: readonly ExtensionError[]): JsonSchema {
+  const all = allCodes(further);
+  const codes = all.map(({ code }) => code);
+  const types = [...new Set(all.map(({ type }) => type))];
   return strict({
     error: strict({
       type: { type: 'string', enum: types },
@@ -83,7 +92,11 @@ function strict(properties: Record<string, JsonSchema>): JsonSchema {
 }
 
 /** Name and content of the component for an error of this status; `known`: on routes that need a credential. */
-export function errorResponse(status: number, known: boolean): [string, JsonSchema] {
+export function errorResponse(
+  status: number,
+  known: boolean,
+  further: readonly ExtensionError[],
+): [string, JsonSchema] {
   const required = known && ![401, 429, 500, 503].includes(status);
   // Both are answered before the caller is known.
   const limited = known && ![401, 431].includes(status) ? rateLimitHeaders(required) : {};
@@ -99,17 +112,19 @@ export function errorResponse(status: number, known: boolean): [string, JsonSche
     ...(status === 409 ? { 'Retry-After': header('Retry-After', false) } : {}),
   };
   const example = errorExample(status);
-  const content = { 'application/json': { schema: narrowed(status), ...(example === undefined ? {} : { example }) } };
+  const content = {
+    'application/json': { schema: narrowed(status, further), ...(example === undefined ? {} : { example }) },
+  };
   const description = MEANINGS[status] ?? 'An error.';
   return [`${known ? 'Error' : 'PublicError'}${status}`, { description, headers, content }];
 }
 
 /** Narrows the error schema to the types and codes that belong to the status. */
-function narrowed(status: number): JsonSchema {
-  const of = Object.entries(ERRORS).filter(([, [own]]) => own === status);
+function narrowed(status: number, further: readonly ExtensionError[]): JsonSchema {
+  const of = allCodes(further).filter((one) => one.status === status);
   const $ref = `${COMPONENTS}Error`;
   if (of.length === 0) return { $ref };
-  const type = { enum: [...new Set(of.map(([, [, type]]) => type))] };
-  const code = { enum: of.map(([code]) => code) };
+  const type = { enum: [...new Set(of.map((one) => one.type))] };
+  const code = { enum: of.map((one) => one.code) };
   return { allOf: [{ $ref }, { properties: { error: { properties: { type, code } } } }] };
 }

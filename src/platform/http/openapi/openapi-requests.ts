@@ -54,7 +54,8 @@ export class RequestSchemas {
     const name = type.name.replace(/(Dto|Body)$/, '');
     const other = this.seen.get(name);
     if (other !== undefined && other !== type) {
-      throw new Error(`Two classes of request bodies would be called '${name}' in the document. Rename one.`);
+      const both = `${other.name} with ${fieldsOf(other)} and ${type.name} with ${fieldsOf(type)}`;
+      throw new Error(`Two classes of request bodies would be called '${name}' in the document: ${both}. Rename one.`);
     }
     if (other === undefined) {
       this.seen.set(name, type);
@@ -101,6 +102,11 @@ export class RequestSchemas {
     const ref = this.body(nested.typeFunction() as Type<object>);
     return schema['type'] === 'array' ? { ...schema, items: ref } : ref;
   }
+}
+
+function fieldsOf(type: Type<object>): string {
+  const fields = getMetadataStorage().getTargetValidationMetadatas(type, '', true, false);
+  return [...new Set(fields.map(({ propertyName }) => propertyName))].join(', ');
 }
 
 /** Whether null counts as absent (`@IsOptional`). It asks the condition itself. */

@@ -1,0 +1,88 @@
+// What an extension is: one object that says everything that it brings (docs/extending.md, docs/decisions/0020).
+import type { DynamicModule, Type } from '@nestjs/common';
+import type { MigrationInterface } from 'typeorm';
+import type { z } from 'zod';
+import type { Plan, Rate } from '../config/rate-limits.js';
+import type { ExtensionError } from '../http/api-error.js';
+import type { ExtensionScope } from '../http/endpoint.js';
+import type { Metrics } from '../metrics/metrics.js';
+
+/** What an extension brings. All but the name and the module may be left out. */
+export interface Extension {
+  /** Small letters, digits and hyphens. Scopes, the section of CONFIG_FILE and the operator's group of verbs have it. */
+  readonly name: string;
+  /** An ordinary Nest module: its providers may carry `@Plugin`, its controllers carry `@Endpoint`. */
+  readonly module: Type | DynamicModule;
+  /**
+   * The part of it without HTTP, which `module` imports and the operator command loads by itself: what its verbs ask,
+   * and what registers for the end of a membership or workspace. It may inject what the operator command has:
+   * the database, configuration, workspaces, users, memberships and keys.
+   */
+  readonly operatorModule?: Type | DynamicModule;
+  /** Entities, with relations to those of the service where they are needed. */
+  readonly entities?: readonly (new () => object)[];
+  /** In the order in which they run, after those of the service. They are on record in a table of their own. */
+  readonly migrations?: readonly (new () => MigrationInterface)[];
+  /** The class that {@link configSection} has made: `extensions.<name>` of CONFIG_FILE is checked with it at boot. */
+  readonly config?: { new (): object; readonly schema: z.ZodObject };
+  /** `<name>:read`, `<name>:write`, or one of them. */
+  readonly scopes?: readonly ExtensionScope[];
+  /** Rate-limit policies by name, in snake_case, with their defaults. `rateLimits` of CONFIG_FILE may change them. */
+  readonly policies?: Readonly<Record<string, Readonly<Record<Plan, Rate>>>>;
+  /** Error codes that {@link errorCode} has made. */
+  readonly errors?: readonly ExtensionError[];
+  /** Verbs of the operator command by usage: `list`, or `show <id>`. They stand below the name of the extension. */
+  readonly commands?: Readonly<Record<string, ExtensionCommand>>;
+  /** Called once in each process of the service, when all modules are there: registers figures that are kept elsewhere. */
+  readonly metrics?: (metrics: Metrics, services: ExtensionServices) => void;
+}
+
+/** The providers of the running process, by class. */
+export interface ExtensionServices {
+  get<T>(token: Type<T>): T;
+}
+
+/** A verb of the operator command. */
+export interface ExtensionCommand {
+  /** What it does, for the help: `the reviews of a workspace`. */
+  readonly description: string;
+  /** Options that must be given, with what they mean: `{ '--workspace <slug>': 'which workspace' }`. */
+  readonly required?: Readonly<Record<string, string>>;
+  /** Options that may be given. One without `<…>` is a switch. */
+  readonly options?: Readonly<Record<string, string>>;
+  /**
+   * Carries it out. Resolves with what is printed, one object of records or lists; throws `OperatorError` for what cannot be done.
+   * @param options by name in camelCase, `--by-task` as `byTask`; a switch is true.
+   * @param argument of a usage such as `show <id>`; else empty.
+   */
+  readonly run: (services: ExtensionServices, options: CommandOptions, argument: string) => Promise<object>;
+}
+
+/** The options as given. One that was not given is undefined, or empty when its verb requires it. */
+export type CommandOptions = Readonly<Record<string, string | undefined>>;
+
+/** A class whose instance is the checked section, and so its own injection token. */
+export interface ConfigSection<S extends z.ZodObject> {
+  new (): z.output<S>;
+  readonly schema: S;
+}
+
+/**
+ * Makes the class of a section of CONFIG_FILE. Providers of the extension inject it and find the values as fields.
+ *
+ * @example
+ * ```ts
+ * export class ReviewsConfig extends configSection(z.strictObject({ perTask: z.int().min(1).default(20) })) {}
+ * ```
+ */
+export function configSection<S extends z.ZodObject>(schema: S): ConfigSection<S> {
+  class Section {
+    static readonly schema = schema;
+  }
+  return Section as unknown as ConfigSection<S>;
+}
+
+/** Says what an extension brings; the result stands in the list of `src/extensions.ts`. */
+export function defineExtension(extension: Extension): Extension {
+  return extension;
+}
