@@ -19,7 +19,7 @@ const CLI = join(ROOT, 'dist', 'cli.js');
 const MUCH = { capacity: 1_000_000, windowSeconds: 1 };
 const POLICIES = ['metadata_read', 'resource_read', 'resource_write', 'task_execution', 'file_upload'];
 const PLAN = { global: MUCH, policies: Object.fromEntries(POLICIES.map((name) => [name, MUCH])) };
-const CONFIG = { rateLimits: { free: PLAN, paid: PLAN } };
+const CONFIG = { rateLimits: { free: PLAN, paid: PLAN }, plans: { paid: { runningTasks: 20 } } };
 
 /** Starts both servers, seeds them and makes a key; `stop` ends and removes all of it. */
 export class World {
