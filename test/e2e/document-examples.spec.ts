@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { patch } from '../harness/projects.js';
@@ -9,16 +9,14 @@ import { finished, reaches, type TaskBody } from '../harness/tasks.js';
 type Json = Record<string, unknown>;
 
 describe('The examples of the OpenAPI document (reference §2)', () => {
-  let service: TestApp;
   let member: Member;
   let document: Document;
 
+  const service = useService(bootWorker);
   beforeAll(async () => {
-    service = await bootApp();
     member = await makeMember(service);
     document = (await member.client.get<Document & Json>('/openapi.json')).body;
   });
-  afterAll(() => service.close());
 
   const schemas = () => document.components['schemas'] as Record<string, { type?: string; examples?: unknown[] }>;
   const example = (name: string) => schemas()[name]?.examples?.[0] as Json;

@@ -1,17 +1,15 @@
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { type Client, makeMember } from '../harness/client.js';
 import { runTask } from '../harness/tasks.js';
 
 const fence = (info: string, content = '') => `\`\`\`${info}\n${content}\n\`\`\``;
 
 describe('Symbolic links of a workdir (reference §15)', () => {
-  let service: TestApp;
   let client: Client;
+  const service = useService(bootWorker);
   beforeAll(async () => {
-    service = await bootApp();
     client = (await makeMember(service)).client;
   });
-  afterAll(() => service.close());
 
   it('are written through and published as what they lead to, while that is inside', async () => {
     const { status, result } = await runTask(

@@ -1,19 +1,17 @@
 import { jest } from '@jest/globals';
 import { SandboxSelector } from '../../src/engine/sandbox/sandbox-selector.js';
 import { SandboxBusyError } from '../../src/engine/sandbox/sandbox.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createTask, finished, readMessages, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 describe('While no user id is free for a sandbox (reference §15)', () => {
-  let service: TestApp;
   let member: Member;
+  const service = useService(bootWorker);
   beforeAll(async () => {
-    service = await bootApp();
     member = await makeMember(service);
   });
-  afterAll(() => service.close());
 
   it('a task waits in the queue, tried about once a second, and is carried out when one is free again', async () => {
     const times: number[] = [];
