@@ -39,7 +39,7 @@ export type { UnitOfWork } from './platform/database/unit-of-work.js';
 export { ApiError, errorCode, type ExtensionError, notFound } from './platform/http/api-error.js';
 export { Documented } from './platform/http/documented.js';
 export { type DocumentedAnswer, Endpoint, type EndpointContract, type Scope } from './platform/http/endpoint.js';
-export { byCreation, PageQuery, PageRequest, Pages, type PageScope, type Position } from './platform/http/pages.js';
+export { byCreation, PageQuery, PageRequest, Pages, type CursorBinding, type Position } from './platform/http/pages.js';
 export {
   deletedSchema,
   idSchema,

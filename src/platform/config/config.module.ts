@@ -1,3 +1,4 @@
+// What the process was told: environment, CONFIG_FILE, data folder and the keys that derive from SECRET_KEY.
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { ExtensionSet } from '../plugins/extension-set.js';
 import { DataDir } from './data-dir.js';

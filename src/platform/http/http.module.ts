@@ -1,3 +1,4 @@
+// What every route shares: its contract, its pages, its errors, and the document that is made of them.
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ConnectionCloser } from './connection-closer.js';

@@ -1,19 +1,19 @@
 import { createHmac } from 'node:crypto';
-import { decodeCursor, encodeCursor, PageQuery, PageRequest, type PageScope } from './pages.js';
+import { decodeCursor, encodeCursor, PageQuery, PageRequest, type CursorBinding } from './pages.js';
 
 const mac = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest();
-const scope: PageScope = { route: 'GET /v1/tasks', workspaceId: 'w', userId: 'u', filters: { status: 'queued', projectId: undefined } }; // prettier-ignore
+const binding: CursorBinding = { route: 'GET /v1/tasks', workspaceId: 'w', userId: 'u', filters: { status: 'queued', projectId: undefined } }; // prettier-ignore
 const position = ['2026-01-01T00:00:00.000Z', '0197'];
 
 describe('cursors', () => {
-  const cursor = encodeCursor(mac('k'), scope, position);
+  const cursor = encodeCursor(mac('k'), binding, position);
 
   it('come back as the position, whatever the order of the filters', () => {
-    expect(decodeCursor(mac('k'), scope, cursor)).toEqual(position);
+    expect(decodeCursor(mac('k'), binding, cursor)).toEqual(position);
     const reordered = { filters: { projectId: undefined, status: 'queued' }, userId: 'u', workspaceId: 'w', route: 'GET /v1/tasks' }; // prettier-ignore
     expect(decodeCursor(mac('k'), reordered, cursor)).toEqual(position);
   });
-  it.each<[string, Partial<PageScope>]>([
+  it.each<[string, Partial<CursorBinding>]>([
     ['route', { route: 'GET /v1/projects' }],
     ['workspace', { workspaceId: 'v' }],
     ['user', { userId: 'v' }],
@@ -21,10 +21,10 @@ describe('cursors', () => {
     ['filter more', { filters: { status: 'queued', projectId: 'p' } }],
     ['filter less', { filters: {} }],
   ])('are not good with another %s', (_what, other) => {
-    expect(() => decodeCursor(mac('k'), { ...scope, ...other }, cursor)).toThrow('cursor');
+    expect(() => decodeCursor(mac('k'), { ...binding, ...other }, cursor)).toThrow('cursor');
   });
   it('are not good under another secret', () => {
-    expect(() => decodeCursor(mac('l'), scope, cursor)).toThrow('cursor');
+    expect(() => decodeCursor(mac('l'), binding, cursor)).toThrow('cursor');
   });
   // Of every length modulo 3, so with every number of spare bits in the last letter.
   const samples = [
@@ -36,7 +36,7 @@ describe('cursors', () => {
     ['2026-01-01T00:00:00.000Z', '0197a1fd-c89d-7e67-80d0-a884574b6969'],
   ];
   describe.each(samples.map((sample) => [sample.join(), sample]))('of %s', (_title, sample) => {
-    const text = encodeCursor(mac('k'), scope, sample);
+    const text = encodeCursor(mac('k'), binding, sample);
     const accepted = (others: string[]) => others.filter((other) => isAccepted(other));
     const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=.'];
 
@@ -56,15 +56,15 @@ describe('cursors', () => {
   it.each(['', 'a', '=', ' ', `${cursor}=`, ` ${cursor}`, cursor.slice(1), `${cursor}A`, `${cursor}!`, 'é'.repeat(40)])(
     'are not %j',
     (text) => {
-      expect(() => decodeCursor(mac('k'), scope, text)).toThrow('cursor');
+      expect(() => decodeCursor(mac('k'), binding, text)).toThrow('cursor');
     },
   );
 });
 
-/** Whether the scope takes a text as a cursor; what is thrown is one and the same error. */
+/** Whether the binding takes a text as a cursor; what is thrown is one and the same error. */
 function isAccepted(text: string): boolean {
   try {
-    decodeCursor(mac('k'), scope, text);
+    decodeCursor(mac('k'), binding, text);
     return true;
   } catch (error) {
     if ((error as { code?: string }).code === 'invalid_cursor') return false;

@@ -31,7 +31,7 @@ export class PageQuery {
 }
 
 /** What a cursor is bound to. Anywhere else it is invalid. */
-export interface PageScope {
+export interface CursorBinding {
   /** `GET /v1/tasks`, with the concrete ids of its path. */
   route: string;
   workspaceId: string;
@@ -48,18 +48,18 @@ type Mac = (text: string) => Buffer;
 const VERSION = 1;
 
 /** `base64url(JSON of version and position, MAC)`. */
-export function encodeCursor(mac: Mac, scope: PageScope, position: Position): string {
+export function encodeCursor(mac: Mac, binding: CursorBinding, position: Position): string {
   const payload = JSON.stringify([VERSION, ...position]);
-  return Buffer.concat([seal(mac, scope, payload), Buffer.from(payload)]).toString('base64url');
+  return Buffer.concat([seal(mac, binding, payload), Buffer.from(payload)]).toString('base64url');
 }
 
 /** The position of a cursor. Throws 400 `invalid_cursor`, with one message for all causes. */
-export function decodeCursor(mac: Mac, scope: PageScope, cursor: string): Position {
+export function decodeCursor(mac: Mac, binding: CursorBinding, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url');
   // A cursor has one spelling. Node would skip what is not base64url, and the last letter has spare bits.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalidCursor();
   const payload = bytes.subarray(MAC_BYTES).toString('utf8');
-  if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), seal(mac, scope, payload))) throw invalidCursor();
+  if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), seal(mac, binding, payload))) throw invalidCursor();
   const [version, ...position] = JSON.parse(payload) as [number, ...string[]];
   if (version !== VERSION) throw invalidCursor();
   return position;
@@ -67,8 +67,8 @@ export function decodeCursor(mac: Mac, scope: PageScope, cursor: string): Positi
 
 const MAC_BYTES = 16;
 
-function seal(mac: Mac, scope: PageScope, payload: string): Buffer {
-  return mac(`${stringify(scope)}\n${payload}`).subarray(0, MAC_BYTES);
+function seal(mac: Mac, binding: CursorBinding, payload: string): Buffer {
+  return mac(`${stringify(binding)}\n${payload}`).subarray(0, MAC_BYTES);
 }
 
 function invalidCursor(): ApiError {
@@ -128,8 +128,8 @@ export class Pages {
   }
 
   /** Opens the page that a query asks for. Throws 400 `invalid_cursor`. */
-  open<Q extends PageQuery>(query: Q, scope: PageScope): PageRequest<Q> {
-    const after = query.cursor === undefined ? null : decodeCursor(this.mac, scope, query.cursor);
-    return new PageRequest(query, after, (position) => encodeCursor(this.mac, scope, position));
+  open<Q extends PageQuery>(query: Q, binding: CursorBinding): PageRequest<Q> {
+    const after = query.cursor === undefined ? null : decodeCursor(this.mac, binding, query.cursor);
+    return new PageRequest(query, after, (position) => encodeCursor(this.mac, binding, position));
   }
 }

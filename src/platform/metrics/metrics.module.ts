@@ -1,3 +1,4 @@
+// What the service counts about itself, for Prometheus.
 import { Global, Module, type OnApplicationBootstrap, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ExtensionSet } from '../plugins/extension-set.js';

@@ -1,3 +1,4 @@
+// Notices between the processes of an installation, through PostgreSQL.
 import { Global, Module } from '@nestjs/common';
 import { PgChannel } from './pg-channel.js';
 

@@ -1,3 +1,4 @@
+// Uploads, and the durable files of tasks and projects: their rows, their bytes, and the chores that remove them.
 import { Module } from '@nestjs/common';
 import { FileCleaner } from './file-cleaner.js';
 import { FileIntake } from './file-intake.js';

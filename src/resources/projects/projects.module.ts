@@ -1,3 +1,4 @@
+// Projects: who sees what together, and the files that all tasks of a project read.
 import { Module } from '@nestjs/common';
 import { FilesModule } from '../files/files.module.js';
 import { ProjectFilesController } from './project-files.controller.js';
