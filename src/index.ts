@@ -55,7 +55,7 @@ export { configSection, defineExtension } from './platform/plugins/extension.js'
 export type * from './platform/plugins/extension.js';
 export { Plugin, PluginRegistry, type Seam } from './platform/plugins/plugin.js';
 export { StoredFile } from './resources/files/file.entity.js';
-export { StorageDriver } from './resources/files/storage/storage-driver.js';
+export { BytesGoneError, StorageDriver } from './resources/files/storage/storage-driver.js';
 export type * from './resources/files/storage/storage-driver.js';
 export { Project } from './resources/projects/project.entity.js';
 export { TaskAccess } from './resources/tasks/task-access.js';

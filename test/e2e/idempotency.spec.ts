@@ -151,6 +151,15 @@ describe('Idempotency (reference §8)', () => {
     expect(second.headers.get('retry-after')).toBe('1');
     sameAnswer(first, await post('slow', { text: 'slower' }));
   });
+  it('one that waits for the removal of its member is 503, for no request with its key is running', async () => {
+    const other = await makeMember(service);
+    const removal = await holding(service.db, 'SELECT 1 FROM memberships WHERE user_id = $1 FOR UPDATE', [
+      other.user.id,
+    ]);
+    const { status, body } = await post('removed', { text: newText() }, other);
+    await removal.release();
+    expect([status, body.error.code]).toEqual([503, 'unavailable']);
+  });
   it('when the first one fails, the one that waited runs', async () => {
     const text = `slow ${newText()}`;
     const first = await holding(

@@ -57,7 +57,7 @@ describe('The last use of a key (reference §3)', () => {
     const member = await makeMember(service);
     await member.client.get('/v1/auth/context');
     const holder = await holding(service.db, 'SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE', [member.key.id]);
-    await uses.write();
+    await expect(uses.write()).rejects.toThrow();
     await holder.release();
     expect(await lastUse(service, member)).toBeNull();
     await uses.write();

@@ -98,6 +98,8 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
       expect((await client.get('/v1/auth/context')).body['scopes']).toEqual(['tasks:read']);
       expect((await client.get(`/v1/tasks/${taskId}`)).status).toBe(200);
       expect((await client.get(`/v1/tasks/${taskId}/reviews`)).status).toBe(404);
+      const none = new Client(without.url, only.key.secret);
+      expect((await none.get('/v1/auth/context')).body['scopes']).toEqual([]);
     } finally {
       await without.close();
     }

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -122,6 +123,20 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     expect((await client.request('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
     expect(await cleaner().sweep()).toBe(2);
     expect(await kept(service)).toEqual([]);
+  });
+
+  it('names bytes that are gone, and no failure of its own is taken for one of the database', async () => {
+    await expect(storage().open(member.workspace.id, sha256('never'))).rejects.toMatchObject({
+      name: 'BytesGoneError',
+    });
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const put = jest.spyOn(driver(), 'put').mockRejectedValue(refused);
+    const form = new FormData();
+    form.append('file', new Blob(['x']), 'a.txt');
+    const answer = await postForm(service, member, form);
+    put.mockRestore();
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toContain('internal_error');
   });
 
   it('keeps equal bytes of a workspace once, also when they arrive together', async () => {

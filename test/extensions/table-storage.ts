@@ -2,7 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { type ArrivingBytes, type ByteRange, Database, Plugin, StorageDriver, type StoredBytes } from 'millwright';
+import {
+  type ArrivingBytes,
+  type ByteRange,
+  BytesGoneError,
+  Database,
+  Plugin,
+  StorageDriver,
+  type StoredBytes,
+} from 'millwright';
 
 const TABLES = `
 CREATE TABLE IF NOT EXISTS kept_files (
@@ -60,7 +68,7 @@ export class TableStorage extends StorageDriver implements OnModuleInit {
     const sql = 'SELECT id, size::float8 AS size FROM kept_files WHERE workspace_id = $1 AND sha256 = $2';
     const { rows } = await this.query<{ id: string; size: number }>(sql, [workspaceId, sha256]);
     const [file] = rows;
-    if (file === undefined) throw new Error(`No bytes ${sha256} are kept.`);
+    if (file === undefined) throw new BytesGoneError(`No bytes ${sha256} are kept.`);
     const { start, end } = range ?? { start: 0, end: file.size - 1 };
     return { size: end - start + 1, stream: Readable.from(this.read(file.id, start, end), { objectMode: false }) };
   }

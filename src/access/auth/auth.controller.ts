@@ -1,5 +1,4 @@
 import { Controller, Get } from '@nestjs/common';
-import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { AuthContext } from './auth-context.js';
 import { Auth } from './auth.decorator.js';
@@ -7,8 +6,6 @@ import { authContextSchema, authContextView } from './auth.view.js';
 
 @Controller('v1/auth')
 export class AuthController {
-  constructor(private readonly extensions: ExtensionSet) {}
-
   @Get('context')
   @Endpoint({
     summary: 'Read who the credential stands for',
@@ -17,6 +14,6 @@ export class AuthController {
     answer: authContextSchema,
   })
   context(@Auth() auth: AuthContext) {
-    return authContextView(auth, this.extensions.scopes);
+    return authContextView(auth);
   }
 }

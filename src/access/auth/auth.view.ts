@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Scope } from '../../platform/http/endpoint.js';
 import { idSchema, named, scopeSchema, timestampSchema } from '../../platform/http/schema.js';
 import type { AuthContext } from './auth-context.js';
 
@@ -29,16 +28,13 @@ export const authContextSchema = named(
   }),
 );
 
-/**
- * `GET /v1/auth/context` (reference §3).
- * @param known the scopes that exist: a key may have one of an extension that is there no more.
- */
-export function authContextView(auth: AuthContext, known: readonly Scope[]): z.output<typeof authContextSchema> {
+/** `GET /v1/auth/context` (reference §3). */
+export function authContextView(auth: AuthContext): z.output<typeof authContextSchema> {
   const { user, workspace, role, scopes, credentialType, credential } = auth;
   return {
     user: { id: user.id, name: user.name, email: user.email },
     workspace: { id: workspace.id, name: workspace.name, slug: workspace.slug, role },
-    scopes: scopes.filter((scope) => known.includes(scope)),
+    scopes: [...scopes],
     credentialType,
     credential: {
       id: credential.id,

@@ -4,7 +4,7 @@ import { endpointOf } from '../../platform/http/endpoint.js';
 import { setAuth } from './auth.decorator.js';
 import { BearerStrategy } from './bearer.strategy.js';
 
-/** 401 for whoever is not known; routes of scope `public` pass. */
+/** 401 for a caller that is not known. Routes of scope `public` pass. */
 @Injectable()
 export class BearerGuard implements CanActivate {
   constructor(private readonly strategy: BearerStrategy) {}

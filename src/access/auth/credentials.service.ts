@@ -9,6 +9,8 @@ import { Membership } from '../workspaces/membership.entity.js';
 import { User } from '../workspaces/user.entity.js';
 import { Workspace } from '../workspaces/workspace.entity.js';
 import { ApiKey } from './api-key.entity.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { isKey } from './api-key.js';
 import { AuthContext } from './auth-context.js';
 
@@ -45,6 +47,7 @@ export class CredentialsService {
   constructor(
     private readonly database: Database,
     private readonly secrets: Secrets,
+    private readonly extensions: ExtensionSet,
   ) {
     this.pepper = secrets.key('api-keys');
   }
@@ -62,7 +65,7 @@ export class CredentialsService {
     if (row === undefined || row.revoked || !timingSafeEqual(Buffer.from(row.storedDigest, 'hex'), digest))
       throw invalidCredential();
     if (row.expired) throw new ApiError('expired_credential', 'The credential has expired; ask for a new key.');
-    return contextOf(row);
+    return contextOf(row, this.extensions.scopes);
   }
 }
 
@@ -70,7 +73,8 @@ function invalidCredential(): ApiError {
   return new ApiError('invalid_credential', 'The credential is not valid: it is mistyped, unknown or was ended.');
 }
 
-function contextOf(row: KeyRow): AuthContext {
+/** @param known the scopes that exist: a key may have one of an extension that is there no more, which allows nothing. */
+function contextOf(row: KeyRow, known: readonly Scope[]): AuthContext {
   return new AuthContext({
     user: { id: row.userId, name: row.userName, email: row.email },
     workspace: {
@@ -81,7 +85,7 @@ function contextOf(row: KeyRow): AuthContext {
       exposed: row.transparency,
     },
     role: row.role,
-    scopes: row.scopes,
+    scopes: row.scopes.filter((scope) => known.includes(scope)),
     credentialType: row.kind === 'service' ? 'service' : 'personal_api_key',
     credential: {
       id: row.id,

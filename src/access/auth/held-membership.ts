@@ -19,6 +19,12 @@ export function holdMembership(tx: UnitOfWork, auth: AuthContext): Promise<void>
   return tx.runWithNext(HOLD({ auth }));
 }
 
+/** Whether an error is of the wait for the membership, and not of the statement that it travels with. */
+export function waitedForMembership(error: unknown): boolean {
+  const { where } = error as { where?: unknown };
+  return typeof where === 'string' && where.includes('hold_membership');
+}
+
 /** Throws 401 `invalid_credential` for the failure of {@link holdMembership}, any other error as it is. */
 export function refuseStranger(error: unknown): never {
   if ((error as { code?: unknown }).code !== NO_MEMBER) throw error;

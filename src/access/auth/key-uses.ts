@@ -4,6 +4,8 @@ import { Database } from '../../platform/database/database.js';
 import { doubles, sql, uuids } from '../../platform/database/sql.js';
 
 const MINUTE = 60_000;
+/** A database that is frozen must not keep the process from ending. */
+const PATIENCE_MS = 2_000;
 
 // By the database's clock, as all times of keys: a process says how long ago. In one order, for several processes write the
 // same keys. Another process may have written a later use.
@@ -35,25 +37,30 @@ export class KeyUses implements OnApplicationShutdown {
 
   /** After the last request, and before the connections are closed: the database's module is global, so its hooks come last. */
   async onApplicationShutdown(): Promise<void> {
-    await this.write();
+    await this.write().catch((error: unknown) =>
+      this.logger.warn(`The last uses of keys were not written: ${String(error)}`),
+    );
   }
 
-  /** Writes what is noted. What cannot be written waits for the next time. */
+  /** Writes what is noted. Rejects when it cannot be written; it then waits for the next time. */
   @Chore({ every: MINUTE })
   write(): Promise<void> {
-    this.writing = this.writing.then(async () => {
-      const uses = this.noted;
-      if (uses.size === 0) return;
-      this.noted = new Map();
-      const now = performance.now();
-      const ages = [...uses.values()].map((at) => (now - at) / 1000);
-      try {
-        await this.database.work.run(WRITE({ ids: [...uses.keys()], ages }));
-      } catch (error) {
-        this.noted = new Map([...uses, ...this.noted]);
-        this.logger.warn(`The last uses of keys were not written: ${String(error)}`);
-      }
-    });
-    return this.writing;
+    const written = this.writing.then(() => this.writeNotes());
+    this.writing = written.catch(() => undefined);
+    return written;
+  }
+
+  private async writeNotes(): Promise<void> {
+    const uses = this.noted;
+    if (uses.size === 0) return;
+    this.noted = new Map();
+    const now = performance.now();
+    const ages = [...uses.values()].map((at) => (now - at) / 1000);
+    try {
+      await this.database.work.run(WRITE({ ids: [...uses.keys()], ages }), PATIENCE_MS);
+    } catch (error) {
+      this.noted = new Map([...uses, ...this.noted]);
+      throw error;
+    }
   }
 }

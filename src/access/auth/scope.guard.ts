@@ -4,7 +4,7 @@ import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
 import { refusal } from './access.js';
 import { authOf } from './auth.decorator.js';
 
-/** Lets in whoever has the route's scopes and a role that may do it. */
+/** Lets in a caller that has the route's scopes and a role that may do it. */
 @Injectable()
 export class ScopeGuard implements CanActivate {
   constructor(private readonly endpoints: EndpointExplorer) {}

@@ -1,6 +1,7 @@
 // Record and effect of a keyed request live in one transaction, so they exist together or not at all (reference §8).
 import { Injectable } from '@nestjs/common';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { waitedForMembership } from '../auth/held-membership.js';
 import { CLAIM, FIND, STORE } from './idempotency.sql.js';
 import { type Answer, inProgress, type KeyedRequest, replayOf } from './keyed-request.js';
 
@@ -21,7 +22,9 @@ export class IdempotencyService {
     try {
       return (await tx.run(CLAIM(request))).length > 0;
     } catch (error) {
-      throw (error as { code?: string }).code === '55P03' ? inProgress() : error;
+      const locked = (error as { code?: string }).code === '55P03';
+      // The lock on the membership travels with the claim, and is no request with the same key.
+      throw locked && !waitedForMembership(error) ? inProgress() : error;
     }
   }
 

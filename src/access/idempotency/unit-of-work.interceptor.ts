@@ -31,9 +31,9 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { contract, body } = this.endpoints.of(context.getHandler());
+    const { contract } = this.endpoints.of(context.getHandler());
     const res = context.switchToHttp().getResponse<Response>();
-    if (body === 'stream') return next.handle().pipe(tap((value) => locate(contract, res, value)));
+    if (contract.transaction !== true) return next.handle().pipe(tap((value) => locate(contract, res, value)));
     return from(this.write(contract, context.switchToHttp().getRequest(), res, next));
   }
 

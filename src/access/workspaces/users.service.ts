@@ -18,8 +18,7 @@ const LIST = sql`
 SELECT ${PERSON} FROM users u WHERE u.kind = 'person' AND u.deleted_at IS NULL ORDER BY u.created_at, u.id`.rows<Person>();
 const GET = sql`SELECT ${PERSON} FROM users u WHERE lower(u.email) = lower(${text('email')})`.rows<Person>();
 
-// Nobody can use these any more. A row that is locked is in the hands of a request of this user that waits for its membership,
-// and so for this deletion: it is left to its 24 hours.
+// Nobody can use these any more. A row that is locked is being deleted by a chore.
 const DELETE_REMAINS = ['idempotency_keys', 'uploads'].map((table) =>
   sql`
 DELETE FROM ${raw(table)} WHERE ctid = ANY(ARRAY(

@@ -8,6 +8,8 @@ interface LockConnection {
   onLost: Set<() => void>;
   broken: boolean;
   ended: () => void;
+  /** The statement that was sent last. */
+  last: Promise<unknown>;
 }
 
 /**
@@ -43,7 +45,13 @@ export class ChoreLocks {
 
   private connect(): LockConnection {
     const client = this.database.work.connect();
-    const connection: LockConnection = { client, onLost: new Set(), broken: false, ended: () => this.lose(connection) };
+    const connection: LockConnection = {
+      client,
+      onLost: new Set(),
+      broken: false,
+      ended: () => this.lose(connection),
+      last: Promise.resolve(),
+    };
     client.then(
       (connected) => connected.once('end', connection.ended),
       () => undefined,
@@ -52,9 +60,11 @@ export class ChoreLocks {
   }
 
   private async ask(connection: LockConnection, question: string, lock: number): Promise<boolean> {
+    // One statement after the other: pg 9 will not queue them for us.
+    const asked = connection.last.then(async () => (await connection.client).query<{ yes: boolean }>(question, [lock]));
+    connection.last = asked.catch(() => undefined);
     try {
-      const { rows } = await (await connection.client).query<{ yes: boolean }>(question, [lock]);
-      return rows[0]?.yes === true;
+      return (await asked).rows[0]?.yes === true;
     } catch (error) {
       this.lose(connection);
       throw error;

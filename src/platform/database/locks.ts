@@ -1,6 +1,5 @@
 /**
- * The advisory locks of the service, all that there are: any fixed numbers, each the name of one lock, shared by every process on
- * one database. Those from 7,163,000 to 7,163,999 are the service's own; an extension takes others.
+ * The service's advisory locks. The numbers are arbitrary and fixed: all processes on one database must use the same ones. Those from 7,163,000 to 7,163,999 are the service's own; an extension takes others.
  */
 export const LOCKS = {
   /** Migrations run once, also when processes boot together. */

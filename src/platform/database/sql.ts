@@ -37,7 +37,6 @@ export const uuids = kind<readonly string[]>('uuid[]');
 export const text = kind<string>('text');
 export const textOrNull = kind<string | null>('text');
 export const texts = kind<readonly string[]>('text[]');
-export const textsOrNull = kind<readonly (string | null)[] | null>('text[]');
 export const int = kind<number>('int');
 export const intOrNull = kind<number | null>('int');
 export const ints = kind<readonly number[]>('int[]');
@@ -96,9 +95,6 @@ export type Json<Row> = {
 
 /** A statement; called with its values it is ready to run: `tx.run(GET({ auth, id }))`. */
 export type Statement<P, Row> = ((...given: Arguments<P>) => Query<Row>) & { readonly text: string };
-
-/** The row of a statement: `RowOf<typeof GET>`. */
-export type RowOf<S> = S extends (...given: never[]) => Query<infer Row> ? Row : never;
 
 /** A statement with its values. */
 export class Query<Row> {

@@ -4,7 +4,7 @@ import type { PipelinedClient, Plain } from './pipelined-client.js';
 import type { Query, Sql } from './sql.js';
 
 /**
- * The one transaction of a writing request. Handlers use only this for the database: a handler that takes a second connection
+ * One transaction, of a writing request or of an operator's verb. Handlers use only this for the database: a handler that takes a second connection
  * while it is open deadlocks a pool of ten under forty requests. For cold, plain writes `manager` gives TypeORM's repositories.
  */
 export class UnitOfWork implements Sql {
@@ -19,8 +19,8 @@ export class UnitOfWork implements Sql {
   }
 
   /**
-   * Sends a statement together with the next one, or with the commit: for one of which nobody needs the rows. What it travels
-   * with fails with its error if it fails. Its values are text, numbers, booleans or null.
+   * Sends a statement in one write with the next one, or with the commit. Its rows are dropped. If it fails, the statement that
+   * it travels with fails with its error. Its values are text, numbers, booleans or null.
    */
   async runWithNext({ name, text, values }: Query<never>): Promise<void> {
     (await this.client()).hold({ name, text, values: values as Plain[] });

@@ -5,6 +5,6 @@
 export abstract class WorkSignal {
   /** Called after the commit that made the run. */
   abstract ring(runId: string): void;
-  /** Whether a ring would be heard now; else the look at PostgreSQL finds the work. */
+  /** Whether a signal reaches a worker now. If not, the reconciler finds the work within a second. */
   abstract get connected(): boolean;
 }

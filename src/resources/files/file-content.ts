@@ -7,11 +7,12 @@ import { ApiError } from '../../platform/http/api-error.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
 import { attachment } from './file-name.js';
 import type { FileRow } from './files.sql.js';
-import type { ByteRange, StorageDriver } from './storage/storage-driver.js';
+import type { FileStorage } from './storage/file-storage.js';
+import type { ByteRange } from './storage/storage-driver.js';
 import { servedType } from './storage/media-type.js';
 
 /** Answers a GET or HEAD. Throws `range_not_satisfiable`, or the storage's error, before anything is sent. */
-export async function sendContent(req: Request, res: Response, file: FileRow, storage: StorageDriver): Promise<void> {
+export async function sendContent(req: Request, res: Response, file: FileRow, storage: FileStorage): Promise<void> {
   const etag = `"${file.sha256}"`;
   if (matches(req.headers['if-none-match'], etag)) {
     res.writeHead(304, validators(etag)).end();

@@ -44,6 +44,6 @@ export class FilesController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(request, response, await this.files.get(auth, fileId), this.storage.driver);
+    await sendContent(request, response, await this.files.get(auth, fileId), this.storage);
   }
 }

@@ -64,7 +64,7 @@ export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedC
 /** A task with its creator's name and its pending interaction. */
 export type TaskRow = Json<typeof TASK.row> & { createdByName: string; interaction: InteractionRow | null };
 
-/** What only the creation of a task knows without a look: its creator's name, and that it asks nothing yet. */
+/** The row of a task that was just created: its creator's name is known without a query, and it asks nothing yet. */
 type CreatedRow = Omit<TaskRow, 'createdByName' | 'interaction'>;
 
 /** Reads tasks as {@link TaskRow}s in one statement; append conditions on `t`. */

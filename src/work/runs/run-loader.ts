@@ -45,7 +45,7 @@ export class RunLoader {
   }
 
   private async bytes({ workspaceId }: ClaimedRun, sha256: string): Promise<Readable> {
-    return (await this.storage.driver.open(workspaceId, sha256)).stream;
+    return (await this.storage.open(workspaceId, sha256)).stream;
   }
 }
 

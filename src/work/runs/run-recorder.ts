@@ -118,7 +118,7 @@ export class RunRecorder {
   private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
     const open = async () => {
       const [file] = await this.database.work.run(SHA256({ fileId }));
-      return (await this.storage.driver.open(run.workspaceId, file?.sha256 ?? '')).stream;
+      return (await this.storage.open(run.workspaceId, file?.sha256 ?? '')).stream;
     };
     return { path, open };
   }

@@ -1,5 +1,5 @@
-// Makes the bodies and queries of the document from the classes that they are checked against. It is loaded when a client
-// first asks for the document, because nothing else needs the conversion.
+// Makes the bodies and queries of the document from the classes that they are checked against. A process that serves no
+// API does not load it, because nothing else needs the conversion.
 import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';

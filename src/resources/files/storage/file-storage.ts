@@ -5,7 +5,7 @@ import { Env } from '../../../platform/config/env.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { PluginRegistry } from '../../../platform/plugins/plugin.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
-import { type ArrivingBytes, StorageDriver } from './storage-driver.js';
+import { type ArrivingBytes, type ByteRange, BytesGoneError, StorageDriver, StorageError } from './storage-driver.js';
 
 export interface PutOptions {
   /** More is refused with `too_large`. Bytes. */
@@ -61,7 +61,16 @@ export class FileStorage implements OnModuleInit {
       return { sha256, size, mediaType };
     } catch (error) {
       content.destroy();
-      throw error;
+      throw bytes.failure ?? new StorageError(error);
+    }
+  }
+
+  /** As {@link StorageDriver.open}. Rejects with {@link BytesGoneError} or {@link StorageError}. */
+  async open(workspaceId: string, sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable }> {
+    try {
+      return await this.driver.open(workspaceId, sha256, range);
+    } catch (error) {
+      throw error instanceof BytesGoneError ? error : new StorageError(error);
     }
   }
 }
@@ -72,6 +81,8 @@ class MeasuredBytes implements ArrivingBytes {
   private readonly first: Buffer[] = [];
   private readonly hash = createHash('sha256');
   private digest: string | null = null;
+  /** Why reading ended early: the client's fault, or the line's, and not the storage's. */
+  failure: Error | undefined;
 
   constructor(
     private readonly content: Readable,
@@ -88,9 +99,9 @@ class MeasuredBytes implements ArrivingBytes {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
-    for await (const chunk of this.content as AsyncIterable<Buffer>) {
+    for await (const chunk of this.read()) {
       if (this.size + chunk.length > this.maxBytes) {
-        throw new ApiError('too_large', `A file may have at most ${this.maxBytes} bytes.`);
+        throw (this.failure = new ApiError('too_large', `A file may have at most ${this.maxBytes} bytes.`));
       }
       if (this.size < SNIFFED_BYTES) this.first.push(chunk.subarray(0, SNIFFED_BYTES - this.size));
       this.size += chunk.length;
@@ -98,5 +109,14 @@ class MeasuredBytes implements ArrivingBytes {
       yield chunk;
     }
     this.digest = this.hash.digest('hex');
+  }
+
+  private async *read(): AsyncGenerator<Buffer, void> {
+    try {
+      yield* this.content as AsyncIterable<Buffer>;
+    } catch (error) {
+      this.failure = error as Error;
+      throw error;
+    }
   }
 }

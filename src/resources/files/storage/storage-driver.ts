@@ -19,6 +19,21 @@ export interface ArrivingBytes extends AsyncIterable<Buffer> {
   readonly size: number;
 }
 
+/** There are no such bytes: they were never put, or they were removed. */
+export class BytesGoneError extends Error {
+  override readonly name = 'BytesGoneError';
+  /** As of a file that is gone: the sandbox leaves such a file of a project out. */
+  readonly code = 'ENOENT';
+}
+
+/** The storage failed. Without a code of the network: that of a driver would be taken for one of the database. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  constructor(cause: unknown) {
+    super('The storage failed.', { cause });
+  }
+}
+
 /** First and last byte, both included. */
 export interface ByteRange {
   start: number;
@@ -28,7 +43,8 @@ export interface ByteRange {
 /**
  * A place for bytes, chosen by `STORAGE` (reference §16). Bytes are addressed by their workspace and their SHA-256 and never change. Rows of
  * the database point at them; a driver knows no row. All processes of an installation share one storage, so whatever a method does, others
- * may do at the same moment. Every method rejects with an ordinary error when the storage fails: the request gets 500, the chore is
+ * may do at the same moment. Every method rejects with an ordinary error when the storage fails: the request gets 500, a file that
+ * the agent publishes becomes a tool error, a turn that cannot read its files fails with `sandbox_unavailable`, and the chore is
  * tried again.
  */
 export abstract class StorageDriver {
@@ -42,7 +58,7 @@ export abstract class StorageDriver {
 
   /**
    * Opens bytes for reading: all, or a range that lies inside. The caller reads the stream to its end or destroys it, and the driver
-   * then holds nothing open. Rejects when there are none; never resolves with a stream that is known to fail.
+   * then holds nothing open. Rejects with a {@link BytesGoneError} when there are none; never resolves with a stream that is known to fail.
    * @returns the number of bytes that the stream gives, and the stream.
    */
   abstract open(workspaceId: string, sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable }>;

@@ -5,7 +5,13 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DataDir } from '../../../../platform/config/data-dir.js';
 import { Plugin } from '../../../../platform/plugins/plugin.js';
-import { type ArrivingBytes, type ByteRange, StorageDriver, type StoredBytes } from '../storage-driver.js';
+import {
+  BytesGoneError,
+  type ArrivingBytes,
+  type ByteRange,
+  StorageDriver,
+  type StoredBytes,
+} from '../storage-driver.js';
 import { deleteLeftOvers, deleteUnused } from './unused-bytes.js';
 
 /** How old half-written bytes are when their writer is gone beyond doubt. Milliseconds. */
@@ -37,7 +43,9 @@ export class LocalStorage extends StorageDriver {
   }
 
   async open(workspaceId: string, sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable }> {
-    const file = await open(this.pathOf(workspaceId, sha256));
+    const file = await open(this.pathOf(workspaceId, sha256)).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? new BytesGoneError(`There are no bytes ${sha256}.`) : error;
+    });
     try {
       const size = range === undefined ? (await file.stat()).size : range.end - range.start + 1;
       return { size, stream: file.createReadStream(range ?? {}) };
