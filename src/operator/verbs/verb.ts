@@ -30,7 +30,8 @@ export interface Options {
   yes?: true;
 }
 export type Services = Pick<INestApplicationContext, 'get'>;
-export type Verb<T extends object = object> = (services: Services, options: Options, id: string) => Promise<T>;
+/** `argument` is empty where the usage has none, or where an optional one was not given. */
+export type Verb<T extends object = object> = (services: Services, options: Options, argument: string) => Promise<T>;
 
 interface VerbSettings<T> {
   /** What people read instead of all fields of the answer. */
@@ -86,13 +87,13 @@ export function verb<T extends object>(
   { words = inWords, installs = false }: VerbSettings<T> = {},
 ): Command {
   const command = parent.command(usage);
-  return command.action(async (...given: unknown[]) => {
+  return command.action(async () => {
     const options = command.optsWithGlobals<Options>();
     const extensions = extensionsOf(command);
     const env = readEnv(undefined, extensions);
     if (!installs) requireInstallation(env);
     const answer = await withServices(composeCli(env, extensions), (services) => {
-      return act(services, options, String(given[0]));
+      return act(services, options, command.args[0] ?? '');
     });
     console.log(options.json === true ? JSON.stringify(answer) : words(answer));
   });
