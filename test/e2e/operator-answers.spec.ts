@@ -96,7 +96,9 @@ describe('A wrong DATA_DIR, without DATABASE_URL (reference §16)', () => {
   it('is named, and nothing is made there', async () => {
     const { DATA_DIR, operator } = on('typo');
     const wrong = operator.run('key', 'list', '--workspace', 'default');
-    await expect(wrong).rejects.toThrow(`There is no Millwright in DATA_DIR ${DATA_DIR}, and this command makes none`);
+    await expect(wrong).rejects.toThrow(
+      `DATA_DIR ${DATA_DIR} holds no Millwright installation. Set DATA_DIR to the folder of the service, or DATABASE_URL to its database.`,
+    );
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 

@@ -104,7 +104,7 @@ function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }
   const folder = resolve(DATA_DIR);
   if (DATABASE_URL !== undefined || isInstallation(folder)) return;
   throw new OperatorError(
-    `There is no Millwright in DATA_DIR ${folder}, and this command makes none: set DATA_DIR to the folder of the service. A new one is made by 'npm start', 'npm run demo' and 'workspace create'.`,
+    `DATA_DIR ${folder} holds no Millwright installation. Set DATA_DIR to the folder of the service, or DATABASE_URL to its database. 'npm start', 'npm run demo' and 'workspace create' make a new installation.`,
   );
 }
 
