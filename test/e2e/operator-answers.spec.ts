@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { KeyUses } from '../../src/access/auth/key-uses.js';
@@ -81,6 +83,27 @@ describe('What the operator command says and asks (reference §16)', () => {
       expect([one.name(), one.description()]).toEqual([one.name(), expect.stringMatching(/^[a-z].{10,}[^.]$/)]);
       expect(one.helpInformation()).toContain('--json');
       for (const option of one.options) expect([option.flags, option.description]).not.toContain('');
+    }
+  });
+});
+
+describe('A DATABASE_URL at which no PostgreSQL answers (reference §16)', () => {
+  it('is refused at the first attempt', async () => {
+    let attempts = 0;
+    const server = createServer((socket) => {
+      attempts++;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const operator = new Operator({ db: { url: `postgres://postgres@127.0.0.1:${port}/postgres` } });
+      await expect(operator.run('user', 'list')).rejects.toThrow(
+        'DATABASE_URL: a PostgreSQL that answers there is expected',
+      );
+      expect(attempts).toBe(1);
+    } finally {
+      server.close();
     }
   });
 });
