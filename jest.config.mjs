@@ -39,11 +39,17 @@ export default {
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   testTimeout: 30_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/src/**/*.spec.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/src/extensions/'],
+    },
     {
       ...common,
       displayName: 'e2e',
-      testMatch: ['<rootDir>/test/**/*.spec.ts'],
+      // Those of an enterprise team's extension boot the service too.
+      testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/src/extensions/**/*.spec.ts'],
       // They take minutes: jest.long.config.mjs.
       testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(processes|faults|fuzz)/'],
       ...onPostgres,

@@ -34,7 +34,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     ConfigModule.with(env, extensions),
     MetricsModule,
     PluginsModule,
-    DatabaseModule.with({ entities: [...ENTITIES, ...extensions.entities], migrations: extensions.migrations }),
+    DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: extensions.migrations }),
     ScheduleModule.forRoot(),
     ChoresModule,
   ];

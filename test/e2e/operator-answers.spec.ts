@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { KeyUses } from '../../src/access/auth/key-uses.js';
@@ -85,6 +87,27 @@ describe('What the operator command says and asks (reference §16)', () => {
   });
 });
 
+describe('A DATABASE_URL at which no PostgreSQL answers (reference §16)', () => {
+  it('is refused at the first attempt', async () => {
+    let attempts = 0;
+    const server = createServer((socket) => {
+      attempts++;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const operator = new Operator({ db: { url: `postgres://postgres@127.0.0.1:${port}/postgres` } });
+      await expect(operator.run('user', 'list')).rejects.toThrow(
+        'DATABASE_URL: a PostgreSQL that answers there is expected',
+      );
+      expect(attempts).toBe(1);
+    } finally {
+      server.close();
+    }
+  });
+});
+
 describe('A wrong DATA_DIR, without DATABASE_URL (reference §16)', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
@@ -96,7 +119,9 @@ describe('A wrong DATA_DIR, without DATABASE_URL (reference §16)', () => {
   it('is named, and nothing is made there', async () => {
     const { DATA_DIR, operator } = on('typo');
     const wrong = operator.run('key', 'list', '--workspace', 'default');
-    await expect(wrong).rejects.toThrow(`There is no Millwright in DATA_DIR ${DATA_DIR}, and this command makes none`);
+    await expect(wrong).rejects.toThrow(
+      `DATA_DIR ${DATA_DIR} holds no Millwright installation. Set DATA_DIR to the folder of the service, or DATABASE_URL to its database.`,
+    );
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 

@@ -4,10 +4,14 @@ import { Body, Controller, Get, Module, Post, type Type } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { configSection, defineExtension, Endpoint, errorCode, type Extension, named } from 'millwright';
 import { z } from 'zod';
+import { Entity, PrimaryColumn } from 'typeorm';
+import { ENTITIES } from '../../src/entities.js';
 import { program } from '../../src/operator/verbs/program.js';
 import { readEnv } from '../../src/platform/config/env.js';
-import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
+import { ExtensionSet, VERB_GROUPS } from '../../src/platform/plugins/extension-set.js';
 import { bootApp, bootWorker } from '../harness/app.js';
+import { createDatabase } from '../harness/database.js';
+import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 import { COUNT_WORDS } from './count-words.js';
 import { FOREIGN } from './foreign-module.js';
@@ -77,11 +81,51 @@ describe('A name that is taken, or wrong, stops the boot with a sentence that sa
 
   it('a group of verbs of ours, or two verbs of one name', () => {
     const command = { description: 'x', run };
-    expect(() => program(set(extension('key', { commands: { x: command } })))).toThrow(
-      `the group 'key' of verbs is brought by Millwright and by the extension 'key'`,
+    expect(() => set(extension('key', { commands: { x: command } }))).toThrow(
+      `the group of verbs 'key' is brought by Millwright and by the extension 'key'`,
     );
-    expect(() => program(set(extension('a', { commands: { show: command, 'show <id>': command } })))).toThrow(
+    expect(() => set(extension('help', { commands: { x: command } }))).toThrow(
+      `the group of verbs 'help' is brought by Millwright`,
+    );
+    expect(() => set(extension('a', { commands: { show: command, 'show <id>': command } }))).toThrow(
       `the extension 'a' brings two verbs called 'show'`,
+    );
+    expect(program(set()).commands.map((group) => group.name())).toEqual(VERB_GROUPS);
+  });
+
+  it.each(['Show', 'show <id> <more>', 'show <id...>', 'show [id] --all'])("a verb '%s'", (usage) => {
+    expect(() => set(extension('a', { commands: { [usage]: { description: 'x', run } } }))).toThrow(
+      `brings the verb '${usage}'; a word and at most one argument are expected`,
+    );
+  });
+
+  it('a table of ours, or of another extension, whether its name is written or made of the class', () => {
+    @Entity('tasks')
+    class Job {
+      @PrimaryColumn('uuid') id: string;
+    }
+    @Entity()
+    class CallNote {
+      @PrimaryColumn('uuid') id: string;
+    }
+    @Entity('call_note')
+    class Note {
+      @PrimaryColumn('uuid') id: string;
+    }
+    const tables = (...list: Extension[]) => set(...list).entitiesBeside(ENTITIES);
+    expect(() => tables(extension('a', { entities: [Job] }))).toThrow(
+      `the table 'tasks' is brought by Millwright and by the extension 'a'`,
+    );
+    expect(() => tables(extension('a', { entities: [CallNote] }), extension('b', { entities: [Note] }))).toThrow(
+      `the table 'call_note' is brought by the extension 'a' and by the extension 'b'`,
+    );
+    expect(tables(extension('a', { entities: [Note] }))).toEqual([...ENTITIES, Note]);
+  });
+
+  it('a figure', async () => {
+    const counts = extension('a', { metrics: (metrics) => void metrics.counter('runs_ended_total', 'x') });
+    await expect(bootApp({ extensions: [counts] })).rejects.toThrow(
+      /The extension 'a' cannot register its figures: .*millwright_runs_ended_total/,
     );
   });
 
@@ -179,6 +223,29 @@ describe('A name that is taken, or wrong, stops the boot with a sentence that sa
       /RoutesController\.read names the scope 'taks:read', which nobody brings\. Known: projects:read, /,
     );
     await expect(of({ policy: 'resource_raed' })).rejects.toThrow(/names the rate-limit policy 'resource_raed'/);
+  });
+});
+
+describe('The verbs of an extension', () => {
+  it('are given a switch as true, a text as it is, and the argument that may be left out', async () => {
+    const echo = extension('echo', {
+      commands: {
+        'show [id]': {
+          description: 'what it is given',
+          options: { '--all': 'a switch', '--by <name>': 'a text' },
+          run: (_services, options, argument) => Promise.resolve({ given: { ...options, argument } }),
+        },
+      },
+    });
+    const db = await createDatabase();
+    try {
+      const operator = new Operator({ db }, {}, [echo]);
+      const full = await operator.json('echo', 'show', 'x1', '--all', '--by', 'me');
+      expect(full).toEqual({ given: { all: true, by: 'me', argument: 'x1' } });
+      expect(await operator.json('echo', 'show')).toEqual({ given: { argument: '' } });
+    } finally {
+      await db.drop();
+    }
   });
 });
 

@@ -15,7 +15,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
   const ground = [
     ConfigModule.with(env, extensions),
     DatabaseModule.with({
-      entities: [...ENTITIES, ...extensions.entities],
+      entities: extensions.entitiesBeside(ENTITIES),
       migrations: extensions.migrations,
       join: true,
     }),

@@ -30,7 +30,8 @@ export interface Options {
   yes?: true;
 }
 export type Services = Pick<INestApplicationContext, 'get'>;
-export type Verb<T extends object = object> = (services: Services, options: Options, id: string) => Promise<T>;
+/** `argument` is empty where the usage has none, or where an optional one was not given. */
+export type Verb<T extends object = object> = (services: Services, options: Options, argument: string) => Promise<T>;
 
 interface VerbSettings<T> {
   /** What people read instead of all fields of the answer. */
@@ -86,13 +87,13 @@ export function verb<T extends object>(
   { words = inWords, installs = false }: VerbSettings<T> = {},
 ): Command {
   const command = parent.command(usage);
-  return command.action(async (...given: unknown[]) => {
+  return command.action(async () => {
     const options = command.optsWithGlobals<Options>();
     const extensions = extensionsOf(command);
     const env = readEnv(undefined, extensions);
     if (!installs) requireInstallation(env);
     const answer = await withServices(composeCli(env, extensions), (services) => {
-      return act(services, options, String(given[0]));
+      return act(services, options, command.args[0] ?? '');
     });
     console.log(options.json === true ? JSON.stringify(answer) : words(answer));
   });
@@ -103,7 +104,7 @@ function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }
   const folder = resolve(DATA_DIR);
   if (DATABASE_URL !== undefined || isInstallation(folder)) return;
   throw new OperatorError(
-    `There is no Millwright in DATA_DIR ${folder}, and this command makes none: set DATA_DIR to the folder of the service. A new one is made by 'npm start', 'npm run demo' and 'workspace create'.`,
+    `DATA_DIR ${folder} holds no Millwright installation. Set DATA_DIR to the folder of the service, or DATABASE_URL to its database. 'npm start', 'npm run demo' and 'workspace create' make a new installation.`,
   );
 }
 

@@ -53,7 +53,7 @@ describe('the environment', () => {
     ['DATABASE_URL', 'mysql://h/d', 'a URL that begins with postgres:// or postgresql://'],
     ['REDIS_URL', 'localhost:6379', 'a URL that begins with redis:// or rediss://'],
     ['ROLE', 'boss', 'one of all, api, worker'],
-    ['SECRET_KEY', 'short', 'at least 32 bytes'],
+    ['SECRET_KEY', 'short', 'a value of at least 32 bytes'],
     ['WORKER_CONCURRENCY', '0', 'a whole number from 1 to 1000'],
     ['LEASE_SECONDS', '1', 'a whole number from 2 to 3600'],
     ['AUTH_FAILURES_PER_MINUTE', '0', 'a whole number from 1 to 1000000'],

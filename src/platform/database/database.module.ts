@@ -76,7 +76,8 @@ export class DatabaseModule implements OnApplicationShutdown {
         migrations: MIGRATIONS,
         entities,
         namingStrategy: new PostgresNaming(),
-        retryAttempts: server.embedded ? 0 : 10,
+        // A service may start before its database; an operator waits at a terminal, and is told at once.
+        retryAttempts: server.embedded || join ? 0 : 10,
         retryDelay: 1000,
         poolSize: 10,
         extra: {

@@ -25,6 +25,11 @@ describe('TerminalLines', () => {
     new PinoLogger('debug', new TerminalLines(out, true)).log('PostgreSQL started', 'PostgreSQL');
     expect(said).toEqual(['RedisBuckets: Redis decides again.\n', 'PostgreSQL: PostgreSQL started\n']);
   });
+  it('shows control characters that come from outside as text, and keeps lines and tabs', () => {
+    const logger = new PinoLogger('info', new TerminalLines(out, false));
+    logger.error('GET /\u001b]0;owned\u0007\u009b2J\r', 'Error: \u001b[31m\n\tat …', 'Http');
+    expect(said).toEqual(['Error, Http: GET /\\x1b]0;owned\\x07\\x9b2J\\x0d\nError: \\x1b[31m\n\tat …\n']);
+  });
   it('shows the fields of a line and the stack of an error', () => {
     const lines = new TerminalLines(out, true);
     new PinoLogger('debug', lines).debug({ method: 'GET', status: 200 }, 'http');

@@ -49,5 +49,10 @@ function inWords({ level, context, msg, stack, err, ...more }: Line): string {
   const { time: _time, ...details } = more;
   const rest = Object.keys(details).length > 0 ? JSON.stringify(details) : undefined;
   const said = [msg, err?.stack ?? err?.message, rest, stack].filter((part) => part !== undefined);
-  return `${mark === '' ? '' : `${mark}: `}${said.join('\n')}`;
+  return harmless(`${mark === '' ? '' : `${mark}: `}${said.join('\n')}`);
+}
+
+/** A line may quote what a client or a command sent. Control characters in it would steer the terminal: they are shown as `\x1b`. */
+function harmless(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

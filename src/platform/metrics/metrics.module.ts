@@ -16,6 +16,13 @@ export class MetricsModule implements OnApplicationBootstrap {
   /** The figures of extensions: their providers are made by now. */
   onApplicationBootstrap(): void {
     const services = { get: <T>(token: Type<T>) => this.moduleRef.get(token, { strict: false }) };
-    for (const { metrics } of this.extensions.list) metrics?.(this.metrics, services);
+    for (const { name, metrics } of this.extensions.list) {
+      try {
+        metrics?.(this.metrics, services);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`The extension '${name}' cannot register its figures: ${reason}`, { cause: error });
+      }
+    }
   }
 }

@@ -1,14 +1,19 @@
 // The extensions of one process, together: what they add to the names of the service. A name that is taken stops the boot.
 import type { ValueProvider } from '@nestjs/common';
+import { getMetadataArgsStorage } from 'typeorm';
 import type { FurtherConfig } from '../config/config-file.js';
 import { ConfigurationError, type Env } from '../config/env.js';
 import { type FurtherPolicies, type Plan, rateLimitsSchema } from '../config/rate-limits.js';
+import type { EntityClass } from '../database/database.module.js';
 import type { MigrationSet } from '../database/migrate.js';
+import { PostgresNaming } from '../database/naming.js';
 import { ERRORS, EXTENSION_STATUSES, type ExtensionError } from '../http/api-error.js';
 import { POLICIES, type Scope, SCOPES } from '../http/endpoint.js';
 import type { Extension } from './extension.js';
 
 const SERVICE = 'Millwright';
+/** The groups of verbs of the service, in the order of its help. The verbs are above this layer; a test compares the two. */
+export const VERB_GROUPS: readonly string[] = ['workspace', 'user', 'member', 'service-account', 'key'];
 
 /** Throws {@link ConfigurationError} when a name is taken or malformed. Its own injection token. */
 export class ExtensionSet implements FurtherConfig {
@@ -18,7 +23,6 @@ export class ExtensionSet implements FurtherConfig {
   /** The schemas of `extensions` in CONFIG_FILE. */
   readonly sections: FurtherConfig['sections'];
   readonly errors: readonly ExtensionError[];
-  readonly entities: readonly (new () => object)[];
   readonly migrations: readonly MigrationSet[];
 
   constructor(readonly list: readonly Extension[]) {
@@ -28,7 +32,6 @@ export class ExtensionSet implements FurtherConfig {
     const sections = list.flatMap(({ name, config }) => (config === undefined ? [] : [[name, config.schema] as const]));
     this.sections = Object.fromEntries(sections);
     this.errors = list.flatMap(({ errors = [] }) => errors);
-    this.entities = list.flatMap(({ entities = [] }) => entities);
     this.migrations = list.flatMap(({ name, migrations = [] }) =>
       migrations.length === 0 ? [] : [{ table: `migrations_${name.replaceAll('-', '_')}`, migrations }],
     );
@@ -41,6 +44,13 @@ export class ExtensionSet implements FurtherConfig {
   /** For the operator command. */
   get operatorModules(): Extension['module'][] {
     return this.list.flatMap(({ operatorModule }) => operatorModule ?? []);
+  }
+
+  /** Those of the service and those of the extensions. Throws {@link ConfigurationError} when two have one table. */
+  entitiesBeside(ours: readonly EntityClass[]): EntityClass[] {
+    const tables = new Names('table', ours.map(tableOf));
+    for (const { name, entities = [] } of this.list) for (const entity of entities) tables.take(tableOf(entity), name);
+    return [...ours, ...this.list.flatMap(({ entities = [] }) => entities)];
   }
 
   /** This set, and each section of the configuration as an instance of its class. */
@@ -82,6 +92,8 @@ function checkNames(list: readonly Extension[]): void {
   const scopes = new Names('scope', SCOPES);
   const policies = new Names('rate-limit policy', [...POLICIES, 'global', 'address']);
   const errors = new Names('error code', Object.keys(ERRORS));
+  // Commander has a group of its own: `help`.
+  const groups = new Names('group of verbs', [...VERB_GROUPS, 'help']);
   for (const extension of list) {
     const { name } = extension;
     if (extensions.has(name)) {
@@ -93,14 +105,17 @@ function checkNames(list: readonly Extension[]): void {
     for (const scope of extension.scopes ?? []) scopes.take(scope, name);
     for (const policy of Object.keys(extension.policies ?? {})) policies.take(policy, name);
     for (const { code } of extension.errors ?? []) errors.take(code, name);
+    if (Object.keys(extension.commands ?? {}).length > 0) groups.take(name, name);
   }
 }
 
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+/** A verb is given one argument: of a usage with two, the second would be lost. */
+const USAGE = /^[a-z][a-z0-9-]*( (<[\w-]+>|\[[\w-]+\]))?$/;
 
 /** What is wrong with an extension by itself, as the end of a sentence. */
-function problemOf({ name, scopes = [], policies = {}, errors = [] }: Extension): string | undefined {
+function problemOf({ name, scopes = [], policies = {}, errors = [], commands = {} }: Extension): string | undefined {
   if (!NAME.test(name))
     return 'needs a name of small letters, digits and hyphens that begins with a letter, at most 40.';
   const scope = scopes.find((one) => one !== `${name}:read` && one !== `${name}:write`);
@@ -112,8 +127,23 @@ function problemOf({ name, scopes = [], policies = {}, errors = [] }: Extension)
   const code = errors.find((one) => !SNAKE_CASE.test(one.code));
   if (code !== undefined) return `brings the error code '${code.code}'; a name in snake_case is expected.`;
   const error = errors.find(({ status }) => !EXTENSION_STATUSES.includes(status));
-  if (error === undefined) return undefined;
-  return `brings the error code '${error.code}' with the status ${error.status}; one of ${EXTENSION_STATUSES.join(', ')} is expected.`;
+  if (error !== undefined)
+    return `brings the error code '${error.code}' with the status ${error.status}; one of ${EXTENSION_STATUSES.join(', ')} is expected.`;
+  return verbProblem(Object.keys(commands));
+}
+
+function verbProblem(usages: string[]): string | undefined {
+  const usage = usages.find((one) => !USAGE.test(one));
+  if (usage !== undefined)
+    return `brings the verb '${usage}'; a word and at most one argument are expected, such as 'show <id>' or 'list [slug]'.`;
+  const words = usages.map((one) => one.split(' ')[0]);
+  const twice = words.find((word, index) => words.indexOf(word) !== index);
+  return twice === undefined ? undefined : `brings two verbs called '${twice}'; rename one.`;
+}
+
+function tableOf(entity: EntityClass): string {
+  const given = getMetadataArgsStorage().tables.find(({ target }) => target === entity);
+  return new PostgresNaming().tableName(entity.name, given?.name);
 }
 
 /** Defaults must be what CONFIG_FILE might say as well. */

@@ -31,7 +31,7 @@ export interface Extension {
   readonly policies?: Readonly<Record<string, Readonly<Record<Plan, Rate>>>>;
   /** Error codes that {@link errorCode} has made. */
   readonly errors?: readonly ExtensionError[];
-  /** Verbs of the operator command by usage: `list`, or `show <id>`. They stand below the name of the extension. */
+  /** Verbs of the operator command by usage: `list`, `show <id>` or `count [slug]`. They stand below the name of the extension. */
   readonly commands?: Readonly<Record<string, ExtensionCommand>>;
   /** Called once in each process of the service, when all modules are there: registers figures that are kept elsewhere. */
   readonly metrics?: (metrics: Metrics, services: ExtensionServices) => void;
@@ -53,13 +53,13 @@ export interface ExtensionCommand {
   /**
    * Carries it out. Resolves with what is printed, one object of records or lists; throws `OperatorError` for what cannot be done.
    * @param options by name in camelCase, `--by-task` as `byTask`; a switch is true.
-   * @param argument of a usage such as `show <id>`; else empty.
+   * @param argument of a usage such as `show <id>` or `count [slug]`; empty when none was given.
    */
   readonly run: (services: ExtensionServices, options: CommandOptions, argument: string) => Promise<object>;
 }
 
-/** The options as given. One that was not given is undefined, or empty when its verb requires it. */
-export type CommandOptions = Readonly<Record<string, string | undefined>>;
+/** The options as given: text, or true for a switch. One that may be left out, and was, is undefined. */
+export type CommandOptions = Readonly<Record<string, string | true | undefined>>;
 
 /** A class whose instance is the checked section, and so its own injection token. */
 export interface ConfigSection<S extends z.ZodObject> {

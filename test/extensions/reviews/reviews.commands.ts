@@ -5,8 +5,8 @@ export const REVIEWS_COMMANDS: Record<string, ExtensionCommand> = {
   list: {
     description: 'the reviews of a workspace',
     required: { '--workspace <slug>': 'which workspace' },
-    async run(services, { workspace = '' }) {
-      const { id } = await services.get(WorkspacesService).get(workspace);
+    async run(services, { workspace }) {
+      const { id } = await services.get(WorkspacesService).get(String(workspace));
       const reviews = await services.get(ReviewStore).ofWorkspace(id);
       return { reviews: reviews.map(({ id, task, rating, text }) => ({ id, task: task.title, rating, text })) };
     },

@@ -90,8 +90,8 @@ export abstract class LocalSandbox extends Sandbox {
       const active = base === this.dataDir.path ? [] : [`Workdirs lie in ${base}: DATA_DIR is closed to their users.`];
       return {
         driver: report.driver,
-        active: [...report.active, ...active],
-        missing: [...report.missing, ...root.missing, ...missing, ...NO_CGROUPS],
+        active: [...report.active, ...active, ...NO_CGROUPS],
+        missing: [...report.missing, ...root.missing, ...missing],
       };
     } finally {
       await session.close();
@@ -225,6 +225,7 @@ interface LaunchContext extends LaunchOptions {
   user: UserId | null;
 }
 
+/** How far limits reach, on every machine: nothing that an operator could mend, so no warning. */
 const NO_CGROUPS = [
   'The memory limit holds for each process, not for their sum: control groups are not used.',
   'The disk limit is watched about each second, so a command can exceed it for a moment.',
