@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -6,8 +6,10 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { AgentBench, user } from '../../../test/harness/agent.js';
 import { type Script, steps, userText } from '../../../test/harness/model-server.js';
-import { SandboxBusyError } from '../sandbox/sandbox.js';
+import { SandboxBench } from '../../../test/harness/sandboxes.js';
+import { SandboxBusyError, SandboxFileError } from '../sandbox/sandbox.js';
 import type { AgentEvent } from './agent-engine.js';
+import { LazySandbox } from './lazy-sandbox.js';
 
 let bench: AgentBench;
 async function start(script?: Script): Promise<AgentBench> {
@@ -171,15 +173,44 @@ describe('the loop', () => {
     expect(readFileSync(join(bench.sandbox.folder, 'attachments/a.txt'), 'utf8')).toBe('mine\n');
   });
 
-  it.each([
-    ['attachments', 'success'],
-    ['../outside', 'error'],
-  ])('with an input file at %s the tool ends as %s', async (path, status) => {
+  it.each(['attachments', '../outside'])('goes on without an input file when its path, %s, is taken', async (path) => {
     await start(steps({ calls: [bash('true')] }, { text: 'Ok.' }));
-    mkdirSync(join(bench.sandbox.folder, 'attachments'));
-    const files = [{ path, open: () => Promise.resolve(Readable.from([])) }];
+    const { folder } = bench.sandbox;
+    mkdirSync(join(folder, 'attachments'));
+    const files = [{ path, open: () => Promise.resolve(Readable.from(['given'])) }];
     const { events } = await bench.run(bench.input('Go', { files }));
-    expect(results(events)[0]?.status).toBe(status);
+    expect(results(events)[0]?.status).toBe('success');
+    expect(existsSync(join(folder, '../outside'))).toBe(false);
+  });
+
+  it('starts nothing without an input file that cannot be written', async () => {
+    await start(steps({ calls: [bash('true')] }, { text: 'Ok.' }));
+    const full = () => Promise.reject(new SandboxFileError('failed', 'a.txt: ENOSPC.'));
+    const files = [{ path: 'a.txt', open: full }];
+    const { events, outcome } = await bench.run(bench.input('Go', { files }));
+    expect(results(events)[0]?.status).toBe('error');
+    expect(outcome).toMatchObject({ type: 'failed', code: 'sandbox_unavailable' });
+    expect(bench.sandbox.commands).toEqual([]);
+  });
+
+  it('goes on when the agent has put a link in the place of an input file or of its folder', async () => {
+    const sandbox = new SandboxBench('namespaces');
+    const files = ['attachments/a.txt', 'gone/b.txt'].map((path) => {
+      return { path, open: () => Promise.resolve(Readable.from(['given'])) };
+    });
+    const { signal } = new AbortController();
+    const { taskId, session } = await sandbox.open();
+    await session.run('mkdir attachments; ln -s /tmp/a.txt attachments/a.txt; ln -s nothing gone');
+    const lazy = new LazySandbox(sandbox.sandbox, { taskId, files, project: [], signal });
+    try {
+      const next = await lazy.get();
+      expect((await next.run('readlink attachments/a.txt gone; ls')).stdout).toBe(
+        '/tmp/a.txt\nnothing\nattachments\ngone\n',
+      );
+    } finally {
+      await lazy.close();
+      await sandbox.close();
+    }
   });
 
   it('hands over a published file with its result', async () => {
