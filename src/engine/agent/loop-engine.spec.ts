@@ -7,7 +7,7 @@ import { Logger } from '@nestjs/common';
 import { AgentBench, user } from '../../../test/harness/agent.js';
 import { type Script, steps, userText } from '../../../test/harness/model-server.js';
 import { SandboxBench } from '../../../test/harness/sandboxes.js';
-import { SandboxBusyError, SandboxFileError } from '../sandbox/sandbox.js';
+import { SandboxBusyError, SandboxError, SandboxFileError } from '../sandbox/sandbox.js';
 import type { AgentEvent } from './agent-engine.js';
 import { LazySandbox } from './lazy-sandbox.js';
 
@@ -76,6 +76,18 @@ describe('the loop', () => {
     sandbox.reserve = () => Promise.reject(new SandboxBusyError('No place.'));
     await expect(bench.run(bench.input('Hi?'))).rejects.toBeInstanceOf(SandboxBusyError);
     expect(server?.requests).toHaveLength(0);
+  });
+
+  it('ends a turn as failed whose sandbox cannot be set aside, and tells the operator why', async () => {
+    await start(steps({ text: 'Hi.' }));
+    const { sandbox, server } = bench;
+    sandbox.reserve = () => Promise.reject(new SandboxError('ENOSPC: no space left on device'));
+    const told = jest.spyOn(Logger.prototype, 'error');
+    const { outcome, events } = await bench.run(bench.input('Hi?'));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'sandbox_unavailable', retryable: true });
+    expect(told).toHaveBeenCalledWith(expect.stringContaining('ENOSPC'));
+    told.mockRestore();
+    expect([events, server?.requests]).toEqual([[], []]);
   });
 
   it('gives back what was set aside for it, whether or not it has opened a sandbox, and opens it with that', async () => {
