@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../../../test/harness/service.js';
 import { until } from '../../../../test/harness/until.js';
 import { isRoot } from '../host.js';
-import { SandboxBusyError } from '../sandbox.js';
+import { SandboxBusyError, SandboxError } from '../sandbox.js';
 import { claimsFolder, FIRST_UID, UserIds } from './user-ids.js';
 
 const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
@@ -95,6 +95,38 @@ const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
     const ids = await open();
     for (const uid of ALL) symlinkSync('holder.gone', join(folder, String(uid)));
     expect(ALL).toContain((await ids.claim(null)).uid);
+  });
+
+  it('stay those of living sessions when the folder was removed and made again', async () => {
+    const ids = await open();
+    const user = await ids.claim(64_500);
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder, { mode: 0o700 });
+    const further = await Promise.all([ids.claim(64_500), ids.claim(64_500)]);
+    // The sweep at the boot of another process finds them claimed by a living one.
+    const beside = await open();
+    expect(claims().map(Number).sort()).toEqual([64_500, ...further.map(({ uid }) => uid)].sort());
+    expect((await beside.claim(64_500)).uid).not.toBe(64_500);
+    user.release();
+    expect((await beside.claim(64_500)).uid).toBe(64_500);
+  });
+
+  it('that another process has claimed since are not given back for it', async () => {
+    const ids = await open();
+    const user = await ids.claim(64_500);
+    rmSync(join(folder, '64500'));
+    await other(64_500);
+    user.release();
+    expect(claims()).toEqual(['64500']);
+  });
+
+  it('are refused as a broken sandbox when the folder cannot be used', async () => {
+    const ids = await open();
+    rmSync(folder, { recursive: true });
+    const refused = await ids.claim(64_500).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SandboxError);
+    expect(refused).not.toBeInstanceOf(SandboxBusyError);
+    await expect(new UserIds(folder).open()).rejects.toThrow(/^User ids cannot be claimed in .*ENOENT/);
   });
 
   it('can be claimed by root alone', () => {
