@@ -54,6 +54,8 @@ export class TurnRun {
   }
 
   async *run(): Steps<AgentOutcome> {
+    // The stop may have come while the run was loaded or its sandbox was set aside.
+    this.input.stopping.throwIfAborted();
     const resumed = yield* this.resume();
     if (resumed !== null) return resumed;
     for (;;) {
