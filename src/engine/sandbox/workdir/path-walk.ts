@@ -115,7 +115,9 @@ export class PathWalk {
   }
 
   private assertInside(descriptor: number, path: string): void {
-    const [place, root] = [readlinkSync(through(descriptor)), this.workdir];
+    // Fails when the folder lies so deep that its path is longer than the kernel tells.
+    const place = withPath(path, () => readlinkSync(through(descriptor)));
+    const root = this.workdir;
     if (place !== root && !place.startsWith(`${root}/`)) throw this.leadsOut(path);
   }
 
