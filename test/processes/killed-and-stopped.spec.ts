@@ -80,7 +80,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
       content: 'Hello',
     });
     expect(await finished(again, waiting.id)).toMatchObject({ result: { text: 'Yes.' } });
-    // Nobody told it that the first one died: the lease of 12 s has to run out.
+    // The lock of DATA_DIR tells the second one that the first one is dead: it does not wait for the lease of 12 s.
     const over = async () => (await readTask(again, id)).finishedAt !== null;
     await until('the task to go on', over, { within: 50_000 });
     expect(await readTask(again, id)).toMatchObject({ status: 'completed', result: { text: 'After all.' } });

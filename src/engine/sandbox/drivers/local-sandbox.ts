@@ -108,7 +108,7 @@ export abstract class LocalSandbox extends Sandbox {
     const { taskId, signal, reservation } = options;
     signal.throwIfAborted();
     const prepared = await this.ready();
-    // A reservation is given back by whoever made it, for a run may open its session a second time.
+    // The caller gives its reservation back itself, for a run may open its session a second time.
     const own = reservation instanceof UserId ? null : await prepared.workdirs.reserve(taskId);
     const user = reservation instanceof UserId ? reservation : own;
     const { workdir, project } = await this.layOut(options, user, prepared).catch((error: unknown) => {
