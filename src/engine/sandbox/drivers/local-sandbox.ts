@@ -91,7 +91,7 @@ export abstract class LocalSandbox extends Sandbox {
       return {
         driver: report.driver,
         active: [...report.active, ...active],
-        missing: [...report.missing, ...root.missing, ...missing, ...NO_CGROUPS],
+        missing: [...report.missing, ...root.missing, ...missing, ...workdirs.missing, ...NO_CGROUPS],
       };
     } finally {
       await session.close();

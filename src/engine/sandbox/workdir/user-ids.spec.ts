@@ -149,5 +149,9 @@ const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
     execFileSync('install', ['-d', '-m', '777', join(base.path, 'open/users')]);
     expect(() => claimsFolder(join(base.path, 'open'), [])).toThrow('No folder for the claims');
     expect(claimsFolder(base.path, [])).toBe(join(base.path, 'users'));
+    // The boot says so.
+    const [missing] = new UserIds(join(base.path, 'users')).missing;
+    expect(missing).toContain(`claimed in ${join(base.path, 'users')}: another installation`);
+    expect(new UserIds(claimsFolder(base.path)).missing).toEqual([]);
   });
 });

@@ -73,6 +73,15 @@ export class UserIds {
   /** @param folder Belongs to root alone. */
   constructor(private readonly folder: string) {}
 
+  /** One sentence when other installations on this host do not see the claims. */
+  get missing(): string[] {
+    if (HOST_FOLDERS.includes(this.folder)) return [];
+    const folders = HOST_FOLDERS.join(' and ');
+    return [
+      `${folders} cannot be used, so the user ids of sandboxes are claimed in ${this.folder}: another installation on this host may use the same ones.`,
+    ];
+  }
+
   /** Makes the holder of this process and sweeps. Call it once, before the first claim. Rejects with {@link SandboxError}. */
   async open(): Promise<void> {
     try {

@@ -31,6 +31,11 @@ export class Workdirs {
     return new Workdirs(base, userIds);
   }
 
+  /** What is missing here of what keeps sessions apart, one sentence each, for the boot report. */
+  get missing(): string[] {
+    return this.userIds?.missing ?? [];
+  }
+
   path(taskId: string): string {
     // The id becomes a path that root changes and deletes below.
     if (!UUID.test(taskId)) throw new SandboxError(`A task id in the form of a UUID is expected, not '${taskId}'.`);
