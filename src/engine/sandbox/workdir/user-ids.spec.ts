@@ -37,7 +37,7 @@ const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
   /** Another process of the service that has claimed these; it lives until it is killed. */
   const other = async (...uids: number[]) => {
     const holder = `holder.other${others.length}`;
-    const child = spawn('flock', ['--no-fork', '--nonblock', join(folder, holder), 'sleep', '1000']);
+    const child = spawn('flock', ['--no-fork', join(folder, holder), 'sleep', '1000']);
     others.push(child);
     const held = () => execFileSync('sh', ['-c', `flock -n '${join(folder, holder)}' true || echo held`]).toString();
     await until('the other process to hold its lock', () => held() === 'held\n');
