@@ -46,7 +46,7 @@ export class LazySandbox {
 
   /** Closes what was opened. Never throws: the run's outcome matters more. */
   async close(): Promise<void> {
-    // What failed to open was told to whoever wanted it.
+    // The tool that wanted it was told that it failed to open.
     const session = await this.opening?.catch(() => undefined);
     try {
       await session?.close();
@@ -79,16 +79,23 @@ export class LazySandbox {
   }
 }
 
-/** A file that is there already stays: an earlier run brought it, and the agent may have changed it since. */
+/**
+ * What is there already stays: an earlier run brought the file, and the agent may have changed it since, or have put a folder
+ * or a link in its place. A link that leads out is never followed, and the task goes on without the file.
+ */
 async function bringIn(session: SandboxSession, file: InputFile): Promise<void> {
   try {
     const { content } = await session.readFile(file.path);
     content.destroy();
   } catch (error) {
     if (!(error instanceof SandboxFileError)) throw error;
-    if (error.code === 'not_found') await lay(session, file);
-    else if (error.code !== 'not_a_file') throw error;
+    if (error.code === 'not_found') await lay(session, file).catch(unlessTaken);
   }
+}
+
+/** For a file that is absent, but whose folder is by now a file, or a link to nothing. */
+function unlessTaken(error: unknown): void {
+  if (!(error instanceof SandboxFileError && ['not_a_file', 'outside'].includes(error.code))) throw error;
 }
 
 async function lay(session: SandboxSession, file: InputFile): Promise<void> {

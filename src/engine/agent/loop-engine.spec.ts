@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -6,8 +6,10 @@ import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { AgentBench, user } from '../../../test/harness/agent.js';
 import { type Script, steps, userText } from '../../../test/harness/model-server.js';
-import { SandboxBusyError } from '../sandbox/sandbox.js';
+import { SandboxBench } from '../../../test/harness/sandboxes.js';
+import { SandboxBusyError, SandboxError, SandboxFileError } from '../sandbox/sandbox.js';
 import type { AgentEvent } from './agent-engine.js';
+import { LazySandbox } from './lazy-sandbox.js';
 
 let bench: AgentBench;
 async function start(script?: Script): Promise<AgentBench> {
@@ -74,6 +76,18 @@ describe('the loop', () => {
     sandbox.reserve = () => Promise.reject(new SandboxBusyError('No place.'));
     await expect(bench.run(bench.input('Hi?'))).rejects.toBeInstanceOf(SandboxBusyError);
     expect(server?.requests).toHaveLength(0);
+  });
+
+  it('ends a turn as failed whose sandbox cannot be set aside, and tells the operator why', async () => {
+    await start(steps({ text: 'Hi.' }));
+    const { sandbox, server } = bench;
+    sandbox.reserve = () => Promise.reject(new SandboxError('ENOSPC: no space left on device'));
+    const told = jest.spyOn(Logger.prototype, 'error');
+    const { outcome, events } = await bench.run(bench.input('Hi?'));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'sandbox_unavailable', retryable: true });
+    expect(told).toHaveBeenCalledWith(expect.stringContaining('ENOSPC'));
+    told.mockRestore();
+    expect([events, server?.requests]).toEqual([[], []]);
   });
 
   it('gives back what was set aside for it, whether or not it has opened a sandbox, and opens it with that', async () => {
@@ -171,15 +185,44 @@ describe('the loop', () => {
     expect(readFileSync(join(bench.sandbox.folder, 'attachments/a.txt'), 'utf8')).toBe('mine\n');
   });
 
-  it.each([
-    ['attachments', 'success'],
-    ['../outside', 'error'],
-  ])('with an input file at %s the tool ends as %s', async (path, status) => {
+  it.each(['attachments', '../outside'])('goes on without an input file when its path, %s, is taken', async (path) => {
     await start(steps({ calls: [bash('true')] }, { text: 'Ok.' }));
-    mkdirSync(join(bench.sandbox.folder, 'attachments'));
-    const files = [{ path, open: () => Promise.resolve(Readable.from([])) }];
+    const { folder } = bench.sandbox;
+    mkdirSync(join(folder, 'attachments'));
+    const files = [{ path, open: () => Promise.resolve(Readable.from(['given'])) }];
     const { events } = await bench.run(bench.input('Go', { files }));
-    expect(results(events)[0]?.status).toBe(status);
+    expect(results(events)[0]?.status).toBe('success');
+    expect(existsSync(join(folder, '../outside'))).toBe(false);
+  });
+
+  it('starts nothing without an input file that cannot be written', async () => {
+    await start(steps({ calls: [bash('true')] }, { text: 'Ok.' }));
+    const full = () => Promise.reject(new SandboxFileError('failed', 'a.txt: ENOSPC.'));
+    const files = [{ path: 'a.txt', open: full }];
+    const { events, outcome } = await bench.run(bench.input('Go', { files }));
+    expect(results(events)[0]?.status).toBe('error');
+    expect(outcome).toMatchObject({ type: 'failed', code: 'sandbox_unavailable' });
+    expect(bench.sandbox.commands).toEqual([]);
+  });
+
+  it('goes on when the agent has put a link in the place of an input file or of its folder', async () => {
+    const sandbox = new SandboxBench('namespaces');
+    const files = ['attachments/a.txt', 'gone/b.txt'].map((path) => {
+      return { path, open: () => Promise.resolve(Readable.from(['given'])) };
+    });
+    const { signal } = new AbortController();
+    const { taskId, session } = await sandbox.open();
+    await session.run('mkdir attachments; ln -s /tmp/a.txt attachments/a.txt; ln -s nothing gone');
+    const lazy = new LazySandbox(sandbox.sandbox, { taskId, files, project: [], signal });
+    try {
+      const next = await lazy.get();
+      expect((await next.run('readlink attachments/a.txt gone; ls')).stdout).toBe(
+        '/tmp/a.txt\nnothing\nattachments\ngone\n',
+      );
+    } finally {
+      await lazy.close();
+      await sandbox.close();
+    }
   });
 
   it('hands over a published file with its result', async () => {

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
+import { SandboxBusyError, SandboxError } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
 import {
   AgentEngine,
@@ -13,7 +14,7 @@ import { EngineSettings } from './engine-settings.js';
 import { LazySandbox } from './lazy-sandbox.js';
 import { ModelCaller } from './model-caller.js';
 import { ToolRegistry } from './tool-registry.js';
-import { TurnRun } from './turn-run.js';
+import { sandboxUnavailable, TurnRun } from './turn-run.js';
 import { TurnLimits } from './turn-limits.js';
 
 /** The built-in engine: calls the model, carries out its tools one after another, and again, until there is an outcome. */
@@ -39,12 +40,23 @@ export class LoopEngine extends AgentEngine {
     const { caller, tools, settings } = this;
     const report = (error: Error) => this.logger.error(`Task ${input.taskId}: ${error.message}`);
     try {
-      await sandbox.reserve();
+      const failed = await sandbox.reserve().then(
+        () => null,
+        (error: unknown) => notReserved(error, report),
+      );
+      if (failed !== null) return failed;
       return yield* new TurnRun(input, { caller, tools, settings, sandbox, limits, report }).run();
     } finally {
       await sandbox.close();
     }
   }
+}
+
+/** A place that comes free brings the run back; what else is wrong is for an operator, and a further message tries again. */
+function notReserved(error: unknown, report: (error: Error) => void): AgentOutcome {
+  if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
+  report(error);
+  return sandboxUnavailable();
 }
 
 function modelGone(id: string): AgentOutcome {

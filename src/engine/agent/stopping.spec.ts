@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import { z } from 'zod';
-import { AgentBench } from '../../../test/harness/agent.js';
+import { AgentBench, assistant, call, user } from '../../../test/harness/agent.js';
 import { type Script, steps } from '../../../test/harness/model-server.js';
 import { until } from '../../../test/harness/until.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
@@ -69,6 +69,18 @@ describe('The loop stops', () => {
     expect(results(events)).toMatchObject([{ output: { stdout: '1\n' } }, { output: { stdout: '2\n' } }]);
     expect(bench.server?.requests).toHaveLength(1);
     expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it('told that the worker stops before it begins, it does not go on with the step of an earlier run', async () => {
+    await start(steps({ text: 'never' }));
+    const reason = new Error('stopping');
+    const left = [
+      user('Go'),
+      assistant('', call('a', 'read', { path: 'a.txt' }), call('b', 'bash', { command: 'ls' })),
+    ];
+    const running = bench.run(bench.input(left, { stopping: AbortSignal.abort(reason) }));
+    await expect(running).rejects.toBe(reason);
+    expect(bench.sandbox).toMatchObject({ opened: 0, commands: [] });
   });
 
   it('told that the worker stops, it gives up a model call at once', async () => {

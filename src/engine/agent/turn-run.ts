@@ -38,7 +38,7 @@ const INTERRUPTED =
 export class TurnRun {
   private readonly conversation: ConversationMessage[];
   private readonly callIds: Set<string>;
-  /** Ends a model call: it is asked again by whoever takes over. The calls of a step have longer when the worker stops. */
+  /** Ends a model call: the worker that takes over asks again. The calls of a step have longer when the worker stops. */
   private readonly modelSignal: AbortSignal;
 
   constructor(
@@ -54,6 +54,8 @@ export class TurnRun {
   }
 
   async *run(): Steps<AgentOutcome> {
+    // The stop may have come while the run was loaded or its sandbox was set aside.
+    this.input.stopping.throwIfAborted();
     const resumed = yield* this.resume();
     if (resumed !== null) return resumed;
     for (;;) {
@@ -149,7 +151,10 @@ export class TurnRun {
         for (const file of files) file.content.destroy();
       }
     }
-    if (broken !== null) return this.sandboxFailed(broken);
+    if (broken !== null) {
+      this.deps.report(broken);
+      return sandboxUnavailable();
+    }
     if (repeated >= this.deps.settings.repeatsFatal) return noProgress(repeated);
     return question;
   }
@@ -184,12 +189,6 @@ export class TurnRun {
     }
   }
 
-  private sandboxFailed(error: Error): Failure {
-    this.deps.report(error);
-    const message = 'The sandbox could not be started on this server; its log says why.';
-    return { type: 'failed', code: 'sandbox_unavailable', message, retryable: true };
-  }
-
   /** Yields an event and takes in what the recorder answers. True when there are new messages to read. */
   private *tell(event: AgentEvent): Generator<AgentEvent, boolean, AgentFeedback> {
     const feedback = (yield event) as AgentFeedback | undefined;
@@ -206,6 +205,12 @@ export class TurnRun {
     this.callIds.add(usable);
     return usable;
   }
+}
+
+/** The outcome of a run whose sandbox failed. The client is told only that; the operator is told why. */
+export function sandboxUnavailable(): Failure {
+  const message = 'The sandbox could not be started on this server; its log says why.';
+  return { type: 'failed', code: 'sandbox_unavailable', message, retryable: true };
 }
 
 function refused(error: string): Finished {

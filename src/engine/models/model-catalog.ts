@@ -15,7 +15,7 @@ interface Entry {
   providerId: string;
 }
 
-/** Every model of the deployment, whoever serves it (reference §15). */
+/** Every model of the deployment, of all providers (reference §15). */
 @Injectable()
 export class ModelCatalog implements OnModuleInit {
   private providers: Map<string, ModelProvider> | undefined;

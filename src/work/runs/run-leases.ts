@@ -18,8 +18,8 @@ interface HeldRun {
 
 /** Milliseconds until a run that was locked is renewed again. */
 const RETRY_MS = 50;
-/** Milliseconds that the calls of a step have left when this process is told to stop; it has 10 s for its whole end. */
-const GRACE_MS = 7_000;
+/** Milliseconds that the calls of a step have left when this process is told to stop: half of the 10 s for its whole end. */
+const GRACE_MS = 5_000;
 
 /**
  * The runs of this process and their leases. One heartbeat renews them all; a run whose lease the database has not confirmed

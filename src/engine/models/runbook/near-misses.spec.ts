@@ -20,6 +20,11 @@ describe('what looks like a block and is none is named in the result, with the a
     ['Bash', 'ls', 'Line 1: the `Bash` block was not carried out; the accepted form is `bash`, in small letters'],
     ['FILE path=a', 'x', 'the accepted form is `file path=…`'],
     ['publish: path=a', '', 'the accepted form is `publish path=…`'],
+    ['bash-session', 'ls', 'the accepted form of a command is `sh` or `bash`.'],
+    ['sh-session', 'ls', 'the accepted form of a command is `sh` or `bash`.'],
+    ['{bash}', 'ls', 'Line 1: the `{bash}` block was not carried out; the accepted form is `bash`, in small letters'],
+    ['.bash', 'ls', 'the accepted form is `bash`, in small letters'],
+    ['{.sh .numberLines}', 'ls', 'the accepted form is `sh`, in small letters'],
     ['python', 'print(1)', 'write it with `file path=…` and start it in a `bash` block.'],
   ])('a block `%s`', async (info, content, named) => {
     const alone = await bench.run(bench.input(fence(info, content)));
@@ -42,6 +47,23 @@ describe('what looks like a block and is none is named in the result, with the a
     expect(texts(bad.events).at(-1)).toContain(named);
     const known = await bench.run(bench.input(fence('bash may-fail', 'false')));
     expect(known.outcome).toMatchObject({ text: expect.not.stringContaining('Not carried out') as unknown });
+  });
+
+  it.each([
+    ['ask multiple', 'Well?', '`multiple` after `ask` was not heeded; no word is accepted there.'],
+    ['file path=my file.txt', 'x', '`file.txt` after `file` was not heeded; only `path=…` is accepted there'],
+    ['publish as=b  path="a b" now', '', '`as=b now` after `publish` was not heeded; only `path=…` is accepted there'],
+  ])('an unknown word after another block: `%s`', (info, content, named) => {
+    const { blocks, remarks } = parseRunbook(fence(info, content));
+    expect(blocks).toMatchObject([{ action: { kind: info.split(' ')[0] } }]);
+    expect(remarks).toEqual([expect.stringContaining(`Line 1: ${named}`)]);
+  });
+
+  it('and what is known there is not', () => {
+    const text = ['bash may-fail may-fail', 'file path=a', "file path='a b'", 'publish path="a b"'].map((info) =>
+      fence(info),
+    );
+    expect(parseRunbook([...text, fence('ask', 'Well?')].join('\n\n')).remarks).toEqual([]);
   });
 
   it('a text in a `publish` block', async () => {

@@ -93,7 +93,9 @@ function read(text: string): Runbook {
     const line = (token.map?.[0] ?? 0) + 1;
     const action = actionOf(word, rest, token.content);
     if (action !== null) blocks.push({ number: blocks.length + 1, word, line, action });
-    const remark = action === null ? nearMiss(word) : leftOut(word, rest, token.content);
+    // What is malformed ends the turn, with what is expected in its place.
+    const used = action?.kind === 'malformed' ? null : action;
+    const remark = action === null ? nearMiss(word) : used && leftOut(word, rest, token.content);
     if (remark !== null) remarks.push(`Line ${line}: ${remark}`);
   }
   return { blocks, remarks };
@@ -123,12 +125,22 @@ function actionOf(word: string, rest: string, content: string): BlockAction | nu
 }
 
 const FORMS = { sh: '`sh`', bash: '`bash`', file: '`file path=…`', ask: '`ask`', publish: '`publish path=…`' };
-const SHELLS = /^(shell|shell-?session|console|terminal|zsh|ksh|dash|fish|powershell|pwsh|ps1|cmd|bat)$/;
+const PATH = /(?:^|\s)path=(?:"([^"]+)"|'([^']+)'|(\S+))/;
+const MAY_FAIL = { known: /(?<!\S)may-fail(?!\S)/g, accepted: 'the only word that is accepted there is `may-fail`' };
+const ONE_PATH = { known: PATH, accepted: 'only `path=…` is accepted there, and a path with a space in quotes' };
+/** What may stand after the word of a block. */
+const AFTER = {
+  ...{ sh: MAY_FAIL, bash: MAY_FAIL, file: ONE_PATH, publish: ONE_PATH },
+  ask: { known: '', accepted: 'no word is accepted there' },
+};
+/** What Markdown writers of other kinds put around a word: `{bash}`, `.bash`, `{.bash}`. */
+const WRAPPED = /^[{.]+|\}+$/g;
+const SHELLS = /^((sh|bash|shell)-?session|shell|console|terminal|zsh|ksh|dash|fish|powershell|pwsh|ps1|cmd|bat)$/;
 const LANGUAGES = /^(python[23]?|py|javascript|js|node|typescript|ts|ruby|rb|perl|php)$/;
 
 /** What to say of a fence that is no block; null when it does not look like one. */
 function nearMiss(word: string): string | null {
-  const lower = word.toLowerCase();
+  const lower = word.toLowerCase().replace(WRAPPED, '');
   const known = /^(sh|bash|file|ask|publish)(?![a-z-])/.exec(lower)?.[1] as keyof typeof FORMS | undefined;
   const not = `the \`${word}\` block was not carried out;`;
   if (known !== undefined)
@@ -143,14 +155,14 @@ function leftOut(word: string, rest: string, content: string): string | null {
   if (word === 'publish' && content.trim() !== '') {
     return 'the text in the `publish` block was not used; the accepted form is an empty block, and `file path=…` writes a text.';
   }
-  const unknown =
-    word === 'sh' || word === 'bash' ? rest.split(/\s+/).filter((one) => !['', 'may-fail'].includes(one)) : [];
-  if (unknown.length === 0) return null;
-  return `\`${unknown.join(' ')}\` after \`${word}\` was not heeded; the only word that is accepted there is \`may-fail\`.`;
+  const { known, accepted } = AFTER[word as keyof typeof FORMS];
+  const unknown = rest.replace(known, ' ').trim().replace(/\s+/g, ' ');
+  if (unknown === '') return null;
+  return `\`${unknown}\` after \`${word}\` was not heeded; ${accepted}.`;
 }
 
 function pathOf(rest: string): string | null {
-  const match = /(?:^|\s)path=(?:"([^"]+)"|'([^']+)'|(\S+))/.exec(rest);
+  const match = PATH.exec(rest);
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? null;
 }
 

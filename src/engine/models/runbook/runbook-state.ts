@@ -139,7 +139,7 @@ function field(value: JsonValue, name: string): JsonValue {
   return value[name] ?? null;
 }
 
-/** The end of an output as a code block; its middle is in the tool's result for whoever needs it. */
+/** The end of an output as a code block; its middle is in the tool's result alone. */
 function fenced(output: JsonValue): string {
   const text = typeof output === 'string' ? output.trimEnd() : '';
   if (text === '') return '';

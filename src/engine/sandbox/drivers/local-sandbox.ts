@@ -91,7 +91,7 @@ export abstract class LocalSandbox extends Sandbox {
       return {
         driver: report.driver,
         active: [...report.active, ...active, ...NO_CGROUPS],
-        missing: [...report.missing, ...root.missing, ...missing],
+        missing: [...report.missing, ...root.missing, ...missing, ...workdirs.missing],
       };
     } finally {
       await session.close();
@@ -108,7 +108,7 @@ export abstract class LocalSandbox extends Sandbox {
     const { taskId, signal, reservation } = options;
     signal.throwIfAborted();
     const prepared = await this.ready();
-    // A reservation is given back by whoever made it, for a run may open its session a second time.
+    // The caller gives its reservation back itself, for a run may open its session a second time.
     const own = reservation instanceof UserId ? null : await prepared.workdirs.reserve(taskId);
     const user = reservation instanceof UserId ? reservation : own;
     const { workdir, project } = await this.layOut(options, user, prepared).catch((error: unknown) => {

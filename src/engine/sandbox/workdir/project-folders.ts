@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, createWriteStream, mkdirSync } from 'node:fs';
+import { chmodSync, createWriteStream, mkdirSync, realpathSync } from 'node:fs';
 import { chmod, chown, mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,8 +18,10 @@ export class ProjectFolders {
     base: string,
     private readonly asRoot: boolean,
   ) {
-    this.folder = join(base, 'projects');
-    mkdirSync(this.folder, { recursive: true });
+    const folder = join(base, 'projects');
+    mkdirSync(folder, { recursive: true });
+    // An operator may have put a link here to another disk: what lies inside is recognized by its real path.
+    this.folder = realpathSync(folder);
     chmodSync(this.folder, this.passable);
   }
 

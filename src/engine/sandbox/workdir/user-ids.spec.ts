@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../../../test/harness/service.js';
 import { until } from '../../../../test/harness/until.js';
 import { isRoot } from '../host.js';
-import { SandboxBusyError } from '../sandbox.js';
+import { SandboxBusyError, SandboxError } from '../sandbox.js';
 import { claimsFolder, FIRST_UID, UserIds } from './user-ids.js';
 
 const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
@@ -37,7 +37,7 @@ const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
   /** Another process of the service that has claimed these; it lives until it is killed. */
   const other = async (...uids: number[]) => {
     const holder = `holder.other${others.length}`;
-    const child = spawn('flock', ['--no-fork', '--nonblock', join(folder, holder), 'sleep', '1000']);
+    const child = spawn('flock', ['--no-fork', join(folder, holder), 'sleep', '1000']);
     others.push(child);
     const held = () => execFileSync('sh', ['-c', `flock -n '${join(folder, holder)}' true || echo held`]).toString();
     await until('the other process to hold its lock', () => held() === 'held\n');
@@ -97,6 +97,38 @@ const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
     expect(ALL).toContain((await ids.claim(null)).uid);
   });
 
+  it('stay those of living sessions when the folder was removed and made again', async () => {
+    const ids = await open();
+    const user = await ids.claim(64_500);
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder, { mode: 0o700 });
+    const further = await Promise.all([ids.claim(64_500), ids.claim(64_500)]);
+    // The sweep at the boot of another process finds them claimed by a living one.
+    const beside = await open();
+    expect(claims().map(Number).sort()).toEqual([64_500, ...further.map(({ uid }) => uid)].sort());
+    expect((await beside.claim(64_500)).uid).not.toBe(64_500);
+    user.release();
+    expect((await beside.claim(64_500)).uid).toBe(64_500);
+  });
+
+  it('that another process has claimed since are not given back for it', async () => {
+    const ids = await open();
+    const user = await ids.claim(64_500);
+    rmSync(join(folder, '64500'));
+    await other(64_500);
+    user.release();
+    expect(claims()).toEqual(['64500']);
+  });
+
+  it('are refused as a broken sandbox when the folder cannot be used', async () => {
+    const ids = await open();
+    rmSync(folder, { recursive: true });
+    const refused = await ids.claim(64_500).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SandboxError);
+    expect(refused).not.toBeInstanceOf(SandboxBusyError);
+    await expect(new UserIds(folder).open()).rejects.toThrow(/^User ids cannot be claimed in .*ENOENT/);
+  });
+
   it('can be claimed by root alone', () => {
     const asOther = (command: string) =>
       execFileSync('setpriv', ['--reuid', '64001', '--regid', '64001', '--clear-groups', 'sh', '-c', command], {
@@ -117,5 +149,9 @@ const ALL = Array.from({ length: 999 }, (_, index) => FIRST_UID + index);
     execFileSync('install', ['-d', '-m', '777', join(base.path, 'open/users')]);
     expect(() => claimsFolder(join(base.path, 'open'), [])).toThrow('No folder for the claims');
     expect(claimsFolder(base.path, [])).toBe(join(base.path, 'users'));
+    // The boot says so.
+    const [missing] = new UserIds(join(base.path, 'users')).missing;
+    expect(missing).toContain(`claimed in ${join(base.path, 'users')}: another installation`);
+    expect(new UserIds(claimsFolder(base.path)).missing).toEqual([]);
   });
 });

@@ -40,14 +40,14 @@ export class UserId extends SandboxReservation {
 
   constructor(
     readonly uid: number,
-    private readonly claim: string,
+    private readonly free: () => void,
   ) {
     super();
   }
 
   release(): void {
     // Only once: the same claim may be another session's by now.
-    if (!this.released) rmSync(this.claim, { force: true });
+    if (!this.released) this.free();
     this.released = true;
   }
 }
@@ -63,28 +63,49 @@ export class UserId extends SandboxReservation {
  */
 export class UserIds {
   private readonly holder = HOLDER + randomBytes(8).toString('hex');
+  /** Those that this process has claimed. */
+  private readonly live = new Set<number>();
   private sweeping: Promise<void> | undefined;
+  private restoring: Promise<void> | undefined;
   /** Open, and with that locked, until this process ends. */
   private lock: number | undefined;
 
   /** @param folder Belongs to root alone. */
   constructor(private readonly folder: string) {}
 
-  /** Makes the holder of this process and sweeps. Call it once, before the first claim. */
+  /** One sentence when other installations on this host do not see the claims. */
+  get missing(): string[] {
+    if (HOST_FOLDERS.includes(this.folder)) return [];
+    const folders = HOST_FOLDERS.join(' and ');
+    return [
+      `${folders} cannot be used, so the user ids of sandboxes are claimed in ${this.folder}: another installation on this host may use the same ones.`,
+    ];
+  }
+
+  /** Makes the holder of this process and sweeps. Call it once, before the first claim. Rejects with {@link SandboxError}. */
   async open(): Promise<void> {
-    // Locked before it has its name: nobody finds one that seems to be dead.
-    const draft = `draft.${this.holder}`;
-    this.lock = this.openFile(draft);
-    await locked(this.lock, '--nonblock');
-    renameSync(join(this.folder, draft), join(this.folder, this.holder));
-    await this.sweep();
+    try {
+      await this.makeHolder();
+      await this.sweep();
+    } catch (error) {
+      throw this.unusable(error);
+    }
   }
 
   /**
    * Claims a user id: `preferred`, if it is one of ours and free, else any. Rejects with {@link SandboxBusyError} when every
-   * one is claimed by a living process.
+   * one is claimed by a living process, and with {@link SandboxError} when the folder of the claims cannot be used.
    */
   async claim(preferred: number | null): Promise<UserId> {
+    try {
+      if (!existsSync(join(this.folder, this.holder))) await this.restore();
+      return await this.claimFree(preferred);
+    } catch (error) {
+      throw this.unusable(error);
+    }
+  }
+
+  private async claimFree(preferred: number | null): Promise<UserId> {
     const accounts = accountIds();
     const usable = ALL.filter((uid) => !accounts.has(uid));
     if (preferred !== null && usable.includes(preferred)) {
@@ -94,6 +115,48 @@ export class UserIds {
     const user = this.takeAny(usable) ?? (await this.sweep(), this.takeAny(usable));
     if (user !== null) return user;
     throw new SandboxBusyError(`No user id from ${FIRST_UID} to ${LAST_UID} is free for a sandbox.`);
+  }
+
+  private unusable(error: unknown): SandboxError {
+    if (error instanceof SandboxError) return error;
+    const reason = error instanceof Error ? error.message : String(error);
+    return new SandboxError(`User ids cannot be claimed in ${this.folder}: ${reason}`, { cause: error });
+  }
+
+  private async makeHolder(): Promise<void> {
+    // Locked before it has its name: nobody finds one that seems to be dead.
+    const draft = `draft.${this.holder}`;
+    const lock = this.openFile(draft);
+    try {
+      await locked(lock, '--nonblock');
+      renameSync(join(this.folder, draft), join(this.folder, this.holder));
+    } catch (error) {
+      closeSync(lock);
+      throw error;
+    }
+    if (this.lock !== undefined) closeSync(this.lock);
+    this.lock = lock;
+  }
+
+  /**
+   * Makes the holder and the claims of the living sessions again, after somebody has removed the folder or its files: a sweep
+   * would take the user ids of this process for free.
+   */
+  private restore(): Promise<void> {
+    return (this.restoring ??= this.restoreNow().finally(() => (this.restoring = undefined)));
+  }
+
+  private async restoreNow(): Promise<void> {
+    const mutex = this.openFile(MUTEX);
+    try {
+      if (!(await locked(mutex, '--timeout', String(MUTEX_SECONDS)))) {
+        throw new SandboxBusyError(`Another process does not end its sweep of ${this.folder}.`);
+      }
+      await this.makeHolder();
+      for (const uid of this.live) this.link(uid);
+    } finally {
+      closeSync(mutex);
+    }
   }
 
   /** For the end of the process: no claim is left by then. */
@@ -117,15 +180,28 @@ export class UserIds {
   }
 
   private take(uid: number): UserId | null {
-    const claim = join(this.folder, String(uid));
+    // One of ours may stand there without its claim for a moment.
+    if (this.live.has(uid) || !this.link(uid)) return null;
+    this.live.add(uid);
+    return new UserId(uid, () => this.free(uid));
+  }
+
+  /** Whether the claim of this user id was made; it was not when there is one. */
+  private link(uid: number): boolean {
     try {
-      symlinkSync(this.holder, claim);
-      return new UserId(uid, claim);
+      symlinkSync(this.holder, join(this.folder, String(uid)));
+      return true;
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') return null;
-      throw new SandboxError(`A user id cannot be claimed: ${message}`, { cause: error });
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      return false;
     }
+  }
+
+  private free(uid: number): void {
+    this.live.delete(uid);
+    const claim = join(this.folder, String(uid));
+    // Another process may have claimed it after somebody had removed our claim.
+    if (linkTarget(claim) === this.holder) rmSync(claim, { force: true });
   }
 
   private sweep(): Promise<void> {

@@ -115,6 +115,19 @@ describe('Files of a workdir', () => {
       }
     });
 
+    it('of a thousand names each do not hold the service up', async () => {
+      mkdirSync(host('d'));
+      writeFileSync(host('l40'), 'end');
+      for (let i = 0; i < 40; i++) symlinkSync(`${'d/../'.repeat(800)}l${i + 1}`, host(`l${i}`));
+      const since = performance.now();
+      await refuses(read('l0'), 'outside');
+      await refuses(task.session.writeFile('l0', 'x'), 'outside');
+      expect(performance.now() - since).toBeLessThan(1_000);
+      // A long one is not too much.
+      symlinkSync(`${'d/../'.repeat(400)}l40`, host('short'));
+      expect(await read('short')).toBe('end');
+    });
+
     it('that lead out are never written through', async () => {
       const outside = join(bench.dataDir.path, 'outside');
       mkdirSync(outside);

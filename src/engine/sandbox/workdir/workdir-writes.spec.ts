@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { temporaryFolder } from '../../../../test/harness/service.js';
 import { until } from '../../../../test/harness/until.js';
 import { SandboxFileError } from '../sandbox.js';
 
@@ -28,6 +29,27 @@ describe('Writes into a workdir', () => {
     const { size, content: stream } = await task.session.readFile('f');
     expect(size).toBe(3_000_000);
     expect((await buffer(stream)).equals(Buffer.from(content))).toBe(true);
+  });
+
+  it('whose path is longer than the kernel tells are refused as a file error', async () => {
+    const deep = `${'x'.repeat(250)}/`.repeat(20);
+    await expect(task.session.writeFile(`${deep}f`, 'x')).rejects.toMatchObject({ code: 'failed' });
+  });
+
+  it('are found again when the folder of the workdirs is a link to another disk', async () => {
+    const other = temporaryFolder();
+    const linked = new SandboxBench('namespaces');
+    symlinkSync(other.path, join(linked.dataDir.path, 'workdirs'));
+    try {
+      const { session } = await linked.open();
+      await session.run('mkdir d; echo in > d/f');
+      expect(await text((await session.readFile('d/f')).content)).toBe('in\n');
+      await session.writeFile('e/f', 'new');
+      expect((await session.run('cat e/f')).stdout).toBe('new');
+    } finally {
+      await linked.close();
+      other.remove();
+    }
   });
 
   it('written at once under one name are one of them, whole, and leave nothing beside', async () => {

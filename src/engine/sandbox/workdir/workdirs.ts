@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, lchownSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lchownSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { needProgram } from '../host.js';
@@ -18,8 +18,10 @@ export class Workdirs {
     /** Null for an ordinary user, who owns all of them. */
     private readonly userIds: UserIds | null,
   ) {
-    this.folder = join(base, 'workdirs');
-    mkdirSync(this.folder, { recursive: true });
+    const folder = join(base, 'workdirs');
+    mkdirSync(folder, { recursive: true });
+    // An operator may have put a link here to another disk: what lies inside is recognized by its real path.
+    this.folder = realpathSync(folder);
     chmodSync(this.folder, userIds === null ? 0o700 : 0o711);
   }
 
@@ -27,6 +29,11 @@ export class Workdirs {
     const userIds = asRoot ? new UserIds(claimsFolder(base)) : null;
     await userIds?.open();
     return new Workdirs(base, userIds);
+  }
+
+  /** What is missing here of what keeps sessions apart, one sentence each, for the boot report. */
+  get missing(): string[] {
+    return this.userIds?.missing ?? [];
   }
 
   path(taskId: string): string {
