@@ -21,6 +21,16 @@ describe('What the operator command says and asks (reference §16)', () => {
   });
   afterAll(() => service.close());
 
+  it.each(['a\nb', 'a\u001b[31m', 'a\u2028b', ' '])('takes no name such as %j', async (name) => {
+    for (const words of [
+      ['workspace', 'create', '--name', name],
+      ['user', 'create', '--email', 'a@b.example', '--name', name],
+      ['service-account', 'create', '--workspace', 'default', '--name', name],
+    ]) {
+      await expect(operator.run(...words)).rejects.toThrow('has 1 to 200 characters, and no control characters.');
+    }
+  });
+
   it('lists keys with whose they are and when they were used', async () => {
     const at = ['--workspace', 'default'];
     await operator.json('service-account', 'create', ...at, '--name', 'nightly');
@@ -123,6 +133,13 @@ describe('A wrong DATA_DIR, without DATABASE_URL (reference §16)', () => {
       `DATA_DIR ${DATA_DIR} holds no Millwright installation. Set DATA_DIR to the folder of the service, or DATABASE_URL to its database.`,
     );
     expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
+  it('where the system makes no folders, it is refused at once', async () => {
+    const operator = new Operator({ db: { url: '' } }, { DATA_DIR: '/proc/millwright/data' });
+    await expect(operator.run('workspace', 'create', '--name', 'First')).rejects.toThrow(
+      'DATA_DIR: a folder that can be made is expected',
+    );
   });
 
   it('is a new installation for workspace create, and other commands know it then', async () => {

@@ -107,6 +107,12 @@ describe('Routes, request ids and headers (reference §1)', () => {
     expect(Object.keys(body.error).sort()).toEqual(['code', 'message', 'param', 'requestId', 'retryable', 'type']);
   });
 
+  it('answers under /v1 are not stored, also when the request target is a whole URL', async () => {
+    const { status, headers } = await rawRequest(service.url, ['GET http://elsewhere/v1/models HTTP/1.1']);
+    expect(status).toBe(401);
+    expect(headers).toContain('Cache-Control: no-store');
+  });
+
   describe('at boot', () => {
     const boot = async (controller: new () => object) => {
       @Module({ controllers: [controller] })

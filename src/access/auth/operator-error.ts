@@ -2,3 +2,14 @@
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
+
+/**
+ * A name as it is stored: without the white space around it. A name is shown in lists and answers, so it has no line breaks and no
+ * sequences that a terminal would carry out. Throws {@link OperatorError}.
+ * @param what `A user name`, the subject of the message.
+ */
+export function nameOf(text: string, what: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= 200 && !/[\p{Cc}\u2028\u2029]/u.test(name)) return name;
+  throw new OperatorError(`${what} has 1 to 200 characters, and no control characters.`);
+}

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Role } from '../auth/auth-context.js';
-import { OperatorError } from '../auth/operator-error.js';
+import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
 import { sql, text, uuid } from '../../platform/database/sql.js';
@@ -46,8 +46,7 @@ export class ServiceAccountsService implements OnModuleInit {
 
   /** Throws {@link OperatorError}. */
   async create(input: { workspaceId: string; name: string; role: Role }): Promise<ServiceAccount> {
-    const name = input.name.trim();
-    if (name === '' || name.length > 200) throw new OperatorError('A name has 1 to 200 characters.');
+    const name = nameOf(input.name, 'A name');
     const [made] = await this.transactions.run(CREATE({ ...input, id: newId(), name }));
     if (made === undefined) throw new OperatorError(`There is a service account '${name}' in this workspace already.`);
     return made;

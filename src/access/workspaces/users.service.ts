@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { OperatorError } from '../auth/operator-error.js';
+import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
 import { raw, sql, text, uuid } from '../../platform/database/sql.js';
@@ -36,9 +36,8 @@ export class UsersService {
   /** Throws {@link OperatorError}. */
   async create(input: { email: string; name: string }): Promise<Person> {
     const email = input.email.trim();
-    const name = input.name.trim();
+    const name = nameOf(input.name, 'A user name');
     if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 320) throw new OperatorError(`'${email}' is no address.`);
-    if (name === '' || name.length > 200) throw new OperatorError('A user name has 1 to 200 characters.');
     const [made] = await this.transactions.run(CREATE({ id: newId(), email, name }));
     if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
     return made;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { OperatorError } from '../auth/operator-error.js';
+import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
 import { columns } from '../../platform/database/columns.js';
@@ -29,8 +29,7 @@ export class WorkspacesService {
 
   /** @param input without a slug it is made from the name, without a plan it is `DEFAULT_PLAN`. Throws {@link OperatorError}. */
   async create(input: { name: string; slug?: string | undefined; plan?: Plan | undefined }): Promise<Workspace> {
-    const name = input.name.trim();
-    if (name === '' || name.length > 200) throw new OperatorError('A workspace name has 1 to 200 characters.');
+    const name = nameOf(input.name, 'A workspace name');
     const slug = input.slug ?? slugOf(name);
     if (!SLUG.test(slug)) {
       throw new OperatorError(

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { ConfigurationError, Env } from './env.js';
 import { removeReachable } from './reachable.js';
@@ -35,11 +35,27 @@ export class DataDir {
   }
 }
 
-/** Whether it was not there before. */
+/** Whether it was not there before. Throws {@link ConfigurationError}. */
 function makeFolder(path: string): boolean {
   try {
-    return mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+    return make(path);
   } catch (error) {
     throw new ConfigurationError(`DATA_DIR: a folder that can be made is expected (${(error as Error).message}).`);
+  }
+}
+
+// Not by the option `recursive`: where the system makes no folders, in /proc for one, Node then tries for ever.
+function make(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return false;
+  if (found !== undefined) throw new Error(`${path} is not a folder`);
+  make(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }

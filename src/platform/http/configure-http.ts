@@ -56,7 +56,8 @@ function showDocumentation(req: Request, res: Response, next: NextFunction): voi
 function stampResponse(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('X-Request-Id', newId());
   res.setHeader('X-Content-Type-Options', 'nosniff');
-  if (req.url.startsWith('/v1/') || req.path === '/v1') res.setHeader('Cache-Control', 'no-store');
+  // By the path: a request target may be a whole URL (RFC 9112, section 3.2.2).
+  if (req.path.startsWith('/v1/') || req.path === '/v1') res.setHeader('Cache-Control', 'no-store');
   next();
 }
 
