@@ -6,7 +6,7 @@ import { networkOf } from './network.js';
 import { rateLimited } from './rate-limited.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** The bearer guard, and a limit for the failures of one address: guessing becomes slow, and who has a key is not kept out. */
+/** Limits failed authentications by address, so that guessing is slow. A request with a valid key always passes. */
 @Injectable()
 export class ThrottledBearerGuard implements CanActivate {
   constructor(

@@ -13,9 +13,9 @@ interface LockConnection {
 }
 
 /**
- * The locks of this process's chores. All that are held at one moment are held on one connection, taken from the workers' pool
- * when the first is wanted and given back with the last: long chores, however many, leave nine of ten to what is recorded. Not
- * in transactions: one that a chore leaves idle for 15 s is ended (docs/decisions/0021).
+ * The locks of this process's chores. One connection of the workers' pool holds all of them, so that nine of ten stay free for
+ * the recorder. The process takes the connection with the first lock and gives it back with the last. A lock needs no
+ * transaction: PostgreSQL ends a transaction that is idle for 15 s (docs/decisions/0021).
  */
 @Injectable()
 export class ChoreLocks {

@@ -36,7 +36,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (exception instanceof ApiError) return exception;
     if (exception instanceof NotFoundException) return nothingHere(this.endpoints, req);
     if (exception instanceof HttpException) return fromFramework(exception, req);
-    // The client left in the middle of its body. The error has the code of a lost connection, as the database's own would.
+    // The client left in the middle of its body. This comes before `databaseError`, because the code of the error (ECONNRESET) is
+    // also that of a lost database connection.
     if (exception === req.errored) return new ApiError('invalid_body', 'The body ended early.');
     return databaseError(exception) ?? new ApiError('internal_error', 'Something went wrong on our side.');
   }

@@ -3,7 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
 
-// Not later than it would have ended: what is counted as running time ends with the lease.
+// `least`: a lease that has ended already keeps its end, because running time is counted up to it.
 const END_LEASES = sql`
 UPDATE runs SET lease_until = least(lease_until, clock_timestamp()) WHERE status = 'running'`.rows();
 

@@ -5,8 +5,9 @@ import { databaseError } from '../../platform/database/database-errors.js';
 const AGAIN_MS = 250;
 
 /**
- * Asks the database, and again while it cannot be reached; rejects with the reason of `signal` when the run has to be given
- * up before, two thirds of a lease after its last confirmation. Only for what may be done twice: it may have been done.
+ * Calls `ask`, and again while the database cannot be reached. A call that failed may have been carried out, so `ask` must be
+ * safe to repeat. Rejects with the reason of `signal` when the run has to be given up, two thirds of a lease after its last
+ * confirmation.
  */
 export async function retryWhileUnavailable<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {

@@ -10,7 +10,7 @@ import { RunRecorder } from './run-recorder.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import { WorkdirCleaner } from './workdir-cleaner.js';
 
-/** Claims in a row that are lost to other processes and repeated at once; after them the next second's look comes. */
+/** How many claims in a row may be lost to other processes before this one waits for the reconciler's next second. */
 const MAX_LOST = 3;
 /** Milliseconds in which nothing is claimed after the sandbox had no place for a run. */
 const BUSY_MS = 1000;
@@ -27,9 +27,9 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   private ready = false;
   private stopping = false;
   private filling = false;
-  /** Something may wait that no look has seen. */
+  /** Work may have come since the last look at the table. */
   private lookAgain = false;
-  /** A look has found a run that is being claimed here already: that claim may still be refused. */
+  /** The last look found a run that this process is claiming already. That claim may still be refused, so the look is repeated. */
   private passedOver = false;
   private lost = 0;
   /** By `performance.now()`. */

@@ -133,8 +133,8 @@ export class RunLeases implements OnModuleInit {
   }
 
   /**
-   * Resolves with those that somebody has locked. So has each write of the recorder, for as long as its commit takes: of the
-   * renewals beside a busy run up to 40 % were seen to meet one.
+   * Resolves with the runs that are locked now. The recorder locks a run as well, until its write is committed: beside a busy
+   * run, up to 40 % of the renewals met such a lock.
    */
   private async renew(runs: HeldRun[]): Promise<HeldRun[]> {
     const asked = performance.now();

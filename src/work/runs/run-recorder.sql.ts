@@ -54,8 +54,8 @@ export interface Written {
 }
 
 /**
- * Two CTEs that hand the waiting messages of mode `steer` over: read from then on, in the same write. `after`: how many
- * places of the model's reading the write takes itself. A message that is committed while the write waits for the task's
+ * Two CTEs that give the waiting messages of mode `steer` to the agent and mark them as read, in the same write. `after` is how
+ * many places of the reading order the write takes for itself. A message that is committed while the write waits for the task's
  * lock is not in its snapshot: the next write, or the end of the turn, finds it.
  */
 const steer = (after: '0' | '1') => sql`

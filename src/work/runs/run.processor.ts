@@ -12,7 +12,10 @@ export class RunProcessor {
     private readonly channel: PgChannel,
   ) {}
 
-  /** Bull gives a job to any worker. One that is full or stops tells the others: they would find the run at their next look only. */
+  /**
+   * Bull gives a job to any worker. A worker that is full or stops passes it on by a notice: without it the others would find the
+   * run at their next look, up to a second later.
+   */
   @Process({ concurrency: 4 })
   ring({ data }: Job<{ runId: string }>): Promise<void> {
     if (this.executor.free <= 0) this.channel.send({ work: data.runId });

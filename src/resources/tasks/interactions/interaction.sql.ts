@@ -79,8 +79,8 @@ ${settleCall(sql`state = 'denied', error = ${textOrNull('reason')}`)}
 SELECT 1 FROM asked`.rows();
 
 /**
- * A message in place of an answer ends what is open of the step, so that it is read next: nobody is asked what follows before
- * the agent has read it. `asked` sets the interaction, `state` is that of the calls, `reason` what the model reads of them.
+ * A person has sent a message in place of an answer. All open calls of the step end, so that the agent reads the message before
+ * it asks anything else. `asked` sets the interaction, `state` is that of the calls, `reason` what the model reads of them.
  */
 const endStep = <P>(asked: Fragment<P>, state: Fragment<None>) =>
   sql`
