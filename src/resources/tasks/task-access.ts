@@ -1,17 +1,13 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
-import { visible } from '../../access/auth/visibility.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
-import { sql, uuid } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { notFound } from '../../platform/http/api-error.js';
-import type { LockedTask } from './task.sql.js';
+import { type LockedTask, SEEN } from './task.sql.js';
 import { lockTask } from './task-lock.js';
 
-const SEEN = sql`SELECT t.id FROM tasks t WHERE ${visible('t')} AND t.id = ${uuid('id')}`.rows<{ id: string }>();
-
-/** Which tasks a caller may use (reference §3): for extensions whose resources belong to tasks. */
+/** Which tasks a caller may use (reference §3): for resources that belong to tasks, ours and those of extensions. */
 @Injectable()
 export class TaskAccess {
   constructor(private readonly database: Database) {}

@@ -10,12 +10,12 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { originOf } from '../../platform/http/origin.js';
 import { PageQuery, type PageRequest } from '../../platform/http/pages.js';
 import { pageSchema } from '../../platform/http/schema.js';
-import { TasksService } from './tasks.service.js';
+import { TaskAccess } from './task-access.js';
 
 @Controller('v1/tasks/:taskId/files')
 export class TaskFilesController {
   constructor(
-    private readonly tasks: TasksService,
+    private readonly tasks: TaskAccess,
     private readonly files: FilesService,
     private readonly env: Env,
   ) {}

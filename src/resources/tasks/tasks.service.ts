@@ -5,7 +5,7 @@ import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { isUuid } from '../../platform/database/ids.js';
 import type { ListTasksQuery } from './task.dto.js';
-import { GET, LIST, SEEN, type TaskRow } from './task.sql.js';
+import { GET, LIST, type TaskRow } from './task.sql.js';
 
 /** Reads of tasks. */
 @Injectable()
@@ -17,12 +17,6 @@ export class TasksService {
     const [task] = isUuid(id) ? await this.database.read.run(GET({ auth, id })) : [];
     if (task === undefined) throw notFound('task');
     return task;
-  }
-
-  /** Throws 404 unless the caller sees the task. */
-  async check(auth: AuthContext, id: string): Promise<void> {
-    const found = isUuid(id) ? await this.database.read.run(SEEN({ auth, id })) : [];
-    if (found.length === 0) throw notFound('task');
   }
 
   /** Newest first. */
