@@ -52,6 +52,15 @@ export interface RunResult {
   killed: 'timeout' | 'output' | 'disk' | null;
 }
 
+/** A file that is open for reading. The caller reads `content` to its end or destroys it. */
+export interface OpenedFile {
+  /** Bytes that `content` gives. */
+  size: number;
+  /** Bytes that lie on disk: fewer for a sparse file. Absent where the sandbox does not know. */
+  sizeOnDisk?: number;
+  content: Readable;
+}
+
 /** A workdir that is open for commands. Every call is one sandbox: nothing of a command outlives its `run`. */
 export abstract class SandboxSession {
   /**
@@ -65,7 +74,7 @@ export abstract class SandboxSession {
    * Opens a regular file for reading. `path` is relative to `/workdir`, or absolute below it or below `/project`.
    * Rejects with {@link SandboxFileError} when it is absent, not a regular file or outside; never follows a link out.
    */
-  abstract readFile(path: string): Promise<{ size: number; content: Readable }>;
+  abstract readFile(path: string): Promise<OpenedFile>;
   /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
   abstract writeFile(path: string, content: string | Buffer | Readable): Promise<void>;
   /** Kills what is left and gives back what `open` has taken. Idempotent. The workdir stays. */

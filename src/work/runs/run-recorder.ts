@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../../engine/agent/agent-engine.js';
 import type { PublishedFile, Question } from '../../engine/agent/agent-tool.js';
+import { ApiError } from '../../platform/http/api-error.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
@@ -130,15 +131,21 @@ export class RunRecorder {
       for (const file of files) stored.push(await this.store(run, file));
       return { result, files: stored };
     } catch (error) {
-      this.logger.error(`A file of task ${run.taskId} was not stored: ${String(error)}`);
-      const failed: ToolResult = { status: 'error', error: 'The file could not be stored by the service.' };
-      return { result: failed, files: [] };
+      return { result: { status: 'error' as const, error: this.notStored(run, error) }, files: [] };
     }
+  }
+
+  /** What the model reads. The words of an {@link ApiError} are for a client; what else fails is for the operator's log. */
+  private notStored({ taskId }: ClaimedRun, error: unknown): string {
+    if (error instanceof ApiError) return error.message;
+    this.logger.error(`A file of task ${taskId} was not stored: ${String(error)}`);
+    return 'The file could not be stored by the service.';
   }
 
   private async store(run: ClaimedRun, { id, name: given, content }: PublishedFile) {
     const name = cleanName(given);
-    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name });
+    const maxBytes = this.env.variables.MAX_UPLOAD_BYTES;
+    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name, maxBytes });
     return { id, name, mediaType, size, sha256 };
   }
 

@@ -3,7 +3,14 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, MARK } from '../launch/command.js';
 import { DiskWatch } from '../workdir/disk-watch.js';
-import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from '../sandbox.js';
+import {
+  type OpenedFile,
+  type RunOptions,
+  type RunResult,
+  SandboxError,
+  type SandboxLimits,
+  SandboxSession,
+} from '../sandbox.js';
 import { PROJECT } from './root-folder.js';
 import type { UserId } from '../workdir/user-ids.js';
 import { WorkdirFiles } from '../workdir/workdir-files.js';
@@ -78,7 +85,7 @@ export class LocalSession extends SandboxSession {
     return this.finish(running);
   }
 
-  readFile(path: string): Promise<{ size: number; content: Readable }> {
+  readFile(path: string): Promise<OpenedFile> {
     this.assertOpen();
     const inProject = insideWorkdir(posix.resolve(this.parts.inside, path), PROJECT) !== null;
     return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
