@@ -30,6 +30,10 @@ export class MeteredSession extends SandboxSession {
     return this.session.writeFile(path, content);
   }
 
+  override get workdirBytes(): number | null {
+    return this.session.workdirBytes;
+  }
+
   close(): Promise<void> {
     return this.session.close();
   }

@@ -40,7 +40,7 @@ export class PublishTool extends AgentTool<typeof parameters> {
     });
     this.checkSize(path, opened);
     const { size, content } = opened;
-    const file = { id: newId(), name: name ?? (basename(path) || 'file'), content };
+    const file = { id: newId(), name: name ?? (basename(path) || 'file'), size, content };
     return { status: 'success', output: { id: file.id, name: file.name, size }, files: [file] };
   }
 

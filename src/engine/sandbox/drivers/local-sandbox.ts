@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
@@ -11,6 +11,7 @@ import type { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
 import { LocalSession } from './local-session.js';
 import { Pipes } from '../launch/pipes.js';
+import { bytesOf } from '../workdir/disk-watch.js';
 import { ProjectFolders } from '../workdir/project-folders.js';
 import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
@@ -130,6 +131,11 @@ export abstract class LocalSandbox extends Sandbox {
       launch,
       signal,
     });
+  }
+
+  override async workdirBytes(taskId: string): Promise<number> {
+    const path = (await this.ready()).workdirs.path(taskId);
+    return existsSync(path) ? bytesOf(path) : 0;
   }
 
   async remove(taskId: string): Promise<void> {

@@ -96,6 +96,10 @@ export class LocalSession extends SandboxSession {
     return this.files.write(path, content);
   }
 
+  override get workdirBytes(): number | null {
+    return this.disk.bytes;
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     this.killAll('ended');
