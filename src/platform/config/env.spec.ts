@@ -144,7 +144,7 @@ describe('CONFIG_FILE', () => {
     });
     expect(plansOf(file)).toEqual({
       free: { name: 'Free', activeAutomations: 3, runningTasks: 2, storageBytes: 2 ** 30, windows: [day] },
-      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 3, windows: [] },
+      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 3, storageBytes: null, windows: [] },
     });
   });
 
