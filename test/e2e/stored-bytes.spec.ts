@@ -11,6 +11,7 @@ import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { checkedFetch, storedFiles, upload } from '../harness/files.js';
 import { ROOMY } from '../harness/limits.js';
+import { holding, waiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
 import { newMark, sleeps } from '../harness/processes.js';
 import { addProjectFile, createProject, deletion, type FileBody } from '../harness/projects.js';
@@ -167,11 +168,16 @@ describe('Stored bytes (reference §7, §14)', () => {
       const who = await free();
       await store(who, LIMIT);
       const size = LIMIT / 2 + 1;
-      const answers = await Promise.all(Array.from({ length: 8 }, () => send(who, randomBytes(size))));
+      const lock = 'SELECT FROM storage_usage WHERE workspace_id = $1 FOR UPDATE';
+      const held = await holding(service.db, lock, [who.workspace.id]);
+      const sent = Promise.all(Array.from({ length: 8 }, () => send(who, randomBytes(size))));
+      await until('all to wait for the counter', async () => (await waiting(service.db)).length === 8);
+      await held.release();
+      const answers = await sent;
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(402)]);
       expect(await counted(who)).toEqual({ stored: LIMIT + size, workdirs: 0 });
-      const late = answers.find(({ body }) => body.error?.message.includes('file of'));
-      if (late !== undefined) expect(late.body.error.message).toMatch(new RegExp(`a file of ${size} bytes`));
+      const refused = answers.find(({ status }) => status === 402);
+      expect(refused?.body.error.message).toMatch(new RegExp(`a file of ${size} bytes does not fit`));
     });
 
     it('files of projects are held to it too; what is deleted makes room at once', async () => {
