@@ -43,8 +43,8 @@ function isolation(driver: DriverName): void {
     expect(report.active.length).toBeGreaterThan(0);
     expect(report.missing.join(' ')).not.toMatch(/does not run inside|lo up|rg is not/);
     // It holds on every machine, so that it is no warning.
-    expect(report.active.join(' ')).toContain('control groups are not used');
-    expect(report.missing.join(' ')).not.toMatch(/control groups|disk limit/);
+    expect(report.active.join(' ')).toContain('The disk limit is watched');
+    expect(report.missing.join(' ')).not.toMatch(/disk limit/);
     expect(report.missing.join(' ').includes('seccomp')).toBe(driver === 'namespaces');
   });
 
