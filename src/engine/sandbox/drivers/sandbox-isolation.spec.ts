@@ -198,6 +198,14 @@ function isolation(driver: DriverName): void {
     expect(out).toBe('-1 Operation not permitted');
   });
 
+  it('is ended before the service when the machine runs out of memory, and cannot change that', async () => {
+    const lower = 'for n in 999 0 -1000; do echo $n > /proc/self/oom_score_adj; done';
+    const { out } = await run(
+      `(${lower}; cat /proc/self/oom_score_adj) 2>/dev/null; sort -u /proc/[0-9]*/oom_score_adj`,
+    );
+    expect(out).toBe('1000\n1000');
+  });
+
   it('has node, npm, git and rg, which work without a network', async () => {
     const { out, exitCode } = await run(`set -e; mkdir -p repo; cd repo; git init -q; echo needle > a; git add a
       git -c user.name=a -c user.email=a@b commit -qm one; git status --short; rg -l needle; npm --version >/dev/null

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describeGroups } from '../../../../test/harness/sandboxes.js';
 import { temporaryFolder } from '../../../../test/harness/service.js';
 import { script } from '../host.js';
+import { SandboxError } from '../sandbox.js';
 import { ControlGroups } from './control-groups.js';
 
 const MIB = 1024 * 1024;
@@ -176,6 +177,13 @@ describe('Control groups', () => {
     found(true);
     const names = readdirSync(join(host.top, 'millwright-commands'));
     expect(left.filter((name) => names.includes(name))).toEqual(left.slice(1));
+  });
+
+  it('that the kernel does not make are an error of the sandbox: no command begins without one', () => {
+    host = new FakeHost('/');
+    const groups = found(true);
+    rmSync(groups.path, { recursive: true });
+    expect(() => groups.make()).toThrow(SandboxError);
   });
 
   it('say whether the kernel ended them for their memory', () => {

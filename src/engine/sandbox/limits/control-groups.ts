@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { alive, isRoot, script } from '../host.js';
-import type { SandboxLimits } from '../sandbox.js';
+import { SandboxError, type SandboxLimits } from '../sandbox.js';
 
 /** Below the group that is ours to divide: the groups of commands, and the processes that were in it before. */
 const COMMANDS = 'millwright-commands';
@@ -60,7 +60,7 @@ export class ControlGroups {
       try {
         return ControlGroups.open(base, limits, at);
       } catch (error) {
-        reasons.push(`${base.path}: ${error instanceof Error ? error.message : String(error)}`);
+        reasons.push(`${base.path}: ${messageOf(error)}`);
       }
     }
     return reasons.join('; ');
@@ -82,12 +82,12 @@ export class ControlGroups {
     return groups;
   }
 
-  /** A group for one command, with its limits. Costs 0.1 ms. */
+  /** A group for one command, with its limits. Throws {@link SandboxError} when the kernel makes none. */
   make(): ControlGroup {
     const path = join(this.path, `${this.prefix}.${this.made++}`);
-    mkdirSync(path);
     const set = (file: string, value: string | number) => writeFileSync(join(path, file), String(value));
     try {
+      mkdirSync(path);
       set('memory.max', this.limits.memoryBytes);
       // Absent where the kernel does not account swap: there the swap of the host is not bounded.
       if (existsSync(join(path, 'memory.swap.max'))) set('memory.swap.max', 0);
@@ -96,7 +96,7 @@ export class ControlGroups {
       set('pids.max', this.limits.processes);
     } catch (error) {
       removeIfEmpty(path);
-      throw error;
+      throw new SandboxError(`No control group for a command: ${messageOf(error)}`, { cause: error });
     }
     return { path, outOfMemory: () => oomKills(path) > 0, remove: () => removeGroup(path) };
   }
@@ -273,6 +273,10 @@ function oomKills(path: string): number {
   } catch {
     return 0;
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Words of a file of the kernel's; none for an empty one. */
