@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describeGroups } from '../../../../test/harness/sandboxes.js';
 import { temporaryFolder } from '../../../../test/harness/service.js';
+import { until } from '../../../../test/harness/until.js';
 import { script } from '../host.js';
 import { SandboxError } from '../sandbox.js';
 import { ControlGroups } from './control-groups.js';
@@ -200,17 +201,41 @@ describe('Control groups', () => {
 });
 
 describeGroups('Real control groups', (find) => {
-  const enter = (path: string, command: string) =>
-    spawn('/bin/sh', ['-c', script('enter'), 'enter', path, '/bin/sh', '-c', command], { detached: true });
-
   it('bound processes by themselves, and end whoever is left in them', async () => {
     const group = find({ ...LIMITS, processes: 20 }).make();
-    const child = enter(group.path, 'for i in $(seq 40); do sleep 600 & done 2>&1; wait');
-    const [said] = (await once(child.stdout, 'data')) as [Buffer];
-    expect(String(said)).toMatch(/fork/i);
-    expect(Number(readFileSync(join(group.path, 'pids.current'), 'utf8'))).toBeLessThanOrEqual(20);
+    const read = (file: string) => readFileSync(join(group.path, file), 'utf8');
+    const words = [
+      '-c',
+      script('enter'),
+      'enter',
+      group.path,
+      '/bin/sh',
+      '-c',
+      'for i in $(seq 40); do sleep 600 & done',
+    ];
+    const child = spawn('/bin/sh', words, { stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    await until('the kernel to refuse a process', () => /^max [1-9]/m.test(read('pids.events')));
+    expect(Number(read('pids.current'))).toBeLessThanOrEqual(20);
+    expect(group.outOfMemory()).toBe(false);
     await group.remove();
     expect(existsSync(group.path)).toBe(false);
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await ended;
+  });
+
+  it('of a process that was killed are removed by the next one, once nobody is in them', async () => {
+    const folder = find(LIMITS).path;
+    const here = hostname().replaceAll('.', '-');
+    const left = join(folder, `${here}.${spawnSync('/bin/true').pid}.a.0`);
+    mkdirSync(left);
+    const sleeper = spawn('/bin/sh', ['-c', script('enter'), 'enter', left, 'sleep', '600'], { stdio: 'ignore' });
+    const ended = once(sleeper, 'exit');
+    await until('the process to enter', () => readFileSync(join(left, 'cgroup.procs'), 'utf8') !== '');
+    find(LIMITS);
+    expect(existsSync(left)).toBe(true);
+    sleeper.kill('SIGKILL');
+    await ended;
+    find(LIMITS);
+    expect(existsSync(left)).toBe(false);
   });
 });
