@@ -49,7 +49,7 @@ export interface RunResult {
   /** Some output was left out, or the command was killed at the output limit. */
   truncated: boolean;
   /** Why the sandbox ended the command, null when it ended by itself. */
-  killed: 'timeout' | 'output' | 'disk' | null;
+  killed: 'timeout' | 'output' | 'disk' | 'memory' | null;
 }
 
 /** A file that is open for reading. The caller reads `content` to its end or destroys it. */

@@ -74,13 +74,15 @@ export class LocalSession extends SandboxSession {
     const assignments = environment.map(([name, value]) => `${name}=${value}`);
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
     const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
+    const group = resources.groups?.make() ?? null;
     const running = new Command(resources, {
-      ...this.parts.launch(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6 }),
+      ...this.parts.launch(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6, group }),
       ...(long && { text: Buffer.from(command) }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
       mark,
+      group,
     });
     return this.finish(running);
   }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Heartbeat } from '../heartbeat.js';
+import type { ControlGroup, ControlGroups } from '../limits/control-groups.js';
 import { Output } from './output.js';
 import type { Pipes } from './pipes.js';
 import { type RunResult, SandboxError } from '../sandbox.js';
@@ -15,6 +16,8 @@ export const MARK = 'MILLWRIGHT_SANDBOX';
 export interface LaunchResources {
   pipes: Pipes;
   heartbeat: Heartbeat;
+  /** Null where there is none that we may divide. */
+  groups: ControlGroups | null;
   /** Ends what has outlived the first process of a sandbox; only where the kernel does not do it. */
   sweep?: (mark: string) => Promise<void>;
 }
@@ -32,6 +35,7 @@ export interface LaunchOptions {
   cwd: string;
   /** 7 with a text for the shell on it, else 6. */
   lastDescriptor: 6 | 7;
+  group: ControlGroup | null;
 }
 
 export interface CommandOptions extends LaunchCommand {
@@ -39,6 +43,8 @@ export interface CommandOptions extends LaunchCommand {
   timeoutSeconds: number;
   outputBytes: number;
   mark: string;
+  /** Removed at its end. */
+  group: ControlGroup | null;
   /** What the shell finds on descriptor 7. */
   text?: Buffer;
 }
@@ -73,9 +79,11 @@ export class Command {
     const timer = setTimeout(() => this.kill('timeout'), this.options.timeoutSeconds * 1000);
     try {
       const { code, signal } = await this.spawnAndWait();
+      if (this.options.group?.outOfMemory() === true) this.killed ??= 'memory';
       return this.result(code, signal);
     } finally {
       clearTimeout(timer);
+      await this.options.group?.remove();
     }
   }
 
