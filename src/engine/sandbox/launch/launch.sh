@@ -9,9 +9,10 @@ for open in /proc/self/fd/*; do
   if [ "$open" -gt 6 ]; then eval "exec $open>&-"; fi
 done
 # Node gives a socket as standard input, on which /dev/stdin cannot be opened. A file would be one of the host's that
-# the command writes to. So it is a pipe, and like those of the output it is open to the user of the sandbox.
+# the command writes to. So it is a pipe, with a cat before it that holds nothing else open; like the pipes of the output
+# it is open to the user of the sandbox.
 if [ -S /proc/self/fd/0 ]; then
-  exec < <(exec cat 3<&- 4>&- 5>&- 6<&-)
+  exec < <(exec cat 2>/dev/null 3<&- 4>&- 5>&- 6<&-)
   chmod 0666 /proc/self/fd/0
 fi
 patience=$1
