@@ -14,7 +14,7 @@ const FLAGS = '--user --map-root-user --mount --pid --net --ipc --uts --cgroup -
 @Plugin(Sandbox, 'namespaces')
 export class NamespacesSandbox extends LocalSandbox {
   private readonly script = script('namespaces');
-  private readonly loader = seccompLoader(seccompFilter());
+  private loader: string[] | null = null;
   private loopback: string | null = null;
   private unshare = '';
   private noExec = false;
@@ -27,6 +27,7 @@ export class NamespacesSandbox extends LocalSandbox {
     this.unshare = needProgram('unshare', 'util-linux');
     for (const name of ['mount', 'umount', 'pivot_root']) needProgram(name, 'mount and util-linux');
     this.loopback = loopbackCommand();
+    this.loader = await seccompLoader(seccompFilter());
     this.noExec = await noExec(base);
   }
 

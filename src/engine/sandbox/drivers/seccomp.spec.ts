@@ -7,7 +7,7 @@ import {
   type TaskSandbox,
   type Way,
 } from '../../../../test/harness/sandboxes.js';
-import { seccompFilter, seccompReport } from './seccomp.js';
+import { seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
 
 const SECRET = 'sk-millwright-filter-secret';
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
@@ -207,8 +207,11 @@ describe('The filter of system calls as a program', () => {
     expect(decide(filter, 0x4000_0003, 1, [])).toBe(KILL);
   });
 
-  it('where there is none, the report says what that leaves open', () => {
+  it('where there is none, the report says what that leaves open', async () => {
     expect(seccompFilter('riscv64')).toBeNull();
+    expect(await seccompLoader(null)).toBeNull();
+    // A program that the kernel does not take: it has no end.
+    expect(await seccompLoader(Buffer.from('2000000000000000', 'hex'))).toBeNull();
     const { active, missing } = seccompReport(false, '2');
     expect(active).toEqual([]);
     expect(missing).toEqual([expect.stringMatching(/^No filter of system calls .*AF_VSOCK.*session keyring/)]);

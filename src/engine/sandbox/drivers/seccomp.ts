@@ -1,5 +1,9 @@
 // A filter of system calls as the kernel takes it (seccomp(2), classic BPF), so that no native package is needed.
-import { findProgram } from '../host.js';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findProgram, needProgram } from '../host.js';
+
+const run = promisify(execFile);
 
 interface Architecture {
   /** AUDIT_ARCH_* of linux/audit.h. */
@@ -97,23 +101,31 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
 }
 
 /**
- * The beginning of a command line that loads the filter and starts what follows; null where nothing here can. util-linux
- * has no program for it, and perl-base is part of every Debian. Whoever starts it has set no_new_privs.
+ * The beginning of a command line that loads the filter and starts what follows, tried once; null where nothing here can.
+ * util-linux has no program for it, and perl-base is part of every Debian. Whoever starts it has set no_new_privs.
  */
-export function seccompLoader(filter: Buffer | null): string[] | null {
+export async function seccompLoader(filter: Buffer | null): Promise<string[] | null> {
   const perl = findProgram('perl');
   const prctl = ARCHITECTURES[process.arch]?.prctl;
   if (filter === null || perl === null || prctl === undefined) return null;
   // prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, struct sock_fprog: a count of 16 bits, a pointer).
   const load = `syscall(${prctl}, 22, 2, $program) == 0 or die "no filter of system calls: $!\\n"`;
   const code = `$filter = pack("H*", shift); $program = pack("S x![P] P", length($filter) / 8, $filter); ${load}; exec @ARGV`;
-  return [perl, '-e', code, filter.toString('hex')];
+  const loader = [perl, '-e', code, filter.toString('hex')];
+  const trial = ['--no-new-privs', '--', ...loader, '/bin/sh', '-c', ':'];
+  return run(needProgram('setpriv', 'util-linux'), trial, { env: {} }).then(
+    () => loader,
+    () => null,
+  );
 }
 
 /** What the report of a driver says of the filter. `loaded`: what `/proc/self/status` says inside. */
 export function seccompReport(given: boolean, loaded: string | undefined): { active: string[]; missing: string[] } {
   if (given && loaded === '2') return { active: [FILTERED], missing: [] };
-  const reason = seccompFilter() === null ? `there is none for ${process.arch}` : 'perl, which loads it, is not there';
+  const reason =
+    seccompFilter() === null
+      ? `there is none for ${process.arch}`
+      : 'there is no perl to load it, or the kernel takes none';
   return { active: [], missing: [`No filter of system calls (${reason}): ${UNFILTERED}`] };
 }
 
