@@ -206,7 +206,8 @@ export abstract class LocalSandbox extends Sandbox {
     const spec: LaunchSpec = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    const launch = [shell, '-c', this.launchScript, 'launch', ...silence, String(at.lastDescriptor)];
+    // On a socket as standard input bash takes itself for a remote login, and reads `.bashrc` of whoever starts it.
+    const launch = [shell, '--norc', '--noprofile', '-c', this.launchScript, 'launch', ...silence];
     const enter = ['/bin/sh', '-c', this.enterScript, 'enter', at.group?.path ?? ''];
     return {
       argv: [...launch, ...enter, ...setpriv, ...this.command(spec, prepared)],

@@ -27,7 +27,7 @@ interface SessionParts {
   release: () => void;
   limits: SandboxLimits;
   resources: LaunchResources;
-  shell: string;
+  shell: string[];
   environment: Record<string, string>;
   launch: (command: string[], options: LaunchOptions) => LaunchCommand;
   signal: AbortSignal;
@@ -35,10 +35,11 @@ interface SessionParts {
 
 // The kernel takes at most 128 KiB as one argument (MAX_ARG_STRLEN, execve(2)).
 const MAX_ARGUMENT = 128 * 1024 - 1;
-// ARG_MAX is a quarter of the stack's limit, 2 MiB as a rule.
+// The command and its variables together: ARG_MAX is a quarter of the stack's limit, 2 MiB as a rule.
 const MAX_ARGUMENTS = 1024 * 1024;
-// The text is read before the descriptor is closed, and that before the text is run.
-const FROM_FILE = 'eval "exec 7<&-\n$(cat <&7)"';
+// At most four bytes each. A longer command comes in pieces as arguments: a file for it would be one of the host's, open inside.
+const PIECE = /[^]{1,32000}/gu;
+const JOINED = `IFS=; eval "IFS=' \t\n'; set --\n$*"`;
 const CANNOT_RUN = 126;
 
 export class LocalSession extends SandboxSession {
@@ -73,11 +74,11 @@ export class LocalSession extends SandboxSession {
     });
     const assignments = environment.map(([name, value]) => `${name}=${value}`);
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
-    const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
+    const text = long ? [JOINED, shell[0] ?? '', ...(command.match(PIECE) ?? [])] : [command];
+    const words = ['/usr/bin/env', '-i', ...assignments, ...shell, '-c', ...text];
     const group = resources.groups?.make() ?? null;
     const running = new Command(resources, {
-      ...this.parts.launch(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6, group }),
-      ...(long && { text: Buffer.from(command) }),
+      ...this.parts.launch(words, { cwd: cwd ?? inside, group }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
@@ -151,6 +152,10 @@ function refusal(command: string, env: Record<string, string> = {}): string | nu
   const values = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   if ([command, ...values].some((value) => value.includes('\0'))) return 'a command cannot contain NUL';
   const bytes = values.map((value) => Buffer.byteLength(value));
-  const long = Math.max(0, ...bytes) > MAX_ARGUMENT || bytes.reduce((sum, one) => sum + one, 0) > MAX_ARGUMENTS;
-  return long ? `a variable is longer than ${MAX_ARGUMENT} bytes or all are too long: write a file instead` : null;
+  if (Math.max(0, ...bytes) > MAX_ARGUMENT) {
+    return `a variable is longer than ${MAX_ARGUMENT} bytes: write a file instead`;
+  }
+  const all = bytes.reduce((sum, one) => sum + one, Buffer.byteLength(command));
+  if (all <= MAX_ARGUMENTS) return null;
+  return `the command and its variables are longer than ${MAX_ARGUMENTS} bytes: write a file instead`;
 }

@@ -3,7 +3,7 @@
 # mount(2) here, or nothing, then the limits and the command. 4: gets our process id as the host sees it (its /proc is still mounted), 6: mounts in fstab(5) form.
 set -eu
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
-IFS=' ' read -r pid _ < /proc/self/stat
+IFS=' ' read -r pid rest < /proc/self/stat
 echo "pid $pid" >&4
 root=$1
 # One mount(8) for all of them, a process each would double the cost of a start; it wants a file, not a pipe.
@@ -18,8 +18,8 @@ cd /
 echo 1 > /proc/sys/user/max_user_namespaces
 mount=$3
 shift 3
-# The shell exports where it came from, a path of the host.
-unset OLDPWD PWD
+# The shell exports where it came from, a path of the host, and what the shell before it was started with.
+unset OLDPWD PWD SHLVL _
 exec 4>&- 6<&-
 # A second user namespace owns none of these mounts; without the three options the command would keep every
 # capability in it. The command is an ordinary user: tools that treat root differently would fail here.
