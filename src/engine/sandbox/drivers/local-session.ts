@@ -3,7 +3,15 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, MARK } from '../launch/command.js';
 import { DiskWatch } from '../workdir/disk-watch.js';
-import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from '../sandbox.js';
+import type { DiskSpace } from '../../../platform/disk/disk-space.js';
+import {
+  type RunOptions,
+  type RunResult,
+  SandboxError,
+  SandboxFileError,
+  type SandboxLimits,
+  SandboxSession,
+} from '../sandbox.js';
 import { PROJECT } from './root-folder.js';
 import type { UserId } from '../workdir/user-ids.js';
 import { WorkdirFiles } from '../workdir/workdir-files.js';
@@ -19,6 +27,9 @@ interface SessionParts {
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
   limits: SandboxLimits;
+  space: DiskSpace;
+  /** Deletes what is in the workdir. */
+  empty: () => Promise<void>;
   resources: LaunchResources;
   shell: string;
   environment: Record<string, string>;
@@ -44,10 +55,17 @@ export class LocalSession extends SandboxSession {
 
   constructor(private readonly parts: SessionParts) {
     super();
-    const { workdir, inside, project, user, limits, signal } = parts;
+    const { workdir, inside, project, user, limits, space, empty, signal } = parts;
     this.files = new WorkdirFiles(workdir, inside, user?.uid ?? null, limits.diskBytes);
     this.projectFiles = project === null ? null : new WorkdirFiles(project.path, PROJECT, null, 0);
-    this.disk = new DiskWatch(workdir, limits.diskBytes, () => this.killAll('disk'));
+    this.disk = new DiskWatch({
+      workdir,
+      limitBytes: limits.diskBytes,
+      space,
+      running: () => [...this.running.keys()].flatMap(({ tree }) => tree ?? []),
+      exceeded: () => this.killAll('disk'),
+      empty,
+    });
     signal.addEventListener('abort', this.abort, { once: true });
   }
 
@@ -58,6 +76,8 @@ export class LocalSession extends SandboxSession {
     const wrong = cwd === null ? 'cwd has to be inside of the workdir' : refusal(command, options.env);
     if (wrong !== null)
       return { exitCode: CANNOT_RUN, stdout: '', stderr: `${wrong}\n`, truncated: false, killed: null };
+    const full = await this.disk.room();
+    this.assertOpen();
     const mark = randomBytes(16).toString('hex');
     const environment = Object.entries({
       ...this.parts.environment,
@@ -68,14 +88,18 @@ export class LocalSession extends SandboxSession {
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
     const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
     const running = new Command(resources, {
-      ...this.parts.launch(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6 }),
+      ...this.parts.launch(words, {
+        cwd: cwd ?? inside,
+        lastDescriptor: long ? 7 : 6,
+        fileBytes: full === null ? limits.diskBytes : 0,
+      }),
       ...(long && { text: Buffer.from(command) }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
       mark,
     });
-    return this.finish(running);
+    return noted(await this.finish(running, full === null), [this.disk.news(), full]);
   }
 
   readFile(path: string): Promise<{ size: number; content: Readable }> {
@@ -84,8 +108,12 @@ export class LocalSession extends SandboxSession {
     return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
   }
 
-  writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
+  async writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
     this.assertOpen();
+    const full = await this.disk.room();
+    this.assertOpen();
+    // An empty one in the place of a large one makes room.
+    if (full !== null && content !== '') throw new SandboxFileError('too_large', `${full}. Delete files first.`);
     return this.files.write(path, content);
   }
 
@@ -104,10 +132,10 @@ export class LocalSession extends SandboxSession {
     await this.parts.project?.remove().catch(() => undefined);
   }
 
-  private async finish(command: Command): Promise<RunResult> {
+  private async finish(command: Command, writes: boolean): Promise<RunResult> {
     const done = command.run();
     this.running.set(command, done);
-    this.disk.start();
+    this.disk.start(writes);
     try {
       const result = await done;
       this.assertOpen();
@@ -116,8 +144,8 @@ export class LocalSession extends SandboxSession {
       this.assertOpen();
       throw error;
     } finally {
-      this.disk.stop();
       this.running.delete(command);
+      this.disk.stop(writes);
     }
   }
 
@@ -129,6 +157,15 @@ export class LocalSession extends SandboxSession {
     this.parts.signal.throwIfAborted();
     if (this.closed) throw new SandboxError('The session of the sandbox is closed.');
   }
+}
+
+/** The result, with what the model has to know about the workdir behind it. */
+function noted(result: RunResult, [news, full]: (string | null)[]): RunResult {
+  const kept = full == null ? null : `${full}. The command could delete files, but make none larger`;
+  const notes = [news, kept].flatMap((note) => (note == null ? [] : [`[${note}.]\n`]));
+  if (notes.length === 0) return result;
+  const { stderr } = result;
+  return { ...result, stderr: [stderr, stderr === '' || stderr.endsWith('\n') ? '' : '\n', ...notes].join('') };
 }
 
 /** Why a command cannot be handed over at all, for the model. */

@@ -5,6 +5,7 @@ interface Architecture {
   audit: number;
   clone: number;
   ioctl: number;
+  fallocate: number;
   denied: number[];
 }
 
@@ -19,6 +20,7 @@ const ARCHITECTURES: Record<string, Architecture> = {
     audit: 0xc000_003e,
     clone: 56,
     ioctl: 16,
+    fallocate: 285,
     denied: [
       ...[101, 103, 134, 153, 154, 155, 161, 163, 164, 165, 166, 167, 168, 169], // ptrace … mount family … reboot
       ...[170, 171, 172, 173, 174, 175, 176, 179, 180, 212, 227, 246, 248, 249, 250], // host name, modules, kexec, keys
@@ -30,6 +32,7 @@ const ARCHITECTURES: Record<string, Architecture> = {
     audit: 0xc000_00b7,
     clone: 220,
     ioctl: 29,
+    fallocate: 47,
     denied: [
       ...[18, 39, 40, 41, 51, 58, 60, 89, 97, 104, 105, 106, 112, 116, 117, 142, 161, 162, 170],
       ...[217, 218, 219, 224, 225, 238, 239, 241, 262, 264, 265, 266, 268, 270, 271, 272, 273, 280, 282, 294],
@@ -43,11 +46,13 @@ const [LOAD, JEQ, JGE, JSET, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
 // Offsets in struct seccomp_data; the low half of an argument comes first on both machines.
 const [NUMBER, ARCH, ARGUMENT_0, ARGUMENT_1] = [0, 4, 16, 24];
 const [ALLOW, KILL, ERRNO] = [0x7fff_0000, 0x8000_0000, 0x0005_0000];
-const [EPERM, ENOSYS] = [1, 38];
+const [EPERM, ENOSYS, EOPNOTSUPP] = [1, 38, 95];
 // Also x32 calls, which are the same ones under other numbers.
 const X32 = 0x4000_0000;
 // Every CLONE_NEW* flag. clone3(2) hides its flags behind a pointer: it is absent, so libc falls back to clone(2).
 const NAMESPACES = 0x7e02_0000;
+// Reserves space beyond the end of a file, which RLIMIT_FSIZE does not hold: one call fills a disk.
+const FALLOC_FL_KEEP_SIZE = 1;
 // They type into a terminal of somebody else's.
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 
@@ -55,7 +60,7 @@ const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 export function seccompFilter(architecture: string = process.arch): Buffer | null {
   const machine = ARCHITECTURES[architecture];
   if (machine === undefined) return null;
-  const { audit, clone, ioctl, denied } = machine;
+  const { audit, clone, ioctl, fallocate, denied } = machine;
   const refused = [op(RETURN, ERRNO + EPERM)];
   return Buffer.concat([
     op(LOAD, ARCH),
@@ -66,6 +71,11 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
     ...unless(JEQ, CLONE3, [op(RETURN, ERRNO + ENOSYS)]),
     ...denied.flatMap((number) => unless(JEQ, number, refused)),
     ...unless(JEQ, clone, [op(LOAD, ARGUMENT_0), ...unless(JSET, NAMESPACES, refused), op(RETURN, ALLOW)]),
+    ...unless(JEQ, fallocate, [
+      op(LOAD, ARGUMENT_1),
+      ...unless(JSET, FALLOC_FL_KEEP_SIZE, [op(RETURN, ERRNO + EOPNOTSUPP)]),
+      op(RETURN, ALLOW),
+    ]),
     ...unless(JEQ, ioctl, [
       op(LOAD, ARGUMENT_1),
       ...unless(JEQ, TIOCSTI, refused),

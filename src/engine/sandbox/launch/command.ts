@@ -7,6 +7,7 @@ import type { Heartbeat } from '../heartbeat.js';
 import { Output } from './output.js';
 import type { Pipes } from './pipes.js';
 import { type RunResult, SandboxError } from '../sandbox.js';
+import type { ProcessTree } from '../workdir/open-files.js';
 
 /** Variable that marks all processes of one command, for the driver that has no other means to find them. */
 export const MARK = 'MILLWRIGHT_SANDBOX';
@@ -32,6 +33,8 @@ export interface LaunchOptions {
   cwd: string;
   /** 7 with a text for the shell on it, else 6. */
   lastDescriptor: 6 | 7;
+  /** How large a file it may make, in bytes; 0: none, and it may still delete. */
+  fileBytes: number;
 }
 
 export interface CommandOptions extends LaunchCommand {
@@ -62,6 +65,7 @@ export class Command {
   private first: number | undefined;
   private started = false;
   private killed: Killed | 'ended' | undefined;
+  private readonly handed: number[] = [];
 
   constructor(
     private readonly resources: LaunchResources,
@@ -77,6 +81,12 @@ export class Command {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Its processes, for who looks at what they hold; null before there are any. */
+  get tree(): ProcessTree | null {
+    const pid = this.child?.pid;
+    return pid === undefined ? null : { pid, handed: this.handed };
   }
 
   /** Ends it at once; `ended` stands for the session's own reasons. */
@@ -120,7 +130,9 @@ export class Command {
     const { argv, file, stdin, text } = this.options;
     const own: number[] = [...output];
     const given = (content: Buffer | string) => {
-      own.push(this.resources.pipes.file(Buffer.from(content)));
+      const bytes = Buffer.from(content);
+      own.push(this.resources.pipes.file(bytes));
+      this.handed.push(bytes.length);
       return own.at(-1);
     };
     try {

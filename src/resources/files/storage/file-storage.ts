@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../../../platform/config/env.js';
+import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { PluginRegistry } from '../../../platform/plugins/plugin.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
@@ -32,6 +33,7 @@ export class FileStorage implements OnModuleInit {
   constructor(
     private readonly plugins: PluginRegistry,
     private readonly env: Env,
+    private readonly space: DiskSpace,
   ) {}
 
   onModuleInit(): void {
@@ -46,13 +48,13 @@ export class FileStorage implements OnModuleInit {
 
   /**
    * Stores a stream, without ever holding it in memory; when it resolves the bytes are safe. A row must point at them within the hour,
-   * or they are removed as left over. When it rejects (`too_large`, the stream's own error, the storage's) nothing is left and the
+   * or they are removed as left over. When it rejects (`too_large`, `storage_full`, the stream's own error, the storage's) nothing is left and the
    * stream is destroyed.
    */
   async put(workspaceId: string, content: Readable, options: PutOptions = {}): Promise<PutFile> {
     // An error before the first read has no listener yet and would end the process; reading throws it again.
     content.on('error', () => undefined);
-    const bytes = new MeasuredBytes(content, options.maxBytes ?? Infinity);
+    const bytes = new MeasuredBytes(content, options.maxBytes ?? Infinity, this.space);
     try {
       await this.driver.put(workspaceId, bytes);
       const { head, sha256, size } = bytes;
@@ -87,6 +89,7 @@ class MeasuredBytes implements ArrivingBytes {
   constructor(
     private readonly content: Readable,
     private readonly maxBytes: number,
+    private readonly space: DiskSpace,
   ) {}
 
   get head(): Buffer {
@@ -103,12 +106,22 @@ class MeasuredBytes implements ArrivingBytes {
       if (this.size + chunk.length > this.maxBytes) {
         throw (this.failure = new ApiError('too_large', `A file may have at most ${this.maxBytes} bytes.`));
       }
+      this.requireSpace();
       if (this.size < SNIFFED_BYTES) this.first.push(chunk.subarray(0, SNIFFED_BYTES - this.size));
       this.size += chunk.length;
       this.hash.update(chunk);
       yield chunk;
     }
     this.digest = this.hash.digest('hex');
+  }
+
+  /** Also in the middle: a hundred uploads that began above the reserve would use it up. */
+  private requireSpace(): void {
+    try {
+      this.space.require();
+    } catch (error) {
+      throw (this.failure = error as Error);
+    }
   }
 
   private async *read(): AsyncGenerator<Buffer, void> {
