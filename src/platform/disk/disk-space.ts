@@ -6,8 +6,11 @@ import { DataDir } from '../config/data-dir.js';
 import { Env } from '../config/env.js';
 import { storageFull } from './storage-full.js';
 
-/** How old an answer may be, in milliseconds. One look takes 0.1 ms; at 1 GB/s a quarter of the usual reserve goes by meanwhile. */
+/** How old an answer may be, in milliseconds. One look takes 0.1 ms. */
 const LOOK_MS = 250;
+/** The same while less than {@link NEAR} bytes are left above the reserve: a command writes a gigabyte a second. */
+const NEAR_MS = 50;
+const NEAR = 1024 ** 3;
 /** A folder may get a file system of its own while the service runs; so many looks later it is known. */
 const LOOKS_PER_SEARCH = 40;
 const MOST = 1024 ** 3;
@@ -42,6 +45,8 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   private folders: string[];
   private found: FileSystem[];
   private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+  private readonly listeners = new Set<() => void>();
   private looking: Promise<void> | undefined;
   private looks = 0;
 
@@ -57,11 +62,12 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
 
   async onModuleInit(): Promise<void> {
     await this.look();
-    this.timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
+    this.lookLater();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.stopped = true;
+    clearTimeout(this.timer);
   }
 
   get state(): SpaceState {
@@ -90,9 +96,25 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     if (this.state !== 'enough') throw storageFull();
   }
 
+  /** Has it called after each look that finds less space than the reserve, until {@link unlisten}. */
+  listen(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  unlisten(listener: () => void): void {
+    this.listeners.delete(listener);
+  }
+
   /** Looks now; resolves when the answer is new. */
   async look(): Promise<void> {
     await (this.looking ??= this.lookAll().finally(() => (this.looking = undefined)));
+  }
+
+  private lookLater(): void {
+    if (this.stopped) return;
+    const { free, reserve } = this.scarcest;
+    const after = free - reserve < NEAR && reserve > 0 ? NEAR_MS : LOOK_MS;
+    this.timer = setTimeout(() => void this.look().then(() => this.lookLater()), after).unref();
   }
 
   private async lookAll(): Promise<void> {
@@ -104,6 +126,7 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     // A data folder that is away is the readiness check's business; the last answer stands.
     if (found.every((one) => one !== null)) this.found = found;
     if ((before === 'enough') !== (this.state === 'enough')) this.tell();
+    if (this.state !== 'enough') for (const listener of this.listeners) listener();
   }
 
   /** One folder of each file system. */

@@ -88,7 +88,8 @@ export class DiskWatch {
   start(writes: boolean): void {
     this.users += 1;
     if (writes) this.writers += 1;
-    this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
+    this.timer ??= setInterval(this.tick, TICK_MS).unref();
+    this.parts.space.listen(this.tick);
   }
 
   stop(writes: boolean): void {
@@ -97,6 +98,7 @@ export class DiskWatch {
     if (this.users > 0) return;
     clearInterval(this.timer);
     this.timer = undefined;
+    this.parts.space.unlisten(this.tick);
     void this.settle();
   }
 
@@ -105,10 +107,10 @@ export class DiskWatch {
     await this.looking;
   }
 
-  private tick(): Promise<void> {
+  private readonly tick = (): void => {
     if (this.parts.space.state === 'critical' && this.writers > 0) this.parts.exceeded();
-    return performance.now() < this.rested ? Promise.resolve() : this.once(() => this.look('during'));
-  }
+    if (performance.now() >= this.rested) void this.once(() => this.look('during'));
+  };
 
   /** After a command: also a look that was under way did not see all of it. */
   private async settle(): Promise<void> {
