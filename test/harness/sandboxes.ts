@@ -1,7 +1,7 @@
 // Sandbox drivers as the service has them, each with a data folder of its own that goes with it.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { ConfigFile } from '../../src/platform/config/config-file.js';
+import { type ConfigFile, sandboxLimitsOf } from '../../src/platform/config/config-file.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { DiskSpace } from '../../src/platform/disk/disk-space.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
@@ -9,9 +9,10 @@ import { BubblewrapSandbox } from '../../src/engine/sandbox/drivers/bubblewrap.s
 import { Heartbeat } from '../../src/engine/sandbox/heartbeat.js';
 import { findProgram } from '../../src/engine/sandbox/host.js';
 import type { LocalSandbox } from '../../src/engine/sandbox/drivers/local-sandbox.js';
+import { ControlGroups } from '../../src/engine/sandbox/limits/control-groups.js';
 import { NamespacesSandbox } from '../../src/engine/sandbox/drivers/namespaces.sandbox.js';
 import { NoSandbox } from '../../src/engine/sandbox/drivers/none.sandbox.js';
-import type { SandboxSession } from '../../src/engine/sandbox/sandbox.js';
+import type { SandboxLimits, SandboxSession } from '../../src/engine/sandbox/sandbox.js';
 
 export const DRIVERS = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox };
 export type DriverName = keyof typeof DRIVERS;
@@ -64,4 +65,22 @@ export function describeDrivers(tests: (driver: DriverName) => void): void {
 /** For tests that it does not leak. */
 export function putIntoEnvironment(name: string, value: string): void {
   process.env[name] = value;
+}
+
+/** Tests that need a control group that we may divide; without one they are left out, and it says why. */
+export function describeGroups(name: string, tests: (find: (limits: SandboxLimits) => ControlGroups) => void): void {
+  const none = missingGroups();
+  const find = (limits: SandboxLimits) => {
+    const groups = ControlGroups.find(limits);
+    if (typeof groups === 'string') throw new Error(groups);
+    return groups;
+  };
+  if (none !== null) process.stderr.write(`${name} are left out: ${none}\n`);
+  (none === null ? describe : describe.skip)(name, () => tests(find));
+}
+
+/** Why there are no control groups here, null where there are. */
+export function missingGroups(): string | null {
+  const found = ControlGroups.find(sandboxLimitsOf({}));
+  return typeof found === 'string' ? found : null;
 }

@@ -7,6 +7,7 @@ import { Plugin } from '../../../platform/plugins/plugin.js';
 import { needProgram } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { TEMPORARY_PART } from '../limits/memory-report.js';
 import { HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { seccompFilter } from './seccomp.js';
@@ -38,7 +39,7 @@ export class BubblewrapSandbox extends LocalSandbox {
   }
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
-    const size = String(Math.round(this.limits.memoryBytes / 4));
+    const size = String(Math.round(this.limits.memoryBytes * TEMPORARY_PART));
     const shown = root.shown.flatMap(({ source, target }) => ['--ro-bind', source, target]);
     const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
     const temporary = (mode: string, path: string) => ['--perms', mode, '--size', size, '--tmpfs', path];
@@ -48,7 +49,17 @@ export class BubblewrapSandbox extends LocalSandbox {
       ...(this.filter === null ? [] : ['--seccomp', '6']),
       ...['--ro-bind', root.path, '/', ...shown, '--dev', '/dev', ...temporary('1777', '/dev/shm')],
       ...project,
-      ...['--remount-ro', '/dev', '--proc', '/proc', ...temporary('1777', '/tmp'), ...temporary('0700', HOME)],
+      // Nothing in /proc is for a command to write; else an ordinary user's one could lower its oom_score_adj.
+      ...[
+        '--remount-ro',
+        '/dev',
+        '--proc',
+        '/proc',
+        '--remount-ro',
+        '/proc',
+        ...temporary('1777', '/tmp'),
+        ...temporary('0700', HOME),
+      ],
       // The last one, and nothing below it: bubblewrap before 0.12 follows links there (CVE-2026-87766).
       ...['--bind', spec.workdir, '/workdir', '--'],
       ...spec.init,

@@ -5,6 +5,7 @@ import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, 
 import { DiskWatch } from '../workdir/disk-watch.js';
 import type { DiskSpace } from '../../../platform/disk/disk-space.js';
 import {
+  type OpenedFile,
   type RunOptions,
   type RunResult,
   SandboxError,
@@ -87,22 +88,25 @@ export class LocalSession extends SandboxSession {
     const assignments = environment.map(([name, value]) => `${name}=${value}`);
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
     const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
+    const group = resources.groups?.make() ?? null;
     const running = new Command(resources, {
       ...this.parts.launch(words, {
         cwd: cwd ?? inside,
         lastDescriptor: long ? 7 : 6,
         fileBytes: full === null ? limits.diskBytes : 0,
+        group,
       }),
       ...(long && { text: Buffer.from(command) }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
       mark,
+      group,
     });
     return noted(await this.finish(running, full === null), [this.disk.news(), full]);
   }
 
-  readFile(path: string): Promise<{ size: number; content: Readable }> {
+  readFile(path: string): Promise<OpenedFile> {
     this.assertOpen();
     const inProject = insideWorkdir(posix.resolve(this.parts.inside, path), PROJECT) !== null;
     return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
@@ -115,6 +119,10 @@ export class LocalSession extends SandboxSession {
     // An empty one in the place of a large one makes room.
     if (full !== null && content !== '') throw new SandboxFileError('too_large', `${full}. Delete files first.`);
     return this.files.write(path, content);
+  }
+
+  override get workdirBytes(): number | null {
+    return this.disk.bytes;
   }
 
   async close(): Promise<void> {

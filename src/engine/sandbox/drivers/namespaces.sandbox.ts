@@ -5,10 +5,14 @@ import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { TEMPORARY_PART } from '../limits/memory-report.js';
 import { DEVICES, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 
 const FLAGS = '--user --map-root-user --mount --pid --net --ipc --uts --cgroup --fork --kill-child'.split(' ');
+
+/** Number of mount(2), asm/unistd.h. */
+const MOUNT: Record<string, string> = { x64: '165', arm64: '40' };
 
 /** Linux namespaces by util-linux alone (`unshare`, `mount`, `pivot_root`, `setpriv`, `prlimit`). */
 @Plugin(Sandbox, 'namespaces')
@@ -17,6 +21,7 @@ export class NamespacesSandbox extends LocalSandbox {
   private loopback: string | null = null;
   private unshare = '';
   private noExec = false;
+  private mountNumber = '';
 
   constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace) {
     super(env, dataDir, heartbeat, space);
@@ -27,10 +32,11 @@ export class NamespacesSandbox extends LocalSandbox {
     for (const name of ['mount', 'umount', 'pivot_root']) needProgram(name, 'mount and util-linux');
     this.loopback = loopbackCommand();
     this.noExec = await noExec(base);
+    if (findProgram('perl') !== null) this.mountNumber = MOUNT[process.arch] ?? '';
   }
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
-    const build = ['/bin/sh', '-c', this.script, 'namespaces', root.path, this.loopback ?? ':'];
+    const build = ['/bin/sh', '-c', this.script, 'namespaces', root.path, this.loopback ?? ':', this.mountNumber];
     return [this.unshare, ...FLAGS, ...build, ...spec.init];
   }
 
@@ -50,7 +56,7 @@ export class NamespacesSandbox extends LocalSandbox {
   /** fstab(5) lines in the order in which they are mounted; nothing comes after the workdir. */
   private mounts(spec: LaunchSpec, root: string, shown: { source: string; target: string }[]): string {
     const ours = this.noExec ? ',noexec' : '';
-    const temporary = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes / 4)},nr_inodes=100k`;
+    const temporary = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes * TEMPORARY_PART)},nr_inodes=100k`;
     const lines = [
       [root, root, 'none', `bind,ro,nosuid,nodev${ours}`],
       ...shown.map(({ source, target }) => [source, root + target, 'none', 'bind,ro,nosuid,nodev']),

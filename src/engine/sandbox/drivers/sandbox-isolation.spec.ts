@@ -43,8 +43,8 @@ function isolation(driver: DriverName): void {
     expect(report.active.length).toBeGreaterThan(0);
     expect(report.missing.join(' ')).not.toMatch(/does not run inside|lo up|rg is not/);
     // It holds on every machine, so that it is no warning.
-    expect(report.active.join(' ')).toContain('control groups are not used');
-    expect(report.missing.join(' ')).not.toMatch(/control groups|disk limit/);
+    expect(report.active.join(' ')).toContain('The disk limit is watched');
+    expect(report.missing.join(' ')).not.toMatch(/disk limit/);
     expect(report.missing.join(' ').includes('seccomp')).toBe(driver === 'namespaces');
   });
 
@@ -196,6 +196,14 @@ function isolation(driver: DriverName): void {
       'perl -e \'print syscall($^O eq "linux" && `uname -m` =~ /x86/ ? 250 : 219, 0, -3, 1), " $!"\'',
     );
     expect(out).toBe('-1 Operation not permitted');
+  });
+
+  it('is ended before the service when the machine runs out of memory, and cannot change that', async () => {
+    const lower = 'for n in 999 0 -1000; do echo $n > /proc/self/oom_score_adj; done';
+    const { out } = await run(
+      `(${lower}; cat /proc/self/oom_score_adj) 2>/dev/null; sort -u /proc/[0-9]*/oom_score_adj`,
+    );
+    expect(out).toBe('1000\n1000');
   });
 
   it('has node, npm, git and rg, which work without a network', async () => {

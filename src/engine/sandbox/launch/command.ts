@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Heartbeat } from '../heartbeat.js';
+import type { ControlGroup, ControlGroups } from '../limits/control-groups.js';
 import { Output } from './output.js';
 import type { Pipes } from './pipes.js';
 import { type RunResult, SandboxError } from '../sandbox.js';
@@ -16,6 +17,8 @@ export const MARK = 'MILLWRIGHT_SANDBOX';
 export interface LaunchResources {
   pipes: Pipes;
   heartbeat: Heartbeat;
+  /** Null where there is none that we may divide. */
+  groups: ControlGroups | null;
   /** Ends what has outlived the first process of a sandbox; only where the kernel does not do it. */
   sweep?: (mark: string) => Promise<void>;
 }
@@ -35,6 +38,7 @@ export interface LaunchOptions {
   lastDescriptor: 6 | 7;
   /** How large a file it may make, in bytes; 0: none, and it may still delete. */
   fileBytes: number;
+  group: ControlGroup | null;
 }
 
 export interface CommandOptions extends LaunchCommand {
@@ -42,6 +46,8 @@ export interface CommandOptions extends LaunchCommand {
   timeoutSeconds: number;
   outputBytes: number;
   mark: string;
+  /** Removed at its end. */
+  group: ControlGroup | null;
   /** What the shell finds on descriptor 7. */
   text?: Buffer;
 }
@@ -77,9 +83,11 @@ export class Command {
     const timer = setTimeout(() => this.kill('timeout'), this.options.timeoutSeconds * 1000);
     try {
       const { code, signal } = await this.spawnAndWait();
+      if (this.options.group?.outOfMemory() === true) this.killed ??= 'memory';
       return this.result(code, signal);
     } finally {
       clearTimeout(timer);
+      await this.options.group?.remove();
     }
   }
 

@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { alive } from '../host.js';
 
 const run = promisify(execFile);
 const BATCH = 32;
@@ -89,14 +90,5 @@ export class Pipes {
       if (kind !== 'pipes' || host !== hostname().replaceAll('.', '-') || alive(Number(pid))) continue;
       rmSync(join(this.base, name), { recursive: true, force: true });
     }
-  }
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

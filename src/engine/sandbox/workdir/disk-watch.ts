@@ -102,6 +102,11 @@ export class DiskWatch {
     void this.settle();
   }
 
+  /** As of the last look; null before the first. */
+  get bytes(): number | null {
+    return this.last?.bytes ?? null;
+  }
+
   /** Resolves when it looks at nothing any more. */
   async idle(): Promise<void> {
     await this.looking;
@@ -195,6 +200,11 @@ async function measure(workdir: string, running: ProcessTree[]): Promise<Size> {
     openWithoutName(workdir, running),
   ]);
   return { bytes: bytes + open.bytes, inodes: inodes + open.inodes };
+}
+
+/** Bytes that a folder takes on disk. */
+export function bytesOf(folder: string): Promise<number> {
+  return du('--block-size=1', folder);
 }
 
 async function du(what: string, workdir: string): Promise<number> {
