@@ -3,6 +3,7 @@ import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
+import { DiskModule } from './platform/disk/disk.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { ENTITIES } from './entities.js';
@@ -32,6 +33,7 @@ type Modules = NonNullable<ModuleMetadata['imports']>;
 export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modules } {
   const ground: Modules = [
     ConfigModule.with(env, extensions),
+    DiskModule,
     MetricsModule,
     PluginsModule,
     DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: extensions.migrations }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ConfigFile, sandboxLimitsOf } from '../../src/platform/config/config-file.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
+import { DiskSpace } from '../../src/platform/disk/disk-space.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
 import { BubblewrapSandbox } from '../../src/engine/sandbox/drivers/bubblewrap.sandbox.js';
 import { Heartbeat } from '../../src/engine/sandbox/heartbeat.js';
@@ -36,12 +37,14 @@ export interface Opened {
 export class SandboxBench {
   readonly dataDir: DataDir;
   readonly sandbox: LocalSandbox;
+  readonly space: DiskSpace;
   private readonly opened = new Map<SandboxSession, string>();
 
   constructor(driver: DriverName, limits: ConfigFile['sandbox'] = {}, variables: Record<string, string> = {}) {
     const env = new Env(readEnv({ NODE_ENV: 'test', ...variables }).variables, { sandbox: limits }, new Map());
     this.dataDir = new DataDir(env);
-    this.sandbox = new DRIVERS[driver](env, this.dataDir, new Heartbeat(env));
+    this.space = new DiskSpace(env, this.dataDir);
+    this.sandbox = new DRIVERS[driver](env, this.dataDir, new Heartbeat(env), this.space);
   }
 
   async open(taskId: string = randomUUID()): Promise<Opened> {

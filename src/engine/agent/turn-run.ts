@@ -1,4 +1,4 @@
-import { databaseError } from '../../platform/database/database-errors.js';
+import { isPassing } from '../../platform/database/database-errors.js';
 import { newId } from '../../platform/database/ids.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../models/conversation.js';
 import { ModelError } from '../models/model-provider.js';
@@ -189,7 +189,7 @@ export class TurnRun {
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
       // A file of the task could not be looked up; the sandbox is well. The run is let go, and taken up again.
-      if (databaseError(error.cause)?.code === 'unavailable') throw error.cause;
+      if (isPassing(error.cause)) throw error.cause;
       this.deps.report(error);
       const others = 'Not started, because the sandbox could not be started.';
       return {

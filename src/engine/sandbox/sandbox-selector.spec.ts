@@ -1,6 +1,7 @@
 import { Logger, type Provider } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { ConfigModule } from '../../platform/config/config.module.js';
+import { DiskModule } from '../../platform/disk/disk.module.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { readEnv } from '../../platform/config/env.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
@@ -32,7 +33,7 @@ describe('The choice of the sandbox', () => {
     said.length = 0;
     const env = readEnv({ NODE_ENV: 'test', ...variables });
     module = await Test.createTestingModule({
-      imports: [ConfigModule.with(env, new ExtensionSet([])), MetricsModule, PluginsModule, SandboxModule],
+      imports: [ConfigModule.with(env, new ExtensionSet([])), DiskModule, MetricsModule, PluginsModule, SandboxModule],
       providers,
     }).compile();
     Logger.overrideLogger(logger);

@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { z } from 'zod';
 import { DataDir } from '../../platform/config/data-dir.js';
+import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
@@ -18,7 +19,11 @@ export const readinessSchema = named(
       signals: z
         .enum(['ok', 'degraded'])
         .describe('`degraded`: work is found by looking each second. No reason for a 503.'),
-      storage: z.enum(['ok', 'unavailable']),
+      storage: z
+        .enum(['ok', 'full', 'unavailable'])
+        .describe(
+          '`full`: below `DISK_RESERVE_BYTES`, new data is refused. No reason for a 503: reads and deletes go on.',
+        ),
     }),
   }),
 );
@@ -42,6 +47,7 @@ export class Readiness implements OnModuleDestroy {
     private readonly database: Database,
     private readonly dataDir: DataDir,
     private readonly signal: WorkSignal,
+    private readonly space: DiskSpace,
   ) {}
 
   onModuleDestroy(): void {
@@ -60,7 +66,7 @@ export class Readiness implements OnModuleDestroy {
         process: this.stopping ? 'draining' : 'ok',
         database,
         signals: this.signal.connected ? 'ok' : 'degraded',
-        storage,
+        storage: storage === 'ok' && this.space.state !== 'enough' ? 'full' : storage,
       },
     };
   }

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
@@ -31,6 +32,7 @@ export class ServiceFigures implements OnModuleInit {
     private readonly metrics: Metrics,
     private readonly database: Database,
     private readonly limiter: RateLimiter,
+    private readonly space: DiskSpace,
   ) {}
 
   onModuleInit(): void {
@@ -42,6 +44,8 @@ export class ServiceFigures implements OnModuleInit {
     metrics.gauge('stored_bytes', stored, 'kind', () => this.stored());
     metrics.gauge('process_resident_bytes', 'Resident memory.', null, one(() => process.memoryUsage.rss()));
     metrics.gauge('process_uptime_seconds', 'Since the start of the process.', null, one(() => process.uptime()));
+    metrics.gauge('disk_free_bytes', 'Free on the file system with the least to spare.', null, one(() => this.space.scarcest.free));
+    metrics.gauge('disk_reserve_bytes', 'Its reserve; below it new data is refused.', null, one(() => this.space.scarcest.reserve));
     const help = 'Requests that were limited in memory, because Redis did not answer.';
     metrics.total('rate_limit_fallbacks_total', help, () => this.limiter.fallbacks);
     metrics.total('process_cpu_seconds_total', 'CPU time, user and system.', () => {

@@ -44,6 +44,7 @@ const schema = z.object({
   AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000, 300),
   METRICS_PORT: optionalInteger(1, 65_535),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER, 100 * 1024 * 1024),
+  DISK_RESERVE_BYTES: optionalInteger(0, Number.MAX_SAFE_INTEGER),
   DEFAULT_PLAN: z.preprocess(empty, oneOf(PLANS).default('paid')),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),

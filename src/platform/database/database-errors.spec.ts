@@ -1,10 +1,11 @@
 import { QueryFailedError } from 'typeorm';
-import { databaseError } from './database-errors.js';
+import { saysFull } from '../disk/storage-full.js';
+import { databaseError, isPassing } from './database-errors.js';
 
 const coded = (code: string) => Object.assign(new Error('internal words'), { code });
 
 describe('databaseError', () => {
-  it.each(['57P01', '57P03', '57014', '53300', '53100', '08006', '08P01', '40001', '40P01', '55P03', '25P03', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '23505'])(
+  it.each(['57P01', '57P03', '57014', '53300', '08006', '08P01', '40001', '40P01', '55P03', '25P03', '25006', 'ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', '23505'])(
     '%s is 503 with Retry-After, bare and from TypeORM',
     (code) => {
       for (const error of [coded(code), new QueryFailedError('SELECT 1', [], coded(code))]) {
@@ -13,6 +14,17 @@ describe('databaseError', () => {
       }
     },
   ); // prettier-ignore
+  it('53100, no space on its disk, is 503 storage_full, to be tried again in 30 s', () => {
+    for (const error of [coded('53100'), new QueryFailedError('SELECT 1', [], coded('53100'))]) {
+      expect(databaseError(error)).toMatchObject({
+        status: 503,
+        code: 'storage_full',
+        headers: { 'Retry-After': '30' },
+      });
+      expect(isPassing(error)).toBe(true);
+    }
+    expect(saysFull(new Error('The storage failed.', { cause: coded('EDQUOT') }))).toBe(true);
+  });
   it.each([
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { QueryFailedError } from 'typeorm';
+import { storageFull } from '../disk/storage-full.js';
 import { ApiError } from '../http/api-error.js';
 
 // What pg, its pool and TypeORM say without a code when there is no connection (any more).
@@ -20,6 +21,7 @@ export function databaseError(exception: unknown): ApiError | undefined {
   // Not `instanceof`: under Jest the errors of Node's own modules belong to another realm.
   if (!types.isNativeError(error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  if (code === '53100') return storageFull(error);
   if (isUnavailable(code, error)) return unavailable('The database cannot be reached or is busy.', error);
   if (code === undefined) return undefined;
   // Two requests at the same moment; the same request again finds the other's result.
@@ -29,6 +31,12 @@ export function databaseError(exception: unknown): ApiError | undefined {
   }
   if (!UNSTORABLE.has(code)) return undefined;
   return new ApiError('invalid_field', 'A value of this request cannot be stored.', { cause: error });
+}
+
+/** Whether the same statement may succeed later: there is no connection at the moment, or no space on the database's disk. */
+export function isPassing(exception: unknown): boolean {
+  const code = databaseError(exception)?.code;
+  return code === 'unavailable' || code === 'storage_full';
 }
 
 function isUnavailable(code: string | undefined, error: Error): boolean {

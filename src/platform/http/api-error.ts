@@ -29,7 +29,11 @@ export const ERRORS = {
   rate_limit_exceeded: [429, 'rate_limited'],
   internal_error: [500, 'internal_error'],
   unavailable: [503, 'internal_error'],
+  storage_full: [503, 'internal_error'],
 } as const satisfies Record<string, readonly [number, string]>;
+
+/** When to try again, in seconds, where whoever throws does not say. */
+const RETRY_AFTER: Partial<Record<string, string>> = { unavailable: '1', storage_full: '30' };
 
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorType = (typeof ERRORS)[ErrorCode][1];
@@ -80,7 +84,8 @@ export class ApiError extends Error {
       [this.status, this.type] = ERRORS[code];
     } else ({ code: this.code, status: this.status, type: this.type } = code);
     this.param = details.param ?? null;
-    this.headers = details.headers ?? (this.code === 'unavailable' ? { 'Retry-After': '1' } : {});
+    const seconds = RETRY_AFTER[this.code];
+    this.headers = details.headers ?? (seconds === undefined ? {} : { 'Retry-After': seconds });
   }
 
   /** Whether the same request may succeed later without change. */

@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { DiskSpace } from '../disk/disk-space.js';
 import { ApiError } from './api-error.js';
 import { EndpointExplorer, type Route } from './endpoint-explorer.js';
 import { invalid, type JsonObject, parseJsonObject } from './json-body.js';
@@ -13,12 +14,17 @@ import { announcesBody } from './request.js';
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
-  constructor(private readonly endpoints: EndpointExplorer) {}
+  constructor(
+    private readonly endpoints: EndpointExplorer,
+    private readonly space: DiskSpace,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const req = http.getRequest<Request>();
     const route = this.endpoints.of(context.getHandler());
+    // Before the body: an upload would be on the disk by the time its handler runs.
+    if (route.contract.stores === true) this.space.require();
     const present = announcesBody(req);
     if (present) welcome(req, http.getResponse());
     if (route.body === 'json') req.body = await readJson(req, present);

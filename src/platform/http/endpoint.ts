@@ -50,6 +50,8 @@ export interface EndpointContract {
   conditionalScopes?: Partial<Record<Scope, string>>;
   /** Whether the handler writes: it gets `@Tx`, one transaction that is committed before the answer goes. */
   transaction?: true;
+  /** Brings new data: refused with 503 `storage_full` while the disk is below its reserve (reference §16). */
+  stores?: true;
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
   /** `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; else `none`. */

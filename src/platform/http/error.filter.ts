@@ -10,6 +10,7 @@ import {
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.js';
 import { databaseError } from '../database/database-errors.js';
+import { saysFull, storageFull } from '../disk/storage-full.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { nothingHere } from './not-found.js';
 import { drain } from './read-body.js';
@@ -26,7 +27,8 @@ export class ErrorFilter implements ExceptionFilter {
     const req = host.switchToHttp().getRequest<Request>();
     const res = host.switchToHttp().getResponse<Response>();
     const error = this.classify(exception, req);
-    if (error.status >= 500) this.log(exception, req, res);
+    // What is refused below the reserve is no fault, and a line for each request would fill the disk.
+    if (error.status >= 500 && (error !== exception || error.code !== 'storage_full')) this.log(exception, req, res);
     // The client has half an answer, and must see that it is broken, not take it for complete.
     if (res.headersSent) res.destroy();
     else void answer(error, req, res);
@@ -39,6 +41,7 @@ export class ErrorFilter implements ExceptionFilter {
     // The client left in the middle of its body. This comes before `databaseError`, because the code of the error (ECONNRESET) is
     // also that of a lost database connection.
     if (exception === req.errored) return new ApiError('invalid_body', 'The body ended early.');
+    if (saysFull(exception)) return storageFull(exception);
     return databaseError(exception) ?? new ApiError('internal_error', 'Something went wrong on our side.');
   }
 

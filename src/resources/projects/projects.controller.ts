@@ -32,6 +32,7 @@ export class ProjectsController {
   @Endpoint({
     summary: 'Create a project',
     policy: 'resource_write',
+    stores: true,
     scopes: ['projects:write'],
     transaction: true,
     answer: projectAnswer,

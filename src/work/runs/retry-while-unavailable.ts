@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { databaseError } from '../../platform/database/database-errors.js';
+import { isPassing } from '../../platform/database/database-errors.js';
 
 /** Between two attempts, in milliseconds. */
 const AGAIN_MS = 250;
@@ -14,7 +14,7 @@ export async function retryWhileUnavailable<T>(ask: () => Promise<T>, signal: Ab
     try {
       return await ask();
     } catch (error) {
-      if (databaseError(error)?.code !== 'unavailable') throw error;
+      if (!isPassing(error)) throw error;
       signal.throwIfAborted();
     }
     await wait(AGAIN_MS);

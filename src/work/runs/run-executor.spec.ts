@@ -3,6 +3,7 @@ import { until } from '../../../test/harness/until.js';
 import { readEnv } from '../../platform/config/env.js';
 import type { ClaimedRun } from './claimed-run.js';
 import type { RunLeases } from './run-leases.js';
+import type { DiskSpace } from '../../platform/disk/disk-space.js';
 import type { RunClaims } from './run-claims.js';
 import type { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
@@ -11,7 +12,7 @@ import type { WorkdirCleaner } from './workdir-cleaner.js';
 
 const executorOf = (claims: RunClaims, held: RunLeases, driver = {} as RunDriver): RunExecutor => {
   const [recorder, workdirs] = [{} as RunRecorder, {} as WorkdirCleaner];
-  return new RunExecutor(claims, held, driver, recorder, workdirs, readEnv({}));
+  return new RunExecutor(claims, held, driver, recorder, workdirs, { state: 'enough' } as DiskSpace, readEnv({}));
 };
 
 describe('The executor of runs', () => {

@@ -1,7 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
+import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
-import { databaseError } from '../../platform/database/database-errors.js';
+import { isPassing } from '../../platform/database/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
 import { RunClaims } from './run-claims.js';
@@ -41,6 +42,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly driver: RunDriver,
     private readonly recorder: RunRecorder,
     private readonly workdirs: WorkdirCleaner,
+    private readonly space: DiskSpace,
     env: Env,
   ) {
     this.concurrency = env.variables.WORKER_CONCURRENCY;
@@ -48,7 +50,8 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** How many runs could start now. */
   get free(): number {
-    if (performance.now() < this.busyUntil) return 0;
+    // Below the reserve the queue waits; the reconciler's next second goes on when there is space again.
+    if (performance.now() < this.busyUntil || this.space.state !== 'enough') return 0;
     return !this.ready || this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
   }
 
@@ -154,7 +157,7 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
         return await this.claims.handBack(run);
       }
       if (error instanceof HandedBackError) return await this.claims.handBack(run);
-      if (databaseError(error)?.code === 'unavailable') {
+      if (isPassing(error)) {
         this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
         return await retryWhileUnavailable(() => this.claims.letGo(run), signal);
       }

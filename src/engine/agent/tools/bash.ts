@@ -63,7 +63,7 @@ function outputOf(result: RunResult) {
 const REASONS = {
   timeout: 'its time limit was reached',
   output: 'it wrote more output than allowed',
-  disk: 'the workdir was full',
+  disk: 'the workdir was full, or the disk of the service',
   memory: 'its processes held more memory than allowed',
 };
 

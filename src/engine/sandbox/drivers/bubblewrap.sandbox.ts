@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
+import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { needProgram } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
@@ -23,8 +24,8 @@ export class BubblewrapSandbox extends LocalSandbox {
   private version = '';
   private readonly filter = seccompFilter();
 
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
-    super(env, dataDir, heartbeat);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace) {
+    super(env, dataDir, heartbeat, space);
   }
 
   protected async prepare(): Promise<void> {

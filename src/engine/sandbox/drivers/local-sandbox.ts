@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
 import type { DataDir } from '../../../platform/config/data-dir.js';
 import type { Env } from '../../../platform/config/env.js';
+import type { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
 import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
 import type { Heartbeat } from '../heartbeat.js';
@@ -54,6 +55,7 @@ export abstract class LocalSandbox extends Sandbox {
     private readonly env: Env,
     private readonly dataDir: DataDir,
     private readonly heartbeat: Heartbeat,
+    private readonly space: DiskSpace,
   ) {
     super();
     this.limits = sandboxLimitsOf(env.file);
@@ -131,6 +133,11 @@ export abstract class LocalSandbox extends Sandbox {
       user,
       release: () => own?.release(),
       limits: this.limits,
+      space: this.space,
+      empty: async () => {
+        await prepared.workdirs.remove(taskId);
+        await prepared.workdirs.make(taskId, user);
+      },
       resources: prepared.resources,
       shell: prepared.root.shell,
       environment: this.environment(prepared, project),
@@ -203,7 +210,11 @@ export abstract class LocalSandbox extends Sandbox {
     const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
     const shell = needProgram('bash', 'bash');
     const init = ['/bin/sh', '-c', this.initScript, 'init', at.cwd, ...command];
-    const spec: LaunchSpec = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
+    const spec: LaunchSpec = {
+      workdir: at.workdir,
+      project: at.project,
+      init: [...this.prlimit(at.fileBytes), ...init],
+    };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
     // On a socket as standard input bash takes itself for a remote login, and reads `.bashrc` of whoever starts it.
@@ -215,14 +226,14 @@ export abstract class LocalSandbox extends Sandbox {
     };
   }
 
-  private prlimit(): string[] {
-    const { memoryBytes, processes, diskBytes, wallClockSeconds } = this.limits;
+  private prlimit(fileBytes: number): string[] {
+    const { memoryBytes, processes, wallClockSeconds } = this.limits;
     return [
       needProgram('prlimit', 'util-linux'),
       `--nproc=${processes}`,
       // Not the address space: V8 and WebAssembly reserve far more of it than they use.
       `--data=${memoryBytes}`,
-      `--fsize=${diskBytes}`,
+      `--fsize=${fileBytes}`,
       '--nofile=4096',
       '--core=0',
       // Per process, and only for the case that nothing else ends it.
@@ -246,7 +257,8 @@ interface LaunchContext extends LaunchOptions {
 }
 
 /** On every machine: nothing that an operator could mend, so no warning. */
-const WATCHED_DISK = 'The disk limit is watched about each second, so a command can exceed it for a moment.';
+const WATCHED_DISK =
+  'The disk limit is watched four times a second and no quota of the file system holds it, so a command can exceed it for a moment; over it files can only be deleted.';
 
 function dropTo(uid: number): string[] {
   const id = String(uid);

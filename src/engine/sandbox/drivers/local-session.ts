@@ -3,11 +3,13 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, MARK } from '../launch/command.js';
 import { DiskWatch } from '../workdir/disk-watch.js';
+import type { DiskSpace } from '../../../platform/disk/disk-space.js';
 import {
   type OpenedFile,
   type RunOptions,
   type RunResult,
   SandboxError,
+  SandboxFileError,
   type SandboxLimits,
   SandboxSession,
 } from '../sandbox.js';
@@ -26,6 +28,9 @@ interface SessionParts {
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
   limits: SandboxLimits;
+  space: DiskSpace;
+  /** Deletes what is in the workdir. */
+  empty: () => Promise<void>;
   resources: LaunchResources;
   shell: string[];
   environment: Record<string, string>;
@@ -52,10 +57,17 @@ export class LocalSession extends SandboxSession {
 
   constructor(private readonly parts: SessionParts) {
     super();
-    const { workdir, inside, project, user, limits, signal } = parts;
+    const { workdir, inside, project, user, limits, space, empty, signal } = parts;
     this.files = new WorkdirFiles(workdir, inside, user?.uid ?? null, limits.diskBytes);
     this.projectFiles = project === null ? null : new WorkdirFiles(project.path, PROJECT, null, 0);
-    this.disk = new DiskWatch(workdir, limits.diskBytes, () => this.killAll('disk'));
+    this.disk = new DiskWatch({
+      workdir,
+      limitBytes: limits.diskBytes,
+      space,
+      running: () => [...this.running.keys()].flatMap(({ tree }) => tree ?? []),
+      exceeded: () => this.killAll('disk'),
+      empty,
+    });
     signal.addEventListener('abort', this.abort, { once: true });
   }
 
@@ -66,6 +78,8 @@ export class LocalSession extends SandboxSession {
     const wrong = cwd === null ? 'cwd has to be inside of the workdir' : refusal(command, options.env);
     if (wrong !== null)
       return { exitCode: CANNOT_RUN, stdout: '', stderr: `${wrong}\n`, truncated: false, killed: null };
+    const full = await this.disk.room();
+    this.assertOpen();
     const mark = randomBytes(16).toString('hex');
     const environment = Object.entries({
       ...this.parts.environment,
@@ -78,14 +92,18 @@ export class LocalSession extends SandboxSession {
     const words = ['/usr/bin/env', '-i', ...assignments, ...shell, '-c', ...text];
     const group = resources.groups?.make() ?? null;
     const running = new Command(resources, {
-      ...this.parts.launch(words, { cwd: cwd ?? inside, group }),
+      ...this.parts.launch(words, {
+        cwd: cwd ?? inside,
+        group,
+        fileBytes: full === null ? limits.diskBytes : 0,
+      }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
       mark,
       group,
     });
-    return this.finish(running);
+    return noted(await this.finish(running, full === null), [this.disk.news(), full]);
   }
 
   readFile(path: string): Promise<OpenedFile> {
@@ -94,8 +112,12 @@ export class LocalSession extends SandboxSession {
     return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
   }
 
-  writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
+  async writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
     this.assertOpen();
+    const full = await this.disk.room();
+    this.assertOpen();
+    // An empty one in the place of a large one makes room.
+    if (full !== null && content !== '') throw new SandboxFileError('too_large', `${full}. Delete files first.`);
     return this.files.write(path, content);
   }
 
@@ -118,10 +140,10 @@ export class LocalSession extends SandboxSession {
     await this.parts.project?.remove().catch(() => undefined);
   }
 
-  private async finish(command: Command): Promise<RunResult> {
+  private async finish(command: Command, writes: boolean): Promise<RunResult> {
     const done = command.run();
     this.running.set(command, done);
-    this.disk.start();
+    this.disk.start(writes);
     try {
       const result = await done;
       this.assertOpen();
@@ -130,8 +152,8 @@ export class LocalSession extends SandboxSession {
       this.assertOpen();
       throw error;
     } finally {
-      this.disk.stop();
       this.running.delete(command);
+      this.disk.stop(writes);
     }
   }
 
@@ -143,6 +165,15 @@ export class LocalSession extends SandboxSession {
     this.parts.signal.throwIfAborted();
     if (this.closed) throw new SandboxError('The session of the sandbox is closed.');
   }
+}
+
+/** The result, with what the model has to know about the workdir behind it. */
+function noted(result: RunResult, [news, full]: (string | null)[]): RunResult {
+  const kept = full == null ? null : `${full}. The command could delete files, but make none larger`;
+  const notes = [news, kept].flatMap((note) => (note == null ? [] : [`[${note}.]\n`]));
+  if (notes.length === 0) return result;
+  const { stderr } = result;
+  return { ...result, stderr: [stderr, stderr === '' || stderr.endsWith('\n') ? '' : '\n', ...notes].join('') };
 }
 
 /** Why a command cannot be handed over at all, for the model. */

@@ -1,5 +1,6 @@
 import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
+import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
@@ -24,8 +25,8 @@ export class NamespacesSandbox extends LocalSandbox {
   private noExec = false;
   private mountNumber = '';
 
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
-    super(env, dataDir, heartbeat);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace) {
+    super(env, dataDir, heartbeat, space);
   }
 
   protected async prepare({ base }: Prepared): Promise<void> {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
+import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type LaunchResources, MARK } from '../launch/command.js';
 import { Heartbeat } from '../heartbeat.js';
@@ -14,8 +15,8 @@ import { Sandbox, type SandboxReport } from '../sandbox.js';
 export class NoSandbox extends LocalSandbox {
   protected override readonly guards = false;
 
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
-    super(env, dataDir, heartbeat);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace) {
+    super(env, dataDir, heartbeat, space);
   }
 
   protected async prepare(): Promise<void> {}

@@ -1,9 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeDrivers, type DriverName, missingGroups, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { Output } from '../launch/output.js';
 
 const MIB = 1024 * 1024;
+
+/** Bytes that a folder takes on its disk. */
+function sizeOf(folder: string): number {
+  return Number(/^\d+/.exec(execFileSync('du', ['-sx', '--block-size=1', folder]).toString())?.[0]);
+}
 
 function limits(driver: DriverName): void {
   let bench: SandboxBench;
@@ -150,6 +156,53 @@ function limits(driver: DriverName): void {
     const { session } = await bench.open();
     const hide = 'mkdir d; for i in 1 2 3; do head -c 20000000 /dev/zero > d/$i; done; chmod 0 d; sleep 30';
     expect(await session.run(hide)).toMatchObject({ killed: 'disk' });
+  });
+
+  it('disk: short commands do not add up; over the limit a command may delete and not write, and hears it', async () => {
+    const { session, workdir } = await bench.open();
+    for (let n = 0; n < 12; n++) await session.run(`head -c ${20 * MIB} /dev/zero > f${n}`);
+    // The limit, and what one command writes before it is ended.
+    expect(sizeOf(workdir)).toBeLessThan(48 * MIB + 24 * MIB);
+    const write = await session.run('echo more > more; cat f0 > copy; ls | wc -l');
+    expect(write.stderr).toMatch(/holds \d+ bytes in \d+ files, its limit is 50331648 bytes.*could delete files/);
+    expect(await session.writeFile('more', 'x').catch((error: unknown) => error)).toMatchObject({ code: 'too_large' });
+    expect(sizeOf(workdir)).toBeLessThan(48 * MIB + 24 * MIB);
+    expect(await session.run('rm -f f0 f1; echo gone')).toMatchObject({ exitCode: 0, killed: null, stdout: 'gone\n' });
+    const after = await session.run('echo fits > more; cat more');
+    expect(after).toMatchObject({ exitCode: 0, stdout: 'fits\n', stderr: '' });
+  });
+
+  it('disk: a next session of the task knows that the workdir is full', async () => {
+    const { session, taskId } = await bench.open();
+    for (let n = 0; n < 3; n++) await session.run(`head -c ${20 * MIB} /dev/zero > f${n}`);
+    await session.close();
+    const { session: next } = await bench.open(taskId);
+    expect((await next.run('echo more > more')).stderr).toMatch(/could delete files/);
+    expect(await next.run('rm f*; ls')).toMatchObject({ exitCode: 0, stdout: 'more\n' });
+  });
+
+  it('disk: what has no name any more and is open counts', async () => {
+    const { session } = await bench.open();
+    const hide = `exec 8>a 9>b; rm a b; for fd in 8 9; do head -c ${40 * MIB} /dev/zero >&$fd; done; sleep 30`;
+    expect(await session.run(hide)).toMatchObject({ killed: 'disk' });
+    expect(await session.run('echo fits > more')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('disk: what a long script and its input take on the host is not theirs', async () => {
+    const { session } = await bench.open();
+    const long = `: ${'x'.repeat(300_000)}\nhead -c ${40 * MIB} /dev/zero > f; sleep 1; head -c ${7 * MIB} /dev/zero > g; sleep 1`;
+    expect(await session.run(long, { stdin: 'y'.repeat(2_000_000) })).toMatchObject({ killed: null, exitCode: 0 });
+  });
+
+  it('disk: space that is reserved at one stroke is not kept', async () => {
+    const { session, workdir } = await bench.open();
+    // Beyond the end of a file the kernel does not look at RLIMIT_FSIZE (fallocate(2), FALLOC_FL_KEEP_SIZE).
+    const stroke = await session.run('for i in 1 2 3; do : > f$i; fallocate -n -l 1G f$i; done');
+    const next = await session.run('ls');
+    expect(sizeOf(workdir)).toBeLessThan(48 * MIB);
+    if (driver === 'namespaces') expect(next.stderr).toMatch(/The workdir was emptied: it held \d{10} bytes/);
+    else expect(stroke.stderr).toMatch(/unsupported/);
+    expect(await session.run('echo on > f; cat f')).toMatchObject({ exitCode: 0, stdout: 'on\n', stderr: '' });
   });
 
   it('disk: the number of files', async () => {

@@ -13,6 +13,7 @@ interface Architecture {
   socket: number;
   socketpair: number;
   prctl: number;
+  fallocate: number;
   denied: number[];
 }
 
@@ -30,6 +31,7 @@ const ARCHITECTURES: Record<string, Architecture> = {
     socket: 41,
     socketpair: 53,
     prctl: 157,
+    fallocate: 285,
     denied: [
       ...[101, 103, 134, 153, 154, 155, 161, 163, 164, 165, 166, 167, 168, 169], // ptrace … mount family … reboot
       ...[170, 171, 172, 173, 174, 175, 176, 179, 180, 212, 227, 246, 248, 249, 250], // host name, modules, kexec, keys
@@ -44,6 +46,7 @@ const ARCHITECTURES: Record<string, Architecture> = {
     socket: 198,
     socketpair: 199,
     prctl: 167,
+    fallocate: 47,
     denied: [
       ...[18, 39, 40, 41, 51, 58, 60, 89, 97, 104, 105, 106, 112, 116, 117, 142, 161, 162, 170],
       ...[217, 218, 219, 224, 225, 238, 239, 241, 262, 264, 265, 266, 268, 270, 271, 272, 273, 280, 282, 294],
@@ -57,7 +60,7 @@ const [LOAD, JEQ, JGE, JSET, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
 // Offsets in struct seccomp_data; the low half of an argument comes first on both machines.
 const [NUMBER, ARCH, ARGUMENT_0, ARGUMENT_1] = [0, 4, 16, 24];
 const [ALLOW, KILL, ERRNO] = [0x7fff_0000, 0x8000_0000, 0x0005_0000];
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
+const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97];
 // Also x32 calls, which are the same ones under other numbers.
 const X32 = 0x4000_0000;
 // Every CLONE_NEW* flag. clone3(2) hides its flags behind a pointer: it is absent, so libc falls back to clone(2).
@@ -65,6 +68,8 @@ const NAMESPACES = 0x7e02_0000;
 // AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: they belong to a network namespace or to a folder. Of the others AF_VSOCK, which
 // virtual machines talk to their host by, belongs to the machine in whatever namespace, and few are ever used.
 const FAMILIES = [1, 2, 10, 16];
+// Reserves space beyond the end of a file, which RLIMIT_FSIZE does not hold: one call fills a disk.
+const FALLOC_FL_KEEP_SIZE = 1;
 // They type into a terminal of somebody else's.
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 
@@ -72,7 +77,7 @@ const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 export function seccompFilter(architecture: string = process.arch): Buffer | null {
   const machine = ARCHITECTURES[architecture];
   if (machine === undefined) return null;
-  const { audit, clone, ioctl, socket, socketpair, denied } = machine;
+  const { audit, clone, ioctl, socket, socketpair, fallocate, denied } = machine;
   const refused = [op(RETURN, ERRNO + EPERM)];
   const family = [
     op(LOAD, ARGUMENT_0),
@@ -90,6 +95,11 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
     ...unless(JEQ, socket, family),
     ...unless(JEQ, socketpair, family),
     ...unless(JEQ, clone, [op(LOAD, ARGUMENT_0), ...unless(JSET, NAMESPACES, refused), op(RETURN, ALLOW)]),
+    ...unless(JEQ, fallocate, [
+      op(LOAD, ARGUMENT_1),
+      ...unless(JSET, FALLOC_FL_KEEP_SIZE, [op(RETURN, ERRNO + EOPNOTSUPP)]),
+      op(RETURN, ALLOW),
+    ]),
     ...unless(JEQ, ioctl, [
       op(LOAD, ARGUMENT_1),
       ...unless(JEQ, TIOCSTI, refused),

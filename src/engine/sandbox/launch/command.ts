@@ -8,6 +8,7 @@ import type { ControlGroup, ControlGroups } from '../limits/control-groups.js';
 import { Output } from './output.js';
 import type { Pipes } from './pipes.js';
 import { type RunResult, SandboxError } from '../sandbox.js';
+import type { ProcessTree } from '../workdir/open-files.js';
 
 /** Variable that marks all processes of one command, for the driver that has no other means to find them. */
 export const MARK = 'MILLWRIGHT_SANDBOX';
@@ -34,6 +35,8 @@ export interface LaunchOptions {
   /** The folder that it runs in, as it is named inside. */
   cwd: string;
   group: ControlGroup | null;
+  /** How large a file it may make, in bytes; 0: none, and it may still delete. */
+  fileBytes: number;
 }
 
 export interface CommandOptions extends LaunchCommand {
@@ -64,6 +67,7 @@ export class Command {
   private first: number | undefined;
   private started = false;
   private killed: Killed | 'ended' | undefined;
+  private readonly handed: number[] = [];
 
   constructor(
     private readonly resources: LaunchResources,
@@ -81,6 +85,12 @@ export class Command {
       clearTimeout(timer);
       await this.options.group?.remove();
     }
+  }
+
+  /** Its processes, for who looks at what they hold; null before there are any. */
+  get tree(): ProcessTree | null {
+    const pid = this.child?.pid;
+    return pid === undefined ? null : { pid, handed: this.handed };
   }
 
   /** Ends it at once; `ended` stands for the session's own reasons. */
@@ -126,6 +136,7 @@ export class Command {
     try {
       const forMaker = this.resources.pipes.file(file);
       own.push(forMaker);
+      this.handed.push(file.length);
       const stdio: StdioOptions = [
         stdin === undefined ? 'ignore' : 'pipe',
         ...output,

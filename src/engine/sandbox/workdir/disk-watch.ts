@@ -1,51 +1,105 @@
 import { execFile } from 'node:child_process';
+import { opendirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import type { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { findProgram, isRoot, needProgram } from '../host.js';
+import { openWithoutName, type ProcessTree } from './open-files.js';
 
 const run = promisify(execFile);
-const TICK_MS = 1000;
+const TICK_MS = 250;
 // A full look at least so often: files that others delete meanwhile hide what the workdir has grown by.
-const LOOK_MS = 10_000;
+const LOOK_MS = 3000;
+// du(1) takes 0.3 s for the 131,072 files that 2 GiB may have: at most a fifth of a core looks at one workdir.
+const REST = 4;
 // ext4 makes an inode for each 16 KiB (mke2fs.conf); the same ratio bounds the number of files.
 const BYTES_PER_INODE = 16 * 1024;
+/** More than an honest command can write beyond the limit in the moment before it is ended. */
+const MARGIN = 1024 ** 3;
 
 interface Size {
   bytes: number;
   inodes: number;
 }
 
+interface WatchParts {
+  workdir: string;
+  limitBytes: number;
+  space: DiskSpace;
+  /** The commands that run. */
+  running: () => ProcessTree[];
+  /** Ends them. */
+  exceeded: () => void;
+  /** Deletes what is in the workdir. Called while no command runs. */
+  empty: () => Promise<void>;
+}
+
 /**
- * Watches the size of a workdir while commands run. Each second it asks only how much the whole file system has grown,
- * which the workdir cannot exceed; when that could break the limit, and now and then, du(1) looks at the workdir itself.
+ * Keeps a workdir within its limit (docs/decisions/0027). Before a command it asks, and four times a second while one runs, how
+ * much the whole file system has grown, which the workdir cannot exceed; only when that could matter du(1) looks at the workdir itself.
+ *
+ * A command that makes the workdir larger than its limit is ended. While it is over, or the disk is below its reserve, the
+ * next ones may delete and read but make no file larger; one that finds a way to do so is ended too. What is over twice the limit
+ * in the end is emptied.
  */
 export class DiskWatch {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   /** Size at the last look; null before the first. */
   private last: (Size & { at: number; total: Size }) | null = null;
+  /** Commands that run, and those among them that may write. */
   private users = 0;
-  private starts = 0;
+  private writers = 0;
+  /** When the next look may be, by `performance.now()`. */
+  private rested = 0;
+  /** What it had when it was emptied, until somebody is told. */
+  private emptied: number | null = null;
+  private readonly limit: Size;
 
-  constructor(
-    private readonly workdir: string,
-    private readonly limitBytes: number,
-    private readonly exceeded: () => void,
-  ) {}
-
-  start(): void {
-    this.users += 1;
-    this.starts += 1;
-    this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
+  constructor(private readonly parts: WatchParts) {
+    const { limitBytes } = parts;
+    this.limit = { bytes: limitBytes, inodes: Math.max(1000, limitBytes / BYTES_PER_INODE) };
   }
 
-  stop(): void {
+  /** Null when there is room to write in; else why there is none, in words for the model. */
+  async room(): Promise<string | null> {
+    // What the last command has left is looked at since its end.
+    await this.looking;
+    await this.once(() => this.look('before'));
+    const { last, limit } = this;
+    const { space } = this.parts;
+    // What has just been deleted counts at once.
+    if (space.state !== 'enough') await space.look();
+    if (last !== null && exceeds(last, limit)) {
+      return `The workdir holds ${last.bytes} bytes in ${last.inodes} files, its limit is ${limit.bytes} bytes in ${Math.floor(limit.inodes)} files`;
+    }
+    return space.state === 'enough' ? null : 'The disk of the service is nearly full';
+  }
+
+  /** A sentence about what happened since the last command, for the model; once. */
+  news(): string | null {
+    const { emptied } = this;
+    this.emptied = null;
+    return emptied === null
+      ? null
+      : `The workdir was emptied: it held ${emptied} bytes, its limit is ${this.limit.bytes}`;
+  }
+
+  start(writes: boolean): void {
+    this.users += 1;
+    if (writes) this.writers += 1;
+    this.timer ??= setInterval(this.tick, TICK_MS).unref();
+    this.parts.space.listen(this.tick);
+  }
+
+  stop(writes: boolean): void {
     this.users -= 1;
+    if (writes) this.writers -= 1;
     if (this.users > 0) return;
     clearInterval(this.timer);
     this.timer = undefined;
-    // Many short commands must not add up unseen: the next one is ended when it goes on growing.
-    void this.tick();
+    this.parts.space.unlisten(this.tick);
+    void this.settle();
   }
 
   /** As of the last look; null before the first. */
@@ -58,28 +112,63 @@ export class DiskWatch {
     await this.looking;
   }
 
-  private async tick(): Promise<void> {
-    await (this.looking ??= this.look().finally(() => (this.looking = undefined)));
+  private readonly tick = (): void => {
+    if (this.parts.space.state === 'critical' && this.writers > 0) this.parts.exceeded();
+    if (performance.now() >= this.rested) void this.once(() => this.look('during'));
+  };
+
+  /** After a command: also a look that was under way did not see all of it. */
+  private async settle(): Promise<void> {
+    await this.looking;
+    await this.once(() => this.look('after'));
   }
 
-  private async look(): Promise<void> {
-    // A command that starts during the look is not to blame for what it finds.
-    const starts = this.users > 0 ? this.starts : null;
-    const total = await totalOf(this.workdir).catch(() => null);
+  private async once(look: () => Promise<void>): Promise<void> {
+    await (this.looking ??= look().finally(() => (this.looking = undefined)));
+  }
+
+  private async look(when: 'before' | 'during' | 'after'): Promise<void> {
+    const { workdir, running, exceeded } = this.parts;
+    const total = await totalOf(workdir).catch(() => null);
     if (total === null) return;
-    if (this.last !== null && Date.now() - this.last.at < LOOK_MS && !this.over(grown(this.last, total))) return;
-    const size = await measure(this.workdir).catch(() => null);
+    if (this.last === null && isEmpty(workdir)) this.last = { bytes: 0, inodes: 1, at: performance.now(), total };
+    if (!this.matters(total, when)) return;
+    const began = performance.now();
+    const size = await measure(workdir, running()).catch(() => null);
     if (size === null) return;
-    const before = this.last;
-    this.last = { ...size, at: Date.now(), total };
-    // A command that makes it smaller goes on: without it a full workdir could not be emptied.
-    const shrinking = before !== null && size.bytes < before.bytes && size.inodes <= before.inodes;
-    if (this.over(size) && !shrinking && starts === this.starts && this.users > 0) this.exceeded();
+    this.rested = performance.now() + REST * (performance.now() - began);
+    const most = this.most();
+    this.last = { ...size, at: performance.now(), total };
+    if (this.users > 0 && exceeds(size, most)) exceeded();
+    if (this.users === 0 && size.bytes > this.limit.bytes + Math.max(this.limit.bytes, MARGIN)) await this.empty(size);
   }
 
-  private over({ bytes, inodes }: Size): boolean {
-    return bytes > this.limitBytes || inodes > Math.max(1000, this.limitBytes / BYTES_PER_INODE);
+  private matters(total: Size, when: 'before' | 'during' | 'after'): boolean {
+    const { last } = this;
+    if (last === null) return true;
+    if (when !== 'before' && performance.now() - last.at > LOOK_MS) return true;
+    if (total.bytes === last.total.bytes && total.inodes === last.total.inodes) return false;
+    const short = this.users > 0 && this.parts.space.state !== 'enough';
+    return short || exceeds(grown(last, total), this.limit);
   }
+
+  /** What a command may make of the workdir: no more than it is already, when that is over the limit or the disk is short. */
+  private most(): Size {
+    const { last, limit } = this;
+    if (last === null) return limit;
+    if (this.parts.space.state !== 'enough') return last;
+    return { bytes: Math.max(limit.bytes, last.bytes), inodes: Math.max(limit.inodes, last.inodes) };
+  }
+
+  private async empty({ bytes }: Size): Promise<void> {
+    await this.parts.empty();
+    this.emptied = bytes;
+    this.last = null;
+  }
+}
+
+function exceeds(size: Size, most: Size): boolean {
+  return size.bytes > most.bytes || size.inodes > most.inodes;
 }
 
 function grown(last: Size & { total: Size }, total: Size): Size {
@@ -94,10 +183,23 @@ async function totalOf(path: string): Promise<Size> {
   return { bytes: (blocks - bfree) * bsize, inodes: files - ffree };
 }
 
+function isEmpty(folder: string): boolean {
+  const entries = opendirSync(folder);
+  try {
+    return entries.readSync() === null;
+  } finally {
+    entries.closeSync();
+  }
+}
+
 /** Two looks, because du(1) reports either; it follows no link and stays in the file system. */
-async function measure(workdir: string): Promise<Size> {
-  const [bytes, inodes] = await Promise.all([du('--block-size=1', workdir), du('--inodes', workdir)]);
-  return { bytes, inodes };
+async function measure(workdir: string, running: ProcessTree[]): Promise<Size> {
+  const [bytes, inodes, open] = await Promise.all([
+    du('--block-size=1', workdir),
+    du('--inodes', workdir),
+    openWithoutName(workdir, running),
+  ]);
+  return { bytes: bytes + open.bytes, inodes: inodes + open.inodes };
 }
 
 /** Bytes that a folder takes on disk. */

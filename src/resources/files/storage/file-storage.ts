@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../../../platform/config/env.js';
+import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { PluginRegistry } from '../../../platform/plugins/plugin.js';
 import { tooLarge } from '../storage-quota.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
@@ -34,6 +35,7 @@ export class FileStorage implements OnModuleInit {
   constructor(
     private readonly plugins: PluginRegistry,
     private readonly env: Env,
+    private readonly space: DiskSpace,
   ) {}
 
   onModuleInit(): void {
@@ -48,13 +50,13 @@ export class FileStorage implements OnModuleInit {
 
   /**
    * Stores a stream, without ever holding it in memory; when it resolves the bytes are safe. A row must point at them within the hour,
-   * or they are removed as left over. When it rejects (`tooLong`, the stream's own error, the storage's) nothing is left and the
+   * or they are removed as left over. When it rejects (`tooLong`, `storage_full`, the stream's own error, the storage's) nothing is left and the
    * stream is destroyed.
    */
   async put(workspaceId: string, content: Readable, options: PutOptions = {}): Promise<PutFile> {
     // An error before the first read has no listener yet and would end the process; reading throws it again.
     content.on('error', () => undefined);
-    const bytes = new MeasuredBytes(content, options);
+    const bytes = new MeasuredBytes(content, options, this.space);
     try {
       await this.driver.put(workspaceId, bytes);
       const { head, sha256, size } = bytes;
@@ -89,6 +91,7 @@ class MeasuredBytes implements ArrivingBytes {
   constructor(
     private readonly content: Readable,
     private readonly limit: Pick<PutOptions, 'maxBytes' | 'tooLong'>,
+    private readonly space: DiskSpace,
   ) {}
 
   get head(): Buffer {
@@ -104,12 +107,22 @@ class MeasuredBytes implements ArrivingBytes {
     for await (const chunk of this.read()) {
       const { maxBytes = Infinity, tooLong } = this.limit;
       if (this.size + chunk.length > maxBytes) throw (this.failure = tooLong ?? tooLarge(maxBytes));
+      this.requireSpace();
       if (this.size < SNIFFED_BYTES) this.first.push(chunk.subarray(0, SNIFFED_BYTES - this.size));
       this.size += chunk.length;
       this.hash.update(chunk);
       yield chunk;
     }
     this.digest = this.hash.digest('hex');
+  }
+
+  /** Also in the middle: a hundred uploads that began above the reserve would use it up. */
+  private requireSpace(): void {
+    try {
+      this.space.require();
+    } catch (error) {
+      throw (this.failure = error as Error);
+    }
   }
 
   private async *read(): AsyncGenerator<Buffer, void> {

@@ -48,6 +48,7 @@ export class MessagesController {
     summary: 'Send a message to a task',
     description: 'Accepted in every status; a final task goes on with it.',
     policy: 'task_execution',
+    stores: true,
     scopes: ['tasks:write'],
     transaction: true,
     conditionalScopes: { 'files:write': 'attachments are sent' },

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { DataDir } from '../../../../platform/config/data-dir.js';
 import { readEnv } from '../../../../platform/config/env.js';
+import { DiskSpace } from '../../../../platform/disk/disk-space.js';
 import { PluginRegistry } from '../../../../platform/plugins/plugin.js';
 import { FileStorage } from '../file-storage.js';
 import type { StoredBytes } from '../storage-driver.js';
@@ -26,6 +27,7 @@ beforeEach(async () => {
   fileStorage = new FileStorage(
     new PluginRegistry({ getProviders: () => [{ instance: storage }] } as never),
     readEnv({}),
+    new DiskSpace(readEnv({}), { path: folder } as DataDir),
   );
   fileStorage.onModuleInit();
 });

@@ -1,0 +1,20 @@
+import { types } from 'node:util';
+import { ApiError } from '../http/api-error.js';
+
+// No space left, and the quota of the system's user is used up; PostgreSQL's own disk_full (Appendix A of its manual).
+const FULL = new Set(['ENOSPC', 'EDQUOT', '53100']);
+/** A failure is wrapped once by the storage and once by whoever reads from it; a circle of causes must end too. */
+const MAX_CAUSES = 8;
+
+/** Whether the error, or one that it was caused by, says that a disk is full. */
+export function saysFull(error: unknown): boolean {
+  for (let at = error, n = 0; types.isNativeError(at) && n < MAX_CAUSES; at = at.cause, n++) {
+    if ('code' in at && FULL.has(String(at.code))) return true;
+  }
+  return false;
+}
+
+/** 503 `storage_full`: there is no space for what the request would store (reference §10). */
+export function storageFull(cause?: unknown): ApiError {
+  return new ApiError('storage_full', 'The service has no space left for new data. Try again later.', { cause });
+}
