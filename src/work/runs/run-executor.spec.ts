@@ -20,7 +20,7 @@ describe('The executor of runs', () => {
     const claim = (id: string) => (asked.push(id), Promise.resolve(null));
     const claims = {
       claim,
-      queued: () => Promise.resolve(asked.length === 0 ? ['early'] : []),
+      queued: () => Promise.resolve(asked.length === 0 ? [{ id: 'early', first: true }] : []),
     } as unknown as RunClaims;
     const executor = executorOf(claims, { size: 0 } as RunLeases);
     await executor.execute('early');
@@ -34,7 +34,7 @@ describe('The executor of runs', () => {
     let answer: ((run: ClaimedRun) => void) | null = null;
     const claims = {
       claim: () => new Promise<ClaimedRun>((resolve) => (answer = resolve)),
-      queued: () => Promise.resolve(answer === null ? ['slow'] : []),
+      queued: () => Promise.resolve(answer === null ? [{ id: 'slow', first: true }] : []),
     } as unknown as RunClaims;
     const { signal } = new AbortController();
     const add = jest.fn<RunLeases['add']>(() => ({ signal, stopping: signal }));
