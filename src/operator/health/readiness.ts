@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { z } from 'zod';
 import { DataDir } from '../../platform/config/data-dir.js';
+import { Safeguards } from '../../platform/config/safeguards.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
@@ -20,6 +21,10 @@ export const readinessSchema = named(
         .describe('`degraded`: work is found by looking each second. No reason for a 503.'),
       storage: z.enum(['ok', 'unavailable']),
     }),
+    inForce: z
+      .array(z.string())
+      .describe('What guards this process and keeps tenants apart, one sentence each, as the boot said it.'),
+    missing: z.array(z.string()).describe('What this machine does not offer for it. No reason for a 503.'),
   }),
 );
 
@@ -42,6 +47,7 @@ export class Readiness implements OnModuleDestroy {
     private readonly database: Database,
     private readonly dataDir: DataDir,
     private readonly signal: WorkSignal,
+    private readonly safeguards: Safeguards,
   ) {}
 
   onModuleDestroy(): void {
@@ -62,6 +68,8 @@ export class Readiness implements OnModuleDestroy {
         signals: this.signal.connected ? 'ok' : 'degraded',
         storage,
       },
+      inForce: [...this.safeguards.inForce],
+      missing: [...this.safeguards.missing],
     };
   }
 }

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { until } from '../../../test/harness/until.js';
 import { readEnv } from '../../platform/config/env.js';
+import { Safeguards } from '../../platform/config/safeguards.js';
 import type { ClaimedRun } from './claimed-run.js';
 import type { RunLeases } from './run-leases.js';
 import type { RunClaims } from './run-claims.js';
@@ -11,7 +12,7 @@ import type { WorkdirCleaner } from './workdir-cleaner.js';
 
 const executorOf = (claims: RunClaims, held: RunLeases, driver = {} as RunDriver): RunExecutor => {
   const [recorder, workdirs] = [{} as RunRecorder, {} as WorkdirCleaner];
-  return new RunExecutor(claims, held, driver, recorder, workdirs, readEnv({}));
+  return new RunExecutor(claims, held, driver, recorder, workdirs, new Safeguards(), readEnv({}));
 };
 
 describe('The executor of runs', () => {

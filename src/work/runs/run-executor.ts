@@ -1,5 +1,12 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
+import { Safeguards } from '../../platform/config/safeguards.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
 import { databaseError } from '../../platform/database/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
@@ -32,7 +39,7 @@ export function keptPlaces(places: number): number {
  * are free places that nothing waits for; else the table says in fair order what comes next (docs/decisions/0014).
  */
 @Injectable()
-export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly concurrency: number;
   private readonly kept: number;
@@ -54,10 +61,17 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly driver: RunDriver,
     private readonly recorder: RunRecorder,
     private readonly workdirs: WorkdirCleaner,
+    private readonly safeguards: Safeguards,
     env: Env,
   ) {
     this.concurrency = env.variables.WORKER_CONCURRENCY;
     this.kept = keptPlaces(this.concurrency);
+  }
+
+  onModuleInit(): void {
+    const [places, kept] = [this.concurrency, this.kept];
+    const of = kept === 0 ? 'workspaces take turns' : `${kept} kept for workspaces that have no running task`;
+    this.safeguards.report({ inForce: [`Places for tasks: ${places}, ${of}.`] });
   }
 
   /** How many runs could start now. */
