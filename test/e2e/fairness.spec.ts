@@ -1,11 +1,12 @@
 import pg from 'pg';
 import { Reconciler } from '../../src/work/runs/reconciler.js';
+import { RunExecutor } from '../../src/work/runs/run-executor.js';
 import { bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
-import { createTask, finished } from '../harness/tasks.js';
+import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 /** One worker with few places, and a model that answers when the test says so. */
@@ -39,29 +40,64 @@ class Bench {
     return all;
   }
 
+  /** How many tasks run. */
+  async running(): Promise<number> {
+    const [row] = await this.service.db.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM runs WHERE status = 'running'`,
+    );
+    return row?.n ?? 0;
+  }
+
+  /** Resolves when so many tasks are over, and the worker has looked for what comes next. */
+  async endOf(count: number): Promise<void> {
+    await until('the tasks to be over', async () => {
+      const over = await this.service.db.query(`SELECT 1 FROM runs WHERE status = 'finished'`);
+      return over.length === count;
+    });
+    await this.service.app.get(RunExecutor, { strict: false }).fill();
+  }
+
   async close(): Promise<void> {
     await this.service.close();
     await this.model.server.stop();
   }
 }
 
+/** A plan whose cap is no bound here. */
+const UNCAPPED = { plans: { paid: { runningTasks: 100 } } };
+
 const suite = (signals: () => Promise<Record<string, string>>) => () => {
   let bench: Bench;
   afterEach(() => bench.close());
 
   it('500 queued tasks of one workspace delay the single task of another by no more than the next free place', async () => {
-    bench = await Bench.start({ WORKER_CONCURRENCY: '2', ...(await signals()) });
+    bench = await Bench.start({ WORKER_CONCURRENCY: '1', ...(await signals()) });
     const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
     await bench.create(busy, 'busy ', 500);
-    const held = await bench.some(2);
+    const [held] = await bench.some(1);
     const [single = ''] = await bench.create(other, 'single ', 1);
-    held[0]?.answer({ text: 'Done.' });
+    held?.answer({ text: 'Done.' });
     const next = await bench.next();
     expect(next.task).toBe('single 1');
     next.answer({ text: 'Done.' });
     expect(await finished(other.client, single)).toMatchObject({ status: 'completed' });
-    expect((await bench.next()).task).toBe('busy 3');
+    expect((await bench.next()).task).toBe('busy 2');
   }, 120_000);
+
+  it('one place in four is kept: a workspace that has none running waits for none of the tasks of a busy one', async () => {
+    bench = await Bench.start({ WORKER_CONCURRENCY: '4', ...(await signals()) }, UNCAPPED);
+    const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
+    await bench.create(busy, 'busy ', 40);
+    const held = await bench.some(3);
+    await bench.create(other, 'other ', 2);
+    expect((await bench.next()).task).toBe('other 1');
+    held[0]?.answer({ text: 'Done.' });
+    await bench.endOf(1);
+    // The place that is free now is kept again: for the busy workspace and for the second task of the other.
+    const late = await makeMember(bench.service);
+    await bench.create(late, 'late ', 1);
+    expect((await bench.next()).task).toBe('late 1');
+  }, 60_000);
 };
 
 describe('A busy workspace cannot starve the others (reference §5)', () => {
@@ -93,8 +129,88 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
     });
 
+    it.each([
+      [16, 12],
+      [2, 1],
+    ])(
+      'of %i places a workspace gets %i at most; the others, one each, those that have none running',
+      async (places, most) => {
+        bench = await Bench.start({ WORKER_CONCURRENCY: String(places) }, UNCAPPED);
+        await bench.create(await makeMember(bench.service), 'busy ', 40);
+        await bench.some(most);
+        for (let n = 0; n < places - most; n++) {
+          await bench.create(await makeMember(bench.service), `other ${n} `, 2);
+          expect((await bench.next()).task).toMatch(`other ${n} `);
+        }
+        expect(await bench.running()).toBe(places);
+      },
+    );
+
+    it('two busy workspaces of the default plan leave a place for a third, and for two more', async () => {
+      bench = await Bench.start({});
+      for (const name of ['a', 'b']) await bench.create(await makeMember(bench.service), name, 20);
+      expect(
+        names(await bench.some(13))
+          .map((name) => name[0])
+          .join(''),
+      ).toBe('aaaaaaaaaaaab');
+      for (const name of ['c', 'd', 'e']) {
+        await bench.create(await makeMember(bench.service), name, 2);
+        expect((await bench.next()).task).toMatch(name);
+      }
+    });
+
+    it('a workspace whose only task waits for a person holds no place: answered, the task goes on in a kept one', async () => {
+      bench = await Bench.start({ WORKER_CONCURRENCY: '2' });
+      await bench.create(await makeMember(bench.service), 'busy ', 3);
+      await bench.some(1);
+      const { client } = await makeMember(bench.service);
+      const [id = ''] = await bench.create({ client }, 'asking ', 1);
+      (await bench.next()).answer({ calls: [{ name: 'ask', arguments: { question: 'Which?' } }] });
+      const { pendingInteraction } = await reaches(client, id, 'awaiting_input');
+      await bench.create(await makeMember(bench.service), 'other ', 1);
+      (await bench.next()).answer({ text: 'Done.' });
+      await bench.endOf(2);
+      const answer = { interactionId: pendingInteraction?.id, content: 'This one.' };
+      expect((await client.post(`/v1/tasks/${id}/interaction`, answer)).status).toBe(202);
+      const next = await bench.next();
+      expect(next.task).toBe('asking 1');
+      next.answer({ text: 'Done.' });
+      expect(await finished(client, id)).toMatchObject({ status: 'completed' });
+    });
+
+    it('what was lost goes on in a kept place only when its workspace has none running', async () => {
+      bench = await Bench.start({ WORKER_CONCURRENCY: '4', LEASE_SECONDS: '600' }, UNCAPPED);
+      const { db, app } = bench.service;
+      const lose = async (id = '') => {
+        await db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
+        await until('the run to be recovered', async () => {
+          app.get(Reconciler, { strict: false }).tick();
+          return (await db.query('SELECT 1 FROM runs WHERE task_id = $1 AND recovery_count = 1', [id])).length > 0;
+        });
+      };
+      const ids = await bench.create(await makeMember(bench.service), 'busy ', 4);
+      const held = await bench.some(3);
+      const [single] = await bench.create(await makeMember(bench.service), 'single ', 1);
+      const lost = await bench.next();
+      const answer = (task: string) => held.find((one) => one.task === task)?.answer({ text: 'Done.' });
+      // A lost run holds its place here until it is told.
+      await lose(single);
+      lost.answer({ text: 'From the grave.' });
+      const again = await bench.next();
+      expect(again.task).toBe('single 1');
+      await lose(ids[0]);
+      answer('busy 1');
+      await bench.create(await makeMember(bench.service), 'other ', 1);
+      expect((await bench.next()).task).toBe('other 1');
+      again.answer({ text: 'Done.' });
+      await bench.endOf(1);
+      answer('busy 2');
+      expect((await bench.next()).task).toBe('busy 1');
+    });
+
     it('a free place goes to the workspace with the fewest running tasks', async () => {
-      bench = await Bench.start({ WORKER_CONCURRENCY: '3' });
+      bench = await Bench.start({ WORKER_CONCURRENCY: '4' });
       const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
       await bench.create(busy, 'busy ', 6);
       const held = await bench.some(3);
@@ -107,7 +223,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
     });
 
     it('tasks above the cap of their workspace hide no others, of workspaces that have more running neither', async () => {
-      bench = await Bench.start({ WORKER_CONCURRENCY: '6' });
+      bench = await Bench.start({ WORKER_CONCURRENCY: '8' });
       await bench.create(await makeMember(bench.service, { plan: 'free' }), 'full ', 30);
       // Claims of tasks that come one after the other may overtake each other.
       expect(names(await bench.some(2))).toEqual([expect.stringMatching(/^full/), expect.stringMatching(/^full/)]);
@@ -133,7 +249,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
     });
 
     it('a task that a stopped process has locked holds up no other', async () => {
-      bench = await Bench.start({ WORKER_CONCURRENCY: '3' });
+      bench = await Bench.start({ WORKER_CONCURRENCY: '4' });
       const { client } = await makeMember(bench.service);
       const ids = await bench.create({ client }, 'task ', 5);
       const held = await bench.some(3);

@@ -3,6 +3,7 @@ import { DataDir } from '../../src/platform/config/data-dir.js';
 import { Readiness } from '../../src/operator/health/readiness.js';
 import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { Client, makeMember } from '../harness/client.js';
+import { Operator } from '../harness/operator.js';
 import { freePort } from '../harness/ports.js';
 import { runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -10,6 +11,8 @@ import { until } from '../harness/until.js';
 interface Ready {
   status: string;
   checks: Record<string, string>;
+  inForce: string[];
+  missing: string[];
 }
 
 /** The value of one series; null when there is none. */
@@ -34,9 +37,42 @@ describe('Health and figures (reference §16)', () => {
 
   it('ready says how the database, the signals and the storage are', async () => {
     const { status, body } = await client.get<Ready>('/health/ready');
-    expect([status, body]).toEqual([
+    expect([status, body]).toMatchObject([
       200,
       { status: 'ok', checks: { process: 'ok', database: 'ok', signals: 'ok', storage: 'ok' } },
+    ]);
+  });
+
+  it('ready and doctor show what is in force and what is missing, as the boot said it, and no path', async () => {
+    const { body } = await client.get<Ready>('/health/ready');
+    expect(body.inForce).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^Sandbox none: Limits of time/),
+        'Limits of a command: 600 s, 2048 MiB of memory, 256 processes, 2048 MiB of disk, 10 MiB of output.',
+        'Places for tasks: 16, 4 kept for workspaces that have no running task.',
+      ]),
+    );
+    expect(body.missing).toEqual([expect.stringMatching(/^Sandbox none: NOTHING keeps a command apart from the host/)]);
+    expect(JSON.stringify([body.inForce, body.missing])).not.toContain(service.app.get(DataDir).path);
+    const operator = new Operator(service, { PORT: new URL(service.url).port });
+    const { checks } = await operator.json<{ checks: Record<string, string | null>[] }>('doctor');
+    const details = (name: string) => checks.filter((check) => check['name'] === name).map(({ detail }) => detail);
+    expect([details('in force'), details('missing'), details('database')]).toEqual([
+      body.inForce,
+      body.missing,
+      ['ok'],
+    ]);
+    expect(checks.map(({ status }) => status)).not.toContain('fail');
+    expect(await operator.run('doctor')).toMatch(/^✔ process: ok\n[^]*\n! missing: Sandbox none: NOTHING/);
+  });
+
+  it('doctor ends with 1 and says so where no service answers', async () => {
+    const PORT = String(await freePort());
+    const { code, out } = await new Operator(service, { PORT }).spawn('doctor', '--json');
+    const detail = `No service answers at http://127.0.0.1:${PORT}.`;
+    expect([code, JSON.parse(out)]).toEqual([
+      1,
+      { checks: [{ name: 'service', status: 'fail', detail, advice: expect.stringMatching(/\S/) }] },
     ]);
   });
 

@@ -17,7 +17,7 @@ let model: HeldModel;
 
 const service = useService(async () => {
   model = await HeldModel.start();
-  const env = { OPENAI_COMPATIBLE_URL: model.server.url, WORKER_CONCURRENCY: '2' };
+  const env = { OPENAI_COMPATIBLE_URL: model.server.url, WORKER_CONCURRENCY: '3' };
   return bootWorker({ env, config: ROOMY });
 });
 afterAll(() => model.server.stop());

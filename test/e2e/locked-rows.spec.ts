@@ -54,7 +54,7 @@ describe('While somebody has locked the rows of tasks', () => {
   };
 
   it('the runs of a worker that cannot record keep their leases; the others are recorded meanwhile', async () => {
-    await start({ WORKER_CONCURRENCY: String(LOCKED + 2) });
+    await start({ WORKER_CONCURRENCY: String(2 * LOCKED) });
     const [free, kept] = [await asked(), await asked()];
     const locked: Awaited<ReturnType<typeof asked>>[] = [];
     for (let n = 0; n < LOCKED; n++) locked.push(await asked());

@@ -3,8 +3,9 @@ import { Database } from '../../src/platform/database/database.js';
 import type { ClaimedRun } from '../../src/work/runs/claimed-run.js';
 import { RunClaims } from '../../src/work/runs/run-claims.js';
 import { PgChannel } from '../../src/platform/signals/pg-channel.js';
-import { useService } from '../harness/app.js';
+import { bootApp, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
+import { mostRunning, recordRunning } from '../harness/running.js';
 import { createTask } from '../harness/tasks.js';
 
 describe('A run that is no longer held (reference §5)', () => {
@@ -55,5 +56,53 @@ describe('A run that is no longer held (reference §5)', () => {
     const before = await rows(run);
     await write(run);
     expect(await rows(run)).not.toEqual(before);
+  });
+});
+
+describe('A kept place (docs/decisions/0029)', () => {
+  const api = useService();
+  // Another worker, with connections of its own.
+  let other: TestApp;
+  const claimsOf = ({ app }: TestApp) => new RunClaims(app.get(Database), app.get(PgChannel), app.get(Env));
+  const count = 12;
+
+  beforeAll(async () => {
+    await recordRunning(api.db);
+    other = await bootApp({ db: api.db });
+  });
+  afterAll(() => other.close());
+
+  const queue = async (member: Member) => {
+    for (let n = 0; n < count; n++) await createTask(member.client, { content: 'Hello' });
+    return api.db.query<{ id: string }>('SELECT id FROM runs WHERE workspace_id = $1', [member.workspace.id]);
+  };
+
+  it('is given to one run of a workspace, when all of its runs are claimed by two workers at the same moment', async () => {
+    const member = await makeMember(api);
+    const runs = await queue(member);
+    const workers = [claimsOf(api), claimsOf(other)];
+    const claimed = await Promise.all(runs.flatMap(({ id }) => workers.map((claims) => claims.claim(id, 'first'))));
+    expect(claimed.filter((run) => run !== null)).toHaveLength(1);
+    expect(await mostRunning(api.db, member.workspace.id)).toBe(1);
+  });
+
+  it('is refused to a workspace whose runs get places of the other kind at the same moment', async () => {
+    const member = await makeMember(api);
+    const runs = await queue(member);
+    const [open, kept] = [claimsOf(api), claimsOf(other)];
+    const claims = runs.map(({ id }, n) => (n % 2 === 0 ? open.claim(id) : kept.claim(id, 'first')));
+    const claimed = await Promise.all(claims);
+    expect(claimed.filter((run, n) => run !== null && n % 2 === 0)).toHaveLength(count / 2);
+    expect(claimed.filter((run, n) => run !== null && n % 2 === 1).length).toBeLessThanOrEqual(1);
+  });
+
+  it('is had by two workspaces at the same moment', async () => {
+    const runs = [
+      ...(await queue(await makeMember(api))).slice(0, 1),
+      ...(await queue(await makeMember(api))).slice(0, 1),
+    ];
+    const claims = claimsOf(api);
+    const claimed = await Promise.all(runs.map(({ id }) => claims.claim(id, 'first')));
+    expect(claimed).not.toContain(null);
   });
 });

@@ -99,7 +99,12 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
   }, 60_000);
 });
 
-describeWithRedis('With two workers, of which one has no free place', () => {
+// Of two places one is kept for workspaces that have no running task.
+describe.each([1, 2])('Of two workers one has %i places, and none is open', (places) => {
+  describeWithRedis('with Bull', () => workers(places));
+});
+
+function workers(places: number): void {
   let redis: RedisServer;
   let model: ModelServer;
   let full: TestApp;
@@ -110,7 +115,7 @@ describeWithRedis('With two workers, of which one has no free place', () => {
     redis = await RedisServer.start();
     model = await ModelServer.start();
     const env = { REDIS_URL: redis.url, OPENAI_COMPATIBLE_URL: model.url };
-    full = await bootWorker({ env: { ...env, WORKER_CONCURRENCY: '1' } });
+    full = await bootWorker({ env: { ...env, WORKER_CONCURRENCY: String(places) } });
     ({ client } = await makeMember(full));
     await createTask(client, { content: script({ hang: true }) });
     await until('its place to be taken', () => model.openRequests > 0);
@@ -130,7 +135,7 @@ describeWithRedis('With two workers, of which one has no free place', () => {
     // Bull takes turns.
     for (let n = 0; n < 6; n++) expect(await runTask(client, 'Brought.')).toMatchObject({ status: 'completed' });
   }, 60_000);
-});
+}
 
 describe('Without Redis work is signalled through PostgreSQL', () => {
   let model: ModelServer;

@@ -10,7 +10,8 @@ import { until } from '../harness/until.js';
 /** The long form: `npm run test:processes -- --long many-tasks` before a release. */
 const TASKS = LONG ? 200 : 40;
 const STEPS = 10;
-const AT_ONCE = 16;
+/** As many as a workspace of the default plan, on a worker of the default size. */
+const AT_ONCE = 12;
 
 const descriptors = () => readdirSync('/proc/self/fd').length;
 const children = () => readdirSync('/proc/self/task').flatMap((thread) => childrenOf(thread)).length;
@@ -42,8 +43,7 @@ describe('Many tasks at once', () => {
       const call = TOOLS[step];
       return call === undefined ? { text: 'Done.' } : { text: `Step ${step}.`, calls: [call] };
     });
-    const env = { OPENAI_COMPATIBLE_URL: model.url, WORKER_CONCURRENCY: String(AT_ONCE) };
-    const service = await bootWorker({ env, config: ROOMY });
+    const service = await bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url }, config: ROOMY });
     const { client } = await makeMember(service);
     const before = { descriptors: descriptors(), children: children() };
     const ids: string[] = [];

@@ -1,11 +1,14 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
+import { Safeguards } from '../../platform/config/safeguards.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { MeteredSession } from './metered-session.js';
 import {
   Sandbox,
   SandboxError,
+  type SandboxLimits,
   type SandboxOpenOptions,
   type SandboxReport,
   type SandboxReservation,
@@ -18,13 +21,13 @@ const AUTOMATIC = ['bubblewrap', 'namespaces'];
 /** Chooses the sandbox at boot, by `SANDBOX`, where runs are carried out. With no working one the boot ends there. */
 @Injectable()
 export class SandboxSelector implements OnModuleInit {
-  private readonly logger = new Logger(SandboxSelector.name);
   private chosen: { sandbox: Sandbox; report: SandboxReport } | undefined;
 
   constructor(
     private readonly env: Env,
     private readonly plugins: PluginRegistry,
     private readonly metrics: Metrics,
+    private readonly safeguards: Safeguards,
   ) {}
 
   /** The sandbox of this process; from the end of the boot on, and only where work is done. */
@@ -50,8 +53,8 @@ export class SandboxSelector implements OnModuleInit {
     const wanted = this.env.variables.SANDBOX;
     this.chosen = await this.firstWorking(wanted === 'auto' ? AUTOMATIC : [wanted]);
     const { driver, active, missing } = this.chosen.report;
-    this.logger.log(`Sandbox ${driver}: ${active.join(' ')}`);
-    if (missing.length > 0) this.logger.warn(`Sandbox ${driver}: ${missing.join(' ')}`);
+    const inForce = [`Sandbox ${driver}: ${active.join(' ')}`, limitsInWords(sandboxLimitsOf(this.env.file))];
+    this.safeguards.report({ inForce, missing: missing.length > 0 ? [`Sandbox ${driver}: ${missing.join(' ')}`] : [] });
   }
 
   private get selected() {
@@ -72,6 +75,11 @@ export class SandboxSelector implements OnModuleInit {
     }
     throw new SandboxError(`SANDBOX: no sandbox works here.\n${reasons.join('\n')}\n${ADVICE}`);
   }
+}
+
+function limitsInWords({ wallClockSeconds, memoryBytes, processes, diskBytes, outputBytes }: SandboxLimits): string {
+  const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
+  return `Limits of a command: ${wallClockSeconds} s, ${mib(memoryBytes)} of memory, ${processes} processes, ${mib(diskBytes)} of disk, ${mib(outputBytes)} of output.`;
 }
 
 const ADVICE = `What to do: install bubblewrap (apt-get install bubblewrap), and allow user namespaces, by

@@ -3,6 +3,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { z } from 'zod';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
+import { Safeguards } from '../../platform/config/safeguards.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
@@ -25,6 +26,10 @@ export const readinessSchema = named(
           '`full`: below `DISK_RESERVE_BYTES`, new data is refused. No reason for a 503: reads and deletes go on.',
         ),
     }),
+    inForce: z
+      .array(z.string())
+      .describe('What guards this process and keeps tenants apart, one sentence each, as the boot said it.'),
+    missing: z.array(z.string()).describe('What this machine does not offer for it. No reason for a 503.'),
   }),
 );
 
@@ -48,6 +53,7 @@ export class Readiness implements OnModuleDestroy {
     private readonly dataDir: DataDir,
     private readonly signal: WorkSignal,
     private readonly space: DiskSpace,
+    private readonly safeguards: Safeguards,
   ) {}
 
   onModuleDestroy(): void {
@@ -68,6 +74,8 @@ export class Readiness implements OnModuleDestroy {
         signals: this.signal.connected ? 'ok' : 'degraded',
         storage: storage === 'ok' && this.space.state !== 'enough' ? 'full' : storage,
       },
+      inForce: [...this.safeguards.inForce],
+      missing: [...this.safeguards.missing],
     };
   }
 }

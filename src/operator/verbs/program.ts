@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Role } from '../../access/auth/auth-context.js';
 import { type KeyRecord, KeysService } from '../../access/auth/keys.service.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
+import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import {
   inWords,
@@ -162,6 +163,7 @@ export function program(extensions: ExtensionSet): Command {
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
   keys(group('key', 'keys of people and service accounts'), extensions.scopes);
+  doctor(root, extensions);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;
 }

@@ -3,6 +3,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { ExtensionSet } from '../plugins/extension-set.js';
 import { DataDir } from './data-dir.js';
 import { Env } from './env.js';
+import { Safeguards } from './safeguards.js';
 import { Secrets } from './secrets.js';
 
 @Global()
@@ -12,8 +13,8 @@ export class ConfigModule {
     const ofExtensions = extensions.providers(env);
     return {
       module: ConfigModule,
-      providers: [{ provide: Env, useValue: env }, DataDir, Secrets, ...ofExtensions],
-      exports: [Env, DataDir, Secrets, ...ofExtensions],
+      providers: [{ provide: Env, useValue: env }, DataDir, Safeguards, Secrets, ...ofExtensions],
+      exports: [Env, DataDir, Safeguards, Secrets, ...ofExtensions],
     };
   }
 }

@@ -87,8 +87,8 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     if (this.reserve === 0) {
       return { active: [], missing: ['DISK_RESERVE_BYTES is 0: nothing is refused before a disk is full.'] };
     }
-    const kept = this.found.map(({ folder, reserve }) => `${reserve} bytes on the file system of ${folder}`);
-    return { active: [`Kept free: ${kept.join(', ')}.`], missing: [] };
+    const kept = this.found.map(({ reserve }) => Math.round(reserve / 1024 ** 2));
+    return { active: [`Kept free on the disks of the service: ${kept.join(' MiB, ')} MiB.`], missing: [] };
   }
 
   /** Throws `storage_full` while there is less space than the reserve. */

@@ -1,7 +1,18 @@
 // Free space of the disks that the service writes to.
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { Safeguards } from '../config/safeguards.js';
 import { DiskSpace } from './disk-space.js';
 
 @Global()
 @Module({ providers: [DiskSpace], exports: [DiskSpace] })
-export class DiskModule {}
+export class DiskModule implements OnModuleInit {
+  constructor(
+    private readonly space: DiskSpace,
+    private readonly safeguards: Safeguards,
+  ) {}
+
+  onModuleInit(): void {
+    const { active, missing } = this.space.report;
+    this.safeguards.report({ inForce: active, missing });
+  }
+}

@@ -134,11 +134,19 @@ SELECT ${ID} FROM runs r WHERE r.status = 'running' AND r.lease_until < clock_ti
 ORDER BY r.lease_until LIMIT 50`.rows<Id>();
 
 const LIMIT = int('limit');
+const OPEN = int('open');
+
+/** The order of what waits: it stands three times in {@link QUEUED}. */
+const FAIR = raw('fresh, n, claimed_at NULLS FIRST, created_at');
+
+/** A run that is to start; `first`: its workspace has no running task, so it may have a kept place. */
+export type QueuedRun = Id & { first: boolean };
 
 /**
  * The queued runs that are to start next, fair over workspaces (docs/decisions/0014): first what was taken from a worker, then
- * the workspaces with the fewest running, of these the one that was given a place the longest ago. Visits each workspace that
- * waits once, by its first entry in the index runs_waiting, and reads no more of it than may run.
+ * the workspaces with the fewest running, of these the one that was given a place the longest ago. After the open places
+ * come only first runs of workspaces (docs/decisions/0029). Visits each workspace that waits once, by its first entry in the
+ * index runs_waiting, and reads no more of it than may run.
  */
 export const QUEUED = sql`
 WITH RECURSIVE waiting AS (
@@ -146,14 +154,16 @@ WITH RECURSIVE waiting AS (
   UNION ALL
   SELECT (
     SELECT r.workspace_id FROM runs r WHERE r.status = 'queued' AND r.workspace_id > waiting.id ORDER BY r.workspace_id LIMIT 1)
-  FROM waiting WHERE waiting.id IS NOT NULL)
-SELECT next.id
-FROM waiting JOIN workspaces w ON w.id = waiting.id LEFT JOIN workspace_claims c ON c.workspace_id = w.id
-CROSS JOIN LATERAL (
-  SELECT count(*)::int AS n, greatest(${CAP} - count(*), 0) AS room
-  FROM runs WHERE workspace_id = w.id AND status = 'running') running
-CROSS JOIN LATERAL (
-  SELECT q.id, q.epoch, q.created_at, row_number() OVER ()::int AS n FROM (
-    SELECT r.id, r.epoch, r.created_at FROM runs r WHERE r.workspace_id = w.id AND r.status = 'queued'
-    ORDER BY (r.kind = 'turn' AND r.epoch = 0), r.created_at, r.id LIMIT least(${LIMIT}, running.room)) q) next
-ORDER BY next.epoch = 0, running.n + next.n, c.claimed_at NULLS FIRST, next.created_at LIMIT ${LIMIT}`.rows<Id>();
+  FROM waiting WHERE waiting.id IS NOT NULL),
+next AS MATERIALIZED (
+  SELECT q.id, running.n + q.n = 1 AS first, q.epoch = 0 AS fresh, running.n + q.n AS n, c.claimed_at, q.created_at
+  FROM waiting JOIN workspaces w ON w.id = waiting.id LEFT JOIN workspace_claims c ON c.workspace_id = w.id
+  CROSS JOIN LATERAL (SELECT count(*)::int AS n FROM runs WHERE workspace_id = w.id AND status = 'running') running
+  CROSS JOIN LATERAL (
+    SELECT i.id, i.epoch, i.created_at, row_number() OVER ()::int AS n FROM (
+      SELECT r.id, r.epoch, r.created_at FROM runs r WHERE r.workspace_id = w.id AND r.status = 'queued'
+      ORDER BY (r.kind = 'turn' AND r.epoch = 0), r.created_at, r.id
+      LIMIT greatest(least(${CAP} - running.n, ${OPEN} + (running.n = 0)::int), 0)) i) q)
+SELECT id, first FROM (
+  (SELECT * FROM next ORDER BY ${FAIR} LIMIT ${OPEN}) UNION (SELECT * FROM next WHERE first ORDER BY ${FAIR} LIMIT ${LIMIT})) found
+ORDER BY ${FAIR} LIMIT ${LIMIT}`.rows<QueuedRun>();

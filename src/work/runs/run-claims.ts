@@ -5,7 +5,10 @@ import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
 import type { ClaimedRun } from './claimed-run.js';
-import { CLAIM, EXPIRED, HAND_BACK, LET_GO, QUEUED, RECOVER, RENEW } from './run-claims.sql.js';
+import { CLAIM, EXPIRED, HAND_BACK, LET_GO, QUEUED, type QueuedRun, RECOVER, RENEW } from './run-claims.sql.js';
+
+/** A kept place is a claim under this cap: its workspace has no running task, in any worker. */
+const FIRST = { freeCap: 1, paidCap: 1 };
 
 /** Who holds a run: claim, lease, hand back, recover. */
 @Injectable()
@@ -27,9 +30,12 @@ export class RunClaims {
     this.limitMs = (this.leaseSeconds * 1000) / 3;
   }
 
-  /** Takes a queued run for this process; null when it is not to be had, or its workspace is at its cap. One statement. */
-  async claim(runId: string): Promise<ClaimedRun | null> {
-    const claim = CLAIM({ runId, leaseSeconds: this.leaseSeconds, ...this.caps });
+  /**
+   * Takes a queued run for this process; null when it is not to be had, or its workspace is at its cap. One statement.
+   * @param which `first` takes it only for a workspace without a running task.
+   */
+  async claim(runId: string, which: 'any' | 'first' = 'any'): Promise<ClaimedRun | null> {
+    const claim = CLAIM({ runId, leaseSeconds: this.leaseSeconds, ...(which === 'any' ? this.caps : FIRST) });
     const [row] = await this.database.claims.run(claim, this.limitMs);
     return row === undefined ? null : { runId, ...row };
   }
@@ -65,9 +71,12 @@ export class RunClaims {
     return recovered;
   }
 
-  /** The queued runs that are to start next, of workspaces below their cap: at most `limit`, in fair order. */
-  async queued(limit: number): Promise<string[]> {
-    return (await this.look(QUEUED({ limit, ...this.caps }))).map(({ id }) => id);
+  /**
+   * The queued runs that are to start next, of workspaces below their cap: at most `limit`, in fair order.
+   * @param open how many places are for every workspace; the others are for workspaces without a running task.
+   */
+  queued(limit: number, open: number): Promise<QueuedRun[]> {
+    return this.look(QUEUED({ limit, open, ...this.caps }));
   }
 
   private look<Row>(query: Query<Row>): Promise<Row[]> {

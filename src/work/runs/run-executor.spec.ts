@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { until } from '../../../test/harness/until.js';
 import { readEnv } from '../../platform/config/env.js';
+import { Safeguards } from '../../platform/config/safeguards.js';
 import type { ClaimedRun } from './claimed-run.js';
 import type { RunLeases } from './run-leases.js';
 import type { DiskSpace } from '../../platform/disk/disk-space.js';
@@ -12,7 +13,8 @@ import type { WorkdirCleaner } from './workdir-cleaner.js';
 
 const executorOf = (claims: RunClaims, held: RunLeases, driver = {} as RunDriver): RunExecutor => {
   const [recorder, workdirs] = [{} as RunRecorder, {} as WorkdirCleaner];
-  return new RunExecutor(claims, held, driver, recorder, workdirs, { state: 'enough' } as DiskSpace, readEnv({}));
+  const space = { state: 'enough' } as DiskSpace;
+  return new RunExecutor(claims, held, driver, recorder, workdirs, space, new Safeguards(), readEnv({}));
 };
 
 describe('The executor of runs', () => {
@@ -21,7 +23,7 @@ describe('The executor of runs', () => {
     const claim = (id: string) => (asked.push(id), Promise.resolve(null));
     const claims = {
       claim,
-      queued: () => Promise.resolve(asked.length === 0 ? ['early'] : []),
+      queued: () => Promise.resolve(asked.length === 0 ? [{ id: 'early', first: true }] : []),
     } as unknown as RunClaims;
     const executor = executorOf(claims, { size: 0 } as RunLeases);
     await executor.execute('early');
@@ -35,7 +37,7 @@ describe('The executor of runs', () => {
     let answer: ((run: ClaimedRun) => void) | null = null;
     const claims = {
       claim: () => new Promise<ClaimedRun>((resolve) => (answer = resolve)),
-      queued: () => Promise.resolve(answer === null ? ['slow'] : []),
+      queued: () => Promise.resolve(answer === null ? [{ id: 'slow', first: true }] : []),
     } as unknown as RunClaims;
     const { signal } = new AbortController();
     const add = jest.fn<RunLeases['add']>(() => ({ signal, stopping: signal }));

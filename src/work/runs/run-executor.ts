@@ -1,11 +1,19 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
+import { Safeguards } from '../../platform/config/safeguards.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
 import { RunClaims } from './run-claims.js';
+import type { QueuedRun } from './run-claims.sql.js';
 import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
@@ -16,21 +24,33 @@ const MAX_LOST = 3;
 /** Milliseconds in which nothing is claimed after the sandbox had no place for a run. */
 const BUSY_MS = 1000;
 
+/** Of so many places of a worker one is kept for workspaces that have no running task; at least one of two places. */
+const ONE_IN = 4;
+
+/**
+ * How many of a worker's `places` go to a workspace only while it has no running task (docs/decisions/0029). Of a single place none
+ * is kept: the workspaces take turns.
+ */
+export function keptPlaces(places: number): number {
+  return places < 2 ? 0 : Math.max(1, Math.floor(places / ONE_IN));
+}
+
 /**
  * Drives runs: claims one, lets the engine work, records what happens, and takes the next. A signal is obeyed while there
  * are free places that nothing waits for; else the table says in fair order what comes next (docs/decisions/0014).
  */
 @Injectable()
-export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly concurrency: number;
+  private readonly kept: number;
   private readonly claiming = new Map<string, Promise<unknown>>();
   private ready = false;
   private stopping = false;
   private filling = false;
   /** Work may have come since the last look at the table. */
   private lookAgain = false;
-  /** The last look found a run that this process is claiming already. That claim may still be refused, so the look is repeated. */
+  /** A run was left out because of a claim under way. That claim may still be refused, so the look is repeated. */
   private passedOver = false;
   private lost = 0;
   /** By `performance.now()`. */
@@ -43,9 +63,17 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly recorder: RunRecorder,
     private readonly workdirs: WorkdirCleaner,
     private readonly space: DiskSpace,
+    private readonly safeguards: Safeguards,
     env: Env,
   ) {
     this.concurrency = env.variables.WORKER_CONCURRENCY;
+    this.kept = keptPlaces(this.concurrency);
+  }
+
+  onModuleInit(): void {
+    const [places, kept] = [this.concurrency, this.kept];
+    const of = kept === 0 ? 'workspaces take turns' : `${kept} kept for workspaces that have no running task`;
+    this.safeguards.report({ inForce: [`Places for tasks: ${places}, ${of}.`] });
   }
 
   /** How many runs could start now. */
@@ -55,15 +83,28 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     return !this.ready || this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
   }
 
+  /** Of the free places, how many are for every workspace. */
+  get open(): number {
+    return Math.max(0, this.free - this.kept);
+  }
+
   /**
    * Where every signal ends: claims the run and starts it when there is a free place that nothing else waits for. Otherwise it
    * is left in the table with the others, which is looked at whenever a run ends.
-   * Resolves when it is claimed or refused, not when it is over. Never rejects: the reconciler tries again.
+   * Resolves when it is claimed (true) or refused, not when it is over. Never rejects: the reconciler tries again.
    */
-  async execute(runId: string): Promise<void> {
-    if (this.claiming.has(runId)) return;
-    if (this.filling || this.free <= 0) this.lookAgain = true;
-    else if (!(await this.claim(runId)) && (this.lookAgain || this.passedOver)) await this.fill();
+  async execute(runId: string): Promise<boolean> {
+    if (this.claiming.has(runId)) return false;
+    if (this.filling || this.free <= 0) {
+      this.lookAgain = true;
+      return false;
+    }
+    const open = this.open > 0;
+    if (await this.claim(runId)) return true;
+    // Without an open place it was refused a kept one. A claim under way that is refused too leaves one open, or has by now.
+    if (!open) this.passedOver ||= this.open > 0 || this.claiming.size > 0;
+    if (this.lookAgain || this.passedOver) await this.fill();
+    return false;
   }
 
   /**
@@ -78,8 +119,10 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
       while (this.lookAgain && this.free > 0) {
         this.lookAgain = false;
         this.passedOver = false;
-        const found = await this.claims.queued(this.free + this.claiming.size);
-        for (const runId of found) void this.take(runId);
+        // What is being claimed stands in the table still, and takes the places that its claims have taken here.
+        const under = this.claiming.size;
+        const found = await this.claims.queued(this.free + under, Math.max(0, this.free + under - this.kept));
+        for (const run of found) void this.take(run);
       }
     } catch (error) {
       this.logger.warn(`The look at the queue failed: ${String(error)}`);
@@ -107,15 +150,16 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /** Claims what a look has found; when another process was first, there may be more for us. */
-  private async take(runId: string): Promise<void> {
-    if (this.claiming.has(runId)) this.passedOver = true;
-    else if (this.free > 0 && !(await this.claim(runId)) && ++this.lost <= MAX_LOST) await this.fill();
+  private async take({ id, first }: QueuedRun): Promise<void> {
+    if (this.claiming.has(id)) this.passedOver = true;
+    else if ((first ? this.free : this.open) <= 0) this.passedOver ||= this.claiming.size > 0;
+    else if (!(await this.claim(id)) && ++this.lost <= MAX_LOST) await this.fill();
   }
 
   /** Whether the run is ours now. */
   private async claim(runId: string): Promise<boolean> {
     const askedAt = performance.now();
-    const claim = this.claims.claim(runId);
+    const claim = this.claims.claim(runId, this.open > 0 ? 'any' : 'first');
     this.claiming.set(runId, claim);
     let run: ClaimedRun | null = null;
     try {

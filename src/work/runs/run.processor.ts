@@ -13,12 +13,12 @@ export class RunProcessor {
   ) {}
 
   /**
-   * Bull gives a job to any worker. A worker that is full or stops passes it on by a notice: without it the others would find the
-   * run at their next look, up to a second later.
+   * Bull gives a job to any worker. A worker that has no open place, or stops, passes on what it does not take by a notice: without
+   * it the others would find the run at their next look, up to a second later.
    */
   @Process({ concurrency: 4 })
-  ring({ data }: Job<{ runId: string }>): Promise<void> {
-    if (this.executor.free <= 0) this.channel.send({ work: data.runId });
-    return this.executor.execute(data.runId);
+  async ring({ data }: Job<{ runId: string }>): Promise<void> {
+    const open = this.executor.open > 0;
+    if (!(await this.executor.execute(data.runId)) && !open) this.channel.send({ work: data.runId });
   }
 }

@@ -96,7 +96,8 @@ export abstract class LocalSandbox extends Sandbox {
       const programs = ['node', 'npm', 'git', 'rg'].filter((name) => probed.get(name) !== 'yes');
       const absent = programs.filter((name) => name !== 'rg' || root.missing.length === 0);
       const missing = absent.map((name) => `${name} does not run inside.`);
-      const active = base === this.dataDir.path ? [] : [`Workdirs lie in ${base}: DATA_DIR is closed to their users.`];
+      const active =
+        base === this.dataDir.path ? [] : ['Workdirs lie outside of DATA_DIR, which is closed to their users.'];
       return {
         driver: report.driver,
         active: [...report.active, ...active, ...memory.active, WATCHED_DISK],
