@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { cleanName } from './file-name.js';
+import { uploadName } from './file-name.js';
 import { type FilePart, readFilePart } from './multipart.js';
 import { FileStorage, type PutFile } from './storage/file-storage.js';
 
@@ -25,14 +25,16 @@ export class FileIntake {
    */
   async receive(workspaceId: string, request: IncomingMessage): Promise<PutFile & { name: string }> {
     return this.read(request, async ({ content, declaredType, name }) => {
+      const named = { name: uploadName(name) };
       const stored = await this.storage.put(workspaceId, content, { maxBytes: this.maxBytes, declaredType });
-      return { ...stored, name: cleanName(name) };
+      return { ...stored, ...named };
     });
   }
 
   /** Reads a form that is to be refused for another reason, keeping nothing. Throws what {@link receive} would. */
   async discard(request: IncomingMessage): Promise<void> {
-    await this.read(request, async ({ content }) => {
+    await this.read(request, async ({ content, name }) => {
+      uploadName(name);
       let left = this.maxBytes;
       const nowhere = new Writable({
         write: (chunk: Buffer, _encoding, done) => done((left -= chunk.length) < 0 ? this.tooLarge() : null),
