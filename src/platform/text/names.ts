@@ -1,4 +1,5 @@
 // What names and titles may hold: one rule for clients, the agent and operators (reference §1, decision 0030).
+/* eslint no-misleading-character-class: off -- each of these characters is meant by itself */
 
 /**
  * What is refused, as the inside of a character class: control characters, separators of lines and paragraphs, and what has no

@@ -100,5 +100,5 @@ function titleOf(content: string): string {
 function firstLine(content: string): string | undefined {
   return content
     .split('\n')
-    .find((text) => /[^\s\u200c\u200d#>*_=+-]/u.test(shown(text)) && !/^\s*(```|~~~)/.test(text));
+    .find((text) => /[^\s#>*_=+-]/u.test(shown(text)) && !/^\s*(```|~~~)/.test(text));
 }
