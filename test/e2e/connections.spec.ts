@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Connections } from '../../src/platform/http/connections.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
@@ -23,7 +22,7 @@ describe('Connections (reference §16)', () => {
     await makeNotes(service.db);
     member = await makeMember(service);
     // Its own connections of the client that made the member are no part of the sums.
-    (service.app.getHttpServer() as Server).closeAllConnections();
+    service.app.getHttpServer().closeAllConnections();
     await until('none to be open', async () => (await figure('connections{state="idle"}')) === 0);
   };
   afterEach(async () => {
@@ -168,7 +167,7 @@ describe('Connections (reference §16)', () => {
 
     it('that send nothing, or only bits of a head', async () => {
       await boot({});
-      const server = service.app.getHttpServer() as Server;
+      const server = service.app.getHttpServer();
       expect(server).toMatchObject({ headersTimeout: 10_000, connectionsCheckingInterval: 5_000 });
       Object.assign(server, { headersTimeout: 300, connectionsCheckingInterval: 20 });
       // The server starts its look at them when it listens.
@@ -233,7 +232,7 @@ describe('Connections (reference §16)', () => {
 
     it('but one that is kept alive has its time, whatever its requests were', async () => {
       await boot({});
-      expect((service.app.getHttpServer() as Server).keepAliveTimeout).toBe(65_000);
+      expect(service.app.getHttpServer().keepAliveTimeout).toBe(65_000);
       const client = await open(A);
       await client.ask(LIVE);
       service.app.get(Connections, { strict: false }).sweep(performance.now() + 3_600_000);

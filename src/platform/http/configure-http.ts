@@ -54,8 +54,15 @@ function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
 /** A browser at the bare address gets the page with the documentation; a program gets the 404 that names it. */
 function showDocumentation(req: Request, res: Response, next: NextFunction): void {
   const reads = req.method === 'GET' || req.method === 'HEAD';
-  if (req.path !== '/' || !reads || !/\btext\/html\b/i.test(req.headers.accept ?? '')) return next();
+  if (req.path !== '/' || !reads || !asksForHtml(req.headers.accept ?? '')) return next();
   res.writeHead(302, { Location: '/docs', Vary: 'Accept' }).end();
+}
+
+/** Whether `Accept` names `text/html`; a weight of 0 refuses it (RFC 9110 §12.4.2). */
+function asksForHtml(accept: string): boolean {
+  const ranges = accept.toLowerCase().split(',');
+  const html = ranges.find((range) => range.split(';', 1)[0]?.trim() === 'text/html');
+  return html !== undefined && !/;\s*q\s*=\s*0(\.0*)?\s*(;|$)/.test(html);
 }
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {
