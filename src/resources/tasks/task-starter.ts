@@ -98,7 +98,5 @@ function titleOf(content: string): string {
 
 /** Neither blank, nor the mark of a fence, nor marks alone: a rule, an underline, the hashes of an empty heading. */
 function firstLine(content: string): string | undefined {
-  return content
-    .split('\n')
-    .find((text) => /[^\s#>*_=+-]/u.test(shown(text)) && !/^\s*(```|~~~)/.test(text));
+  return content.split('\n').find((text) => /[^\s#>*_=+-]/u.test(shown(text)) && !/^\s*(```|~~~)/.test(text));
 }
