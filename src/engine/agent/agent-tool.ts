@@ -21,6 +21,8 @@ export interface PublishedFile {
   /** UUIDv7, made by the tool, so that its output can name it. */
   id: string;
   name: string;
+  /** Bytes, where they are known: for the words of a refusal. */
+  size?: number;
   content: Readable;
 }
 

@@ -13,6 +13,7 @@ export class LazySandbox {
   private opening: Promise<SandboxSession> | undefined;
   private readonly late: InputFile[] = [];
   private reservation: SandboxReservation | null = null;
+  private session: SandboxSession | null = null;
 
   constructor(
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
@@ -22,6 +23,11 @@ export class LazySandbox {
   /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox has no place for the run now. */
   async reserve(): Promise<void> {
     this.reservation = await this.sandboxes.reserve(this.input.taskId);
+  }
+
+  /** As of {@link SandboxSession}; null without a session. */
+  get workdirBytes(): number | null {
+    return this.session?.workdirBytes ?? null;
   }
 
   /** Rejects with {@link SandboxError} when no sandbox can be opened. */
@@ -61,7 +67,7 @@ export class LazySandbox {
     const session = await this.sandboxes.open({ taskId, project, reservation: this.reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);
-      return session;
+      return (this.session = session);
     } catch (error) {
       await session.close();
       throw error;
