@@ -106,27 +106,37 @@ describe('Files (reference §7)', () => {
   describe('GET /v1/files/{fileId}/content', () => {
     it('gives the bytes, as a download that no browser runs', async () => {
       const bytes = randomBytes(300_000);
-      const file = await makeFile(bytes, 'data.bin', 'application/x-thing');
+      const file = await makeFile(bytes, 'data.json', 'application/vnd.thing+json');
       const answer = await content(file.id);
       expect(answer.status).toBe(200);
       expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
       expect(Object.fromEntries(answer.headers)).toMatchObject({
-        'content-type': 'application/x-thing',
+        'content-type': 'application/vnd.thing+json',
         'content-length': '300000',
         etag: `"${file.sha256}"`,
         'accept-ranges': 'bytes',
-        'content-disposition': `attachment; filename="data.bin"; filename*=UTF-8''data.bin`,
+        'content-disposition': `attachment; filename="data.json"; filename*=UTF-8''data.json`,
         'x-content-type-options': 'nosniff',
         'content-security-policy': 'sandbox',
         'cache-control': 'private, no-cache',
       });
     });
 
-    it('serves HTML, SVG and XML as bytes of no type, while the file keeps its own', async () => {
-      for (const type of ['text/html', 'image/svg+xml', 'application/xml']) {
-        const file = await makeFile(`<p>${type}`, 'a', type);
-        expect((await content(file.id)).headers.get('content-type')).toBe('application/octet-stream');
-        expect(file.mediaType).toBe(type);
+    it.each([
+      ...['text/html', 'image/svg+xml', 'application/xml', 'text/x-html', 'application/hta', 'text/vbscript'],
+      ...['text/javascript', 'message/rfc822', 'application/x-thing'],
+    ])('serves %s as bytes of no type, in every answer, while the file keeps its own', async (type) => {
+      const file = await makeFile(`<p>${type}`, 'a', type);
+      expect(file.mediaType).toBe(type);
+      for (const headers of [{}, { Range: 'bytes=0-1' }]) {
+        const answer = await content(file.id, headers);
+        const served = ['content-type', 'content-disposition', 'x-content-type-options', 'content-security-policy'];
+        expect(served.map((name) => answer.headers.get(name))).toEqual([
+          'application/octet-stream',
+          expect.stringMatching(/^attachment; /),
+          'nosniff',
+          'sandbox',
+        ]);
       }
     });
 

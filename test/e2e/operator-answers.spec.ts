@@ -21,14 +21,25 @@ describe('What the operator command says and asks (reference §16)', () => {
   });
   afterAll(() => service.close());
 
-  it.each(['a\nb', 'a\u001b[31m', 'a\u2028b', ' '])('takes no name such as %j', async (name) => {
-    for (const words of [
-      ['workspace', 'create', '--name', name],
-      ['user', 'create', '--email', 'a@b.example', '--name', name],
-      ['service-account', 'create', '--workspace', 'default', '--name', name],
-    ]) {
-      await expect(operator.run(...words)).rejects.toThrow('has 1 to 200 characters, and no control characters.');
-    }
+  it.each(['a\nb', 'a\u001b[31m', 'a\u2028b', 'a\u202eb', 'a\u200bb', 'a\u{e0041}', ' '])(
+    'takes no name such as %j',
+    async (name) => {
+      for (const words of [
+        ['workspace', 'create', '--name', name],
+        ['user', 'create', '--email', 'a@b.example', '--name', name],
+        ['service-account', 'create', '--workspace', 'default', '--name', name],
+        ['key', 'create', '--workspace', 'default', '--user', 'owner@localhost', '--name', name],
+      ]) {
+        await expect(operator.run(...words)).rejects.toThrow(
+          'has 1 to 200 characters, in one line, without control characters and hidden ones.',
+        );
+      }
+    },
+  );
+
+  it('takes no address that is not shown as it is', async () => {
+    const words = ['user', 'create', '--email', 'a\u202eb@c.example', '--name', 'A'];
+    await expect(operator.run(...words)).rejects.toThrow('is no address');
   });
 
   it('lists keys with whose they are and when they were used', async () => {

@@ -41,7 +41,14 @@ describe('Routes, request ids and headers (reference §1)', () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
       expect(answer.headers.get('x-request-id')).toMatch(UUID);
     }
-    for (const headers of [{ Accept: '*/*' }, { Accept: 'application/json' }]) {
+    for (const Accept of [
+      '*/*',
+      'application/json',
+      'text/html;q=0',
+      'application/json, Text/HTML ; q=0.000',
+      'text/htmlx',
+    ]) {
+      const headers = { Accept };
       const { status, body } = await anonymous.get<ErrorBody>('/', { headers });
       expect([status, body.error.code]).toEqual([404, 'not_found']);
       expect(body.error.message).toContain('/docs');

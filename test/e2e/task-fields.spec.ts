@@ -30,7 +30,10 @@ describe('The limits of a task’s fields (reference §4)', () => {
     expect((await createTask(member.client, { content: '\n\n  First line \nsecond' })).title).toBe('First line');
   });
 
-  it.each(['a\nb', 'a\tb', 'a\u001b[31mb', 'a\u007f', 'a\u0085b'])('title %j is 400: one line', async (title) => {
+  it.each([
+    ...['a\nb', 'a\tb', 'a\u001b[31mb', 'a\u007f', 'a\u0085b'],
+    ...['a\u2028b', 'a\u202eb', 'a\u2066b', 'a\u200fb', 'a\u061cb', 'a\u200bb', 'a\u2060b', 'a\ufeffb', 'a\u{e0041}'],
+  ])('title %j is 400: one line of what is shown', async (title) => {
     expect(await refusal({ title })).toEqual([400, 'invalid_field', 'title']);
     const { id } = await createTask(member.client, { content: 'x' });
     expect((await member.client.request('PATCH', `/v1/tasks/${id}`, { json: { title } })).status).toBe(400);
@@ -47,6 +50,8 @@ describe('The limits of a task’s fields (reference §4)', () => {
     ['a rule', '***\nFix it\n===\n', 'Fix it'],
     ['a list', '- one\n- two', '- one'],
     ['control characters', '\u001b[31mFix\u0007\tit\u001b[0m', '[31mFix it [0m'],
+    ['hidden characters', '\u202e# \u200bFix\u2066 it\u{e0041}', 'Fix it'],
+    ['a hidden line', '\u200b\n\u2060\u200d\nFix it', 'Fix it'],
     ['marks alone', '---\n***\n', 'Task'],
     ['a question mark', '?', '?'],
   ])('a title from content with %s', async (_what, content, title) => {

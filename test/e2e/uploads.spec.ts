@@ -64,6 +64,20 @@ describe('Uploads (reference §7)', () => {
       expect(await upload(service, member, 'x', { name: given })).toMatchObject({ name });
     });
 
+    it.each(['invoice\u202efdp.exe', 'a\u200bb', 'a\u2028b', 'a\u2066b', 'a\u{e0041}', 'dir/a\ufeffb'])(
+      'refuses the name %j, and keeps nothing',
+      async (name) => {
+        const form = new FormData();
+        form.append('file', new Blob([`bytes of ${name}`]), name);
+        const answer = await postForm(service, member, form);
+        expect(answer.status).toBe(400);
+        expect(await answer.json()).toMatchObject({
+          error: { code: 'invalid_field', param: 'file', message: expect.stringMatching(/^The name of the file must/) },
+        });
+        expect(await storedFiles(service)).not.toContain(sha256(`bytes of ${name}`));
+      },
+    );
+
     it('takes the media type from the bytes, then the declared one, then none', async () => {
       const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
       expect(await upload(service, member, png, { type: 'text/html' })).toMatchObject({ mediaType: 'image/png' });

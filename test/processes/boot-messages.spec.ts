@@ -59,6 +59,12 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
     expect(await refusal({ CONFIG_FILE: file })).toMatch(/^CONFIG_FILE, rateLimits.*file_upload/m);
   }, 60_000);
 
+  it('the system does not let it open as many files as are configured', async () => {
+    expect(await refusal({ MAX_CONNECTIONS: '9999999' })).toMatch(
+      /^MAX_CONNECTIONS: at most \d+ is expected\. The system lets this process open \d+ files \(the hard limit of nofile\)/,
+    );
+  }, 60_000);
+
   it('DATABASE_URL leads nowhere; the message holds no password', async () => {
     const port = await freePort();
     const said = await refusal({ DATABASE_URL: `postgres://postgres:top-secret@127.0.0.1:${port}/postgres` });
@@ -95,6 +101,23 @@ describe('A boot that succeeds (reference §16)', () => {
     }
   }, 120_000);
 
+  it('under a low limit of open files says so by its name, and serves', async () => {
+    const db = await createDatabase();
+    const port = await freePort();
+    try {
+      const said = await onTerminal(
+        { DATABASE_URL: db.url, PORT: String(port), ROLE: 'api' },
+        'prlimit --nofile=700:700',
+      );
+      expect(said[0]).toMatch(
+        /^Warning, Connections: The system lets this process open 700 files \(the hard limit of nofile\), so it takes 444 connections/,
+      );
+      expect(said).toContain(`Ready at http://127.0.0.1:${port}`);
+    } finally {
+      await db.drop();
+    }
+  }, 60_000);
+
   it('elsewhere logs JSON, and what Nest wires only at debug', async () => {
     const db = await createDatabase();
     try {
@@ -126,8 +149,8 @@ describe('A boot that succeeds (reference §16)', () => {
   });
 
   /** The lines that the service prints until it listens, with a terminal as its standard output. */
-  async function onTerminal(env: Record<string, string>): Promise<string[]> {
-    const line = `exec ${process.execPath} ${MAIN}`;
+  async function onTerminal(env: Record<string, string>, below = ''): Promise<string[]> {
+    const line = `exec ${below} ${process.execPath} ${MAIN}`;
     const child = spawn('script', ['--quiet', '--flush', '--command', line, '/dev/null'], {
       env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...settings(), ...env },
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -7,7 +7,7 @@ import type { Scope } from '../../platform/http/endpoint.js';
 import { ApiKey } from './api-key.entity.js';
 import { newKey, prefixOf } from './api-key.js';
 import { CredentialsService } from './credentials.service.js';
-import { OperatorError } from './operator-error.js';
+import { nameOf, OperatorError } from './operator-error.js';
 
 interface NewKey {
   workspaceId: string;
@@ -62,13 +62,13 @@ export class KeysService {
     private readonly credentials: CredentialsService,
   ) {}
 
-  /** Throws {@link OperatorError} when the user is not a member. */
+  /** Throws {@link OperatorError} when the user is not a member, or the name is none. */
   async create(key: NewKey): Promise<KeyRecord & { secret: string }> {
     const kind = key.service === true ? 'service' : 'person';
     const secret = newKey(kind);
     const digest = this.credentials.digest(secret);
     const [record] = await this.transactions.run(
-      CREATE({ ...key, id: newId(), kind, prefix: prefixOf(secret), digest }),
+      CREATE({ ...key, name: nameOf(key.name, 'A key name'), id: newId(), kind, prefix: prefixOf(secret), digest }),
     );
     if (record === undefined) {
       throw new OperatorError(`This user is not a member of this workspace; add it with 'member add'.`);

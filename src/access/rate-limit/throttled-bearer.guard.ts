@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { BearerGuard } from '../auth/bearer.guard.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { networkOf } from './network.js';
+import { networkOf } from '../../platform/http/network.js';
 import { rateLimited } from './rate-limited.js';
 import { RateLimiter } from './rate-limiter.js';
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
+import { isName } from '../../platform/text/names.js';
 import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
 import { raw, sql, text, uuid } from '../../platform/database/sql.js';
@@ -37,7 +38,8 @@ export class UsersService {
   async create(input: { email: string; name: string }): Promise<Person> {
     const email = input.email.trim();
     const name = nameOf(input.name, 'A user name');
-    if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 320) throw new OperatorError(`'${email}' is no address.`);
+    if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 320 || !isName(email))
+      throw new OperatorError(`'${email}' is no address.`);
     const [made] = await this.transactions.run(CREATE({ id: newId(), email, name }));
     if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
     return made;

@@ -94,6 +94,11 @@ describe('a model call fails the turn', () => {
     ['a refused request', { status: 400 }, /answered 400/],
     ['an unknown model', { status: 404 }, /not known/],
     [
+      'a redirect',
+      { status: 307, headers: { location: 'http://127.0.0.1:9/?key=sk-123' } },
+      /answered 307 \(it redirects elsewhere/,
+    ],
+    [
       'a conversation that is too long',
       { status: 400, body: '{"error":{"message":"maximum context length is 8"}}' },
       /longer than/,

@@ -4,6 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { ConfigurationError, type Env } from '../config/env.js';
 import { Metrics } from '../metrics/metrics.js';
+import { Connections, SWEEP_MS } from './connections.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from '../logging/pino-logger.js';
 import { refuseBrokenRequest, wrongHost } from './broken-request.js';
@@ -30,6 +31,8 @@ export function configureHttp(
   Object.assign(express.router, { strict: true, caseSensitive: true });
   app.use(app.get(Metrics, { strict: false }).middleware);
   app.use(stampResponse);
+  const connections = app.get(Connections, { strict: false });
+  app.use(connections.middleware);
   if (logger.pino.isLevelEnabled('debug')) app.use(accessLog(logger));
   if (!env.servesApi) app.use(onlyHealth);
   const explorer = app.get(EndpointExplorer, { strict: false });
@@ -38,7 +41,9 @@ export function configureHttp(
     next(wrongHost(req) ?? (req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined));
   });
   app.use(showDocumentation);
-  limit(app.getHttpServer() as Server);
+  const server = app.getHttpServer() as Server;
+  limit(server);
+  connections.watch(server, express.get('trust proxy fn') as (address: string, hop: number) => boolean);
 }
 
 /** The modules of a worker bring all routes; the worker serves these alone. */
@@ -49,8 +54,15 @@ function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
 /** A browser at the bare address gets the page with the documentation; a program gets the 404 that names it. */
 function showDocumentation(req: Request, res: Response, next: NextFunction): void {
   const reads = req.method === 'GET' || req.method === 'HEAD';
-  if (req.path !== '/' || !reads || !/\btext\/html\b/i.test(req.headers.accept ?? '')) return next();
+  if (req.path !== '/' || !reads || !asksForHtml(req.headers.accept ?? '')) return next();
   res.writeHead(302, { Location: '/docs', Vary: 'Accept' }).end();
+}
+
+/** Whether `Accept` names `text/html`; a weight of 0 refuses it (RFC 9110 §12.4.2). */
+function asksForHtml(accept: string): boolean {
+  const ranges = accept.toLowerCase().split(',');
+  const html = ranges.find((range) => range.split(';', 1)[0]?.trim() === 'text/html');
+  return html !== undefined && !/;\s*q\s*=\s*0(\.0*)?\s*(;|$)/.test(html);
 }
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {
@@ -99,9 +111,11 @@ function trustProxy(express: Express, value: string | undefined): void {
   }
 }
 
-/** Sets the server's limits, in milliseconds. The server lets go of a client that sends nothing for long; an upload may take ten minutes. */
+/** Sets the server's limits, in milliseconds; {@link Connections} has those of answers. */
 function limit(server: Server): void {
-  server.headersTimeout = 20_000;
+  // Also for a connection that sends nothing at all.
+  server.headersTimeout = 10_000;
+  // An upload may take ten minutes. Other bodies have less: see readBody.
   server.requestTimeout = 600_000;
   // The usual balancers keep idle connections for a minute. With a shorter time here they would use one that is half closed.
   server.keepAliveTimeout = 65_000;
@@ -110,6 +124,7 @@ function limit(server: Server): void {
   // A server may ignore an expectation that it does not know (RFC 9110 §10.1.1). Node would answer it without a body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   server.on('clientError', refuseBrokenRequest);
-  // Nest has made the server by now, so its option is set afterwards; see wrongHost.
-  Object.assign(server, { requireHostHeader: false });
+  // Nest has made the server by now, so its options are set afterwards. For the host see wrongHost; Node's own interval of half a minute
+  // would give a head four times its time.
+  Object.assign(server, { requireHostHeader: false, connectionsCheckingInterval: SWEEP_MS });
 }

@@ -2,6 +2,7 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ConnectionCloser } from './connection-closer.js';
+import { Connections } from './connections.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { OpenApi } from './openapi/openapi.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
@@ -11,7 +12,7 @@ import { Pages } from './pages.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [OpenApiController],
-  providers: [ConnectionCloser, EndpointExplorer, OpenApi, Pages],
+  providers: [ConnectionCloser, Connections, EndpointExplorer, OpenApi, Pages],
   exports: [EndpointExplorer, OpenApi, Pages],
 })
 export class HttpModule {}

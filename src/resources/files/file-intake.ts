@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
-import { cleanName } from './file-name.js';
+import { uploadName } from './file-name.js';
 import { type FilePart, readFilePart } from './multipart.js';
 import { type Room, StorageQuota } from './storage-quota.js';
 import { FileStorage, type PutFile } from './storage/file-storage.js';
@@ -28,15 +28,17 @@ export class FileIntake {
     const what = length === undefined ? null : `an upload of ${length} bytes`;
     const room = await this.quota.room(workspace.id, workspace.plan, what);
     return this.read(request, room, async ({ content, declaredType, name }) => {
+      const named = { name: uploadName(name) };
       const stored = await this.storage.put(workspace.id, content, { ...room, declaredType });
-      return { ...stored, name: cleanName(name) };
+      return { ...stored, ...named };
     });
   }
 
   /** Reads a form that is to be refused for another reason, keeping nothing. Throws what {@link receive} would. */
   async discard(request: IncomingMessage): Promise<void> {
     const room = this.quota.most;
-    await this.read(request, room, async ({ content }) => {
+    await this.read(request, room, async ({ content, name }) => {
+      uploadName(name);
       let left = room.maxBytes;
       const nowhere = new Writable({
         write: (chunk: Buffer, _encoding, done) => done((left -= chunk.length) < 0 ? room.tooLong : null),

@@ -8,6 +8,7 @@ describe('file names', () => {
     ['../../etc/passwd', 'passwd'],
     ['a\u0000\n\r\t\u007f\u0085b.txt', 'ab.txt'],
     ['Übersicht 報告 🎉.md', 'Übersicht 報告 🎉.md'],
+    ['a\u202eb\u200b\u2028.txt', 'ab.txt'],
     ['half \ud83d pair', 'half \u{fffd} pair'],
     ['', 'file'],
     ['   ', 'file'],

@@ -1,12 +1,24 @@
+import { ApiError } from '../../platform/http/api-error.js';
+import { isShown, shown } from '../../platform/text/names.js';
+
 /** The longest name that the usual file systems take, in bytes of UTF-8. */
 const MAX_BYTES = 255;
 // A longer "extension" is not one, and is cut like the rest.
 const MAX_EXTENSION_BYTES = 32;
 
-/** A name to store: the last path segment without control characters, at most 255 bytes, never empty (reference §7). */
+/** {@link cleanName} of an upload. Throws 400 where hidden characters would make a name look like another. */
+export function uploadName(given: string | null | undefined): string {
+  if (isShown(lastSegment(given).replace(/\p{Cc}/gu, ''))) return cleanName(given);
+  const message =
+    'The name of the file must be without hidden characters, such as those that turn the direction of text.';
+  throw new ApiError('invalid_field', message, { param: 'file' });
+}
+
+/**
+ * A name to store: the last path segment without control characters and hidden ones, at most 255 bytes, never empty (reference §7).
+ */
 export function cleanName(given: string | null | undefined): string {
-  const segment = (given ?? '').split(/[/\\]/).at(-1) ?? '';
-  const name = segment.replace(/\p{Cc}/gu, '').replace(/\p{Surrogate}/gu, '\u{fffd}');
+  const name = shown(lastSegment(given)).replace(/\p{Surrogate}/gu, '\u{fffd}');
   if (name.trim() === '' || name === '.' || name === '..') return 'file';
   const { stem, extension } = parts(name);
   return fit(stem, extension);
@@ -30,6 +42,10 @@ export function attachment(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/gu, '_');
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
+
+function lastSegment(path: string | null | undefined): string {
+  return (path ?? '').split(/[/\\]/).at(-1) ?? '';
 }
 
 function parts(name: string): { stem: string; extension: string } {

@@ -3,6 +3,7 @@ import type { AuthContext } from '../../access/auth/auth-context.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { shown } from '../../platform/text/names.js';
 import { newId } from '../../platform/database/ids.js';
 import type { Effort, ModelInfo } from '../../engine/models/model-provider.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
@@ -86,7 +87,7 @@ const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\r?\n\1[ \t]*(?:\r?\n|$)/;
 /** The first line that says something, without Markdown's heading marks, in 200 characters: text before front matter. */
 function titleOf(content: string): string {
   const line = firstLine(content.replace(FRONT_MATTER, '')) ?? firstLine(content) ?? 'Task';
-  const plain = line.replace(/\p{Cc}+/gu, ' ').replace(/^\s*#+\s*/, '').trim(); // prettier-ignore
+  const plain = shown(shown(line.replace(/\p{Cc}+/gu, ' ')).replace(/^\s*#+\s*/, '')).trim(); // prettier-ignore
   return plain.length <= 200
     ? plain
     : `${plain
@@ -97,5 +98,5 @@ function titleOf(content: string): string {
 
 /** Neither blank, nor the mark of a fence, nor marks alone: a rule, an underline, the hashes of an empty heading. */
 function firstLine(content: string): string | undefined {
-  return content.split('\n').find((text) => /[^\s\p{Cc}#>*_=+-]/u.test(text) && !/^\s*(```|~~~)/.test(text));
+  return content.split('\n').find((text) => /[^\s#>*_=+-]/u.test(shown(text)) && !/^\s*(```|~~~)/.test(text));
 }

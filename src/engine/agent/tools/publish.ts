@@ -2,17 +2,20 @@ import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { Env } from '../../../platform/config/env.js';
 import { newId } from '../../../platform/database/ids.js';
+import { isShown } from '../../../platform/text/names.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type OpenedFile, SandboxFileError } from '../../sandbox/sandbox.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { noNul, toolText } from './tool-text.js';
+
+const FILE_NAME = 'a file name without slashes and hidden characters is expected';
 
 const parameters = z.strictObject({
   path: z.string().min(1).refine(noNul).describe('File, relative to /workdir or absolute below it.'),
   name: z
     .string()
     .max(255)
-    .regex(/^[^/\\\p{Cc}]+$/u, 'a file name without slashes is expected')
+    .refine((name) => /^[^/\\]+$/.test(name) && isShown(name), FILE_NAME)
     .optional()
     .describe('Name for the people who receive it; default: the name of the file.'),
 });
@@ -31,6 +34,8 @@ export class PublishTool extends AgentTool<typeof parameters> {
   }
 
   async execute({ path, name }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
+    const shownName = name ?? (basename(path) || 'file');
+    if (!isShown(shownName)) throw new Error('The name has hidden characters: give it another `name`.');
     const session = await context.sandbox();
     const opened = await session.readFile(path).catch((error: unknown) => {
       if (!(error instanceof SandboxFileError) || error.code !== 'not_a_file') throw error;
@@ -40,7 +45,7 @@ export class PublishTool extends AgentTool<typeof parameters> {
     });
     this.checkSize(path, opened);
     const { size, content } = opened;
-    const file = { id: newId(), name: name ?? (basename(path) || 'file'), size, content };
+    const file = { id: newId(), name: shownName, size, content };
     return { status: 'success', output: { id: file.id, name: file.name, size }, files: [file] };
   }
 

@@ -276,6 +276,12 @@ describe('todo, ask and publish', () => {
     expect(outcome.output).toEqual({ id: file?.id, name: 'r.txt', size: 4 });
     expect(await error('publish', { path: 'out' })).toMatch(/pack a folder first/);
     expect(await error('publish', { path: 'out/r.txt', name: 'a/b' })).toMatch(/without slashes/);
+    expect(await error('publish', { path: 'out/r.txt', name: 'r\u202etxt.exe' })).toMatch(/hidden characters/);
+    put('out/r\u202etxt.exe', 'data');
+    expect(await error('publish', { path: 'out/r\u202etxt.exe' })).toMatch(/hidden characters.*give it another `name`/);
+    const renamed = await use('publish', { path: 'out/r\u202etxt.exe', name: 'r.exe' });
+    expect(renamed).toMatchObject({ status: 'success', output: { name: 'r.exe' } });
+    if (renamed.status === 'success') for (const { content } of renamed.files ?? []) content.destroy();
   });
 });
 

@@ -33,11 +33,16 @@ export function toModelError(error: unknown): ModelError {
   if (isOutOfQuota(error)) {
     return new ModelError("The quota at the model's provider is used up.", false, null, { cause: error });
   }
-  const reason = REASONS[status] ?? (status >= 500 ? 'an error of its own' : 'the request was refused');
+  const reason = REASONS[status] ?? reasonOf(status);
   const retryable = status === 408 || status === 409 || status === 429 || status >= 500;
   return new ModelError(`The model's provider answered ${status} (${reason}).`, retryable, retryAfter(headers), {
     cause: error,
   });
+}
+
+function reasonOf(status: number): string {
+  if (status < 400) return 'it redirects elsewhere, which the service does not follow';
+  return status >= 500 ? 'an error of its own' : 'the request was refused';
 }
 
 /** What `fetch` throws when there is no connection. */

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -240,4 +240,39 @@ describe('each provider', () => {
     expect(JSON.stringify(bodies[1])).toContain('sealed');
     expect(bodies[1]).not.toMatchObject('store' in effort ? { reasoning: {} } : effort);
   });
+
+  it.each([
+    ['anthropic', 'claude-sonnet-5-5'],
+    ['openai', 'gpt-5.5'],
+    ['google', 'gemini-pro-latest'],
+    ['openai-compatible', 'any'],
+  ])(
+    '%s redirects: nothing of the conversation or the key goes elsewhere, and the message says so',
+    async (name, model) => {
+      const visits: string[] = [];
+      const elsewhere = createServer((request, response) => {
+        visits.push(`${request.method} ${request.url}`);
+        response.writeHead(500).end();
+      });
+      await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done));
+      const { port } = elsewhere.address() as AddressInfo;
+      try {
+        for (const status of [301, 302, 303, 307, 308]) {
+          server.removeAllListeners('request');
+          server.on('request', (_request, response: ServerResponse) => {
+            response.writeHead(status, { Location: `http://127.0.0.1:${port}/stolen` }).end('moved to a secret place');
+          });
+          const refusal = answer(providerFor(name, model), [user('Go')], null);
+          await expect(refusal).rejects.toMatchObject({
+            message: `The model's provider answered ${status} (it redirects elsewhere, which the service does not follow).`,
+            retryable: false,
+          });
+        }
+        expect(visits).toEqual([]);
+      } finally {
+        elsewhere.closeAllConnections();
+        await new Promise((done) => elsewhere.close(done));
+      }
+    },
+  );
 });

@@ -84,11 +84,15 @@ export class AiSdkProvider extends ModelProvider {
   }
 }
 
+/** A redirect ends the call: after a 307 `fetch` would send the conversation to an address that nobody configured. */
+const withoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
+
 /** Each package is imported at the first call to it: 20 to 30 MB and 70 ms that an idle service does not pay. */
 async function createModel({ provider, model, apiKey, baseUrl }: SdkModel): Promise<LanguageModelV3> {
   const settings = {
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
+    fetch: withoutRedirects,
   };
   switch (provider) {
     case 'anthropic':

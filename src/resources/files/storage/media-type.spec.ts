@@ -46,21 +46,58 @@ describe('media types', () => {
   });
 
   test.each([
-    'text/html',
-    'application/xhtml+xml',
-    'image/svg+xml',
-    'text/xml',
-    'application/xml',
-    'application/atom+xml',
+    ...['text/html', 'text/x-html', 'application/xhtml+xml', 'application/hta', 'application/x-hta', 'message/rfc822'],
+    ...[
+      'image/svg+xml',
+      'image/svg',
+      'image/x-svg+xml',
+      'image/svg-xml',
+      'text/xml',
+      'application/xml',
+      'application/atom+xml',
+    ],
+    ...[
+      'text/vbscript',
+      'text/x-vbscript',
+      'text/javascript',
+      'application/x-javascript',
+      'text/jscript',
+      'text/ecmascript',
+    ],
+    ...[
+      'text/cache-manifest',
+      'text/event-stream',
+      'multipart/related',
+      'multipart/x-mixed-replace',
+      'application/mathml+xml',
+    ],
+    ...[
+      'application/x-shockwave-flash',
+      'application/java-archive',
+      'application/x-ms-application',
+      'application/wasm',
+    ],
+    ...['application/x-thing', 'text/x-thing', 'x-world/x-vrml', 'model/vnd.usdz+zip', 'nonsense', ''],
   ])('%s is never served as such', (type) => {
     expect(servedType(type)).toBe('application/octet-stream');
   });
 
   test.each([
-    'text/plain',
-    'image/png',
+    ...['text/plain', 'text/csv', 'text/markdown', 'text/x-diff', 'text/css', 'text/calendar'],
+    ...[
+      'image/png',
+      'image/jpeg',
+      'image/vnd.adobe.photoshop',
+      'image/x-icon',
+      'audio/mpeg',
+      'video/mp4',
+      'font/woff2',
+    ],
+    ...['application/json', 'application/vnd.api+json', 'application/yaml', 'application/pdf', 'application/rtf'],
+    ...['application/zip', 'application/gzip', 'application/x-tar', 'application/epub+zip', 'application/octet-stream'],
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-    'application/json',
+    'application/vnd.oasis.opendocument.spreadsheet',
+    'application/msword',
   ])('%s is served as such', (type) => {
     expect(servedType(type)).toBe(type);
   });

@@ -54,10 +54,23 @@ export function typeByName(name: string | undefined): string | null {
   return Object.hasOwn(BY_EXTENSION, extension) ? (BY_EXTENSION[extension] ?? null) : null;
 }
 
-/** What a browser may be told: never a type that it would run as a page of this origin (reference §7). */
+/** Pictures, sound, moving pictures and letters are looked at and not run, but for SVG, whatever its spelling. */
+const LOOKED_AT = /^(image|audio|video|font)\/(?!.*(svg|xml|html))/;
+const WRITTEN =
+  /^text\/(plain|csv|tab-separated-values|markdown|css|calendar|vcard|rtf|(x-)?(diff|patch|log|yaml|toml))$/;
+const DATA = /^application\/(([\w.-]+\+)?json|json-seq|(x-)?(ndjson|jsonlines|yaml|toml|sql)|vnd\.apache\.parquet)$/;
+const DOCUMENT =
+  /^application\/(pdf|rtf|epub\+zip|msword|vnd\.ms-(excel|powerpoint)|vnd\.(openxmlformats-officedocument|oasis\.opendocument)\.[\w.-]+)$/;
+const ARCHIVE = /^application\/(zip|zstd|(x-)?(gzip|tar|gtar|bzip2|xz|7z-compressed|zip-compressed)|vnd\.rar)$/;
+
+/**
+ * What a client is told about a stored file: its type when no browser and no system is known to run such a file, else
+ * `application/octet-stream`. This is a list of what is served as such, because there is no end to the list of what is not: HTML has
+ * `text/x-html` and `application/hta`, scripts have a dozen names.
+ */
 export function servedType(mediaType: string): string {
-  const subtype = mediaType.split('/')[1] ?? '';
-  return /^(x?html|svg|xml|xslt?)$|^xml-|\+(x?html|xml)$/.test(subtype) ? UNKNOWN_TYPE : mediaType;
+  const kinds = [LOOKED_AT, WRITTEN, DATA, DOCUMENT, ARCHIVE];
+  return kinds.some((kind) => kind.test(mediaType)) ? mediaType : UNKNOWN_TYPE;
 }
 
 function isText(head: Buffer): boolean {
