@@ -24,11 +24,18 @@ export const ERRORS = {
   idempotency_in_progress: [409, 'conflict'],
   interaction_not_pending: [409, 'conflict'],
   task_not_cancellable: [409, 'conflict'],
+  too_much_unread: [409, 'conflict'],
   header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],
   internal_error: [500, 'internal_error'],
   unavailable: [503, 'internal_error'],
 } as const satisfies Record<string, readonly [number, string]>;
+
+/** Conflicts that pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set([
+  'idempotency_in_progress',
+  'too_much_unread',
+] satisfies (keyof typeof ERRORS)[]);
 
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorType = (typeof ERRORS)[ErrorCode][1];
@@ -84,7 +91,7 @@ export class ApiError extends Error {
 
   /** Whether the same request may succeed later without change. */
   get retryable(): boolean {
-    return this.status >= 500 || this.status === 429 || this.code === 'idempotency_in_progress';
+    return this.status >= 500 || this.status === 429 || PASSING.has(this.code);
   }
 
   /** The body of the answer (reference §10). */
