@@ -32,7 +32,7 @@ export interface InputFile {
 export interface AgentInput {
   taskId: string;
   workspaceId: string;
-  /** Who made the task, or to whom it was handed over. */
+  /** The owner of the task: the user who made it, or to whom it was transferred. */
   userId: string;
   runId: string;
   /** A UUIDv7 for each assistant message is made by the engine. */

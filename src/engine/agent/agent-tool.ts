@@ -7,7 +7,7 @@ import type { SandboxSession } from '../sandbox/sandbox.js';
 export interface ToolContext {
   taskId: string;
   workspaceId: string;
-  /** Who made the task, or to whom it was handed over. */
+  /** The owner of the task: the user who made it, or to whom it was transferred. */
   userId: string;
   toolCallId: string;
   /** The task's sandbox, opened at the first use. */

@@ -27,7 +27,7 @@ export interface TurnParts {
   settings: EngineSettings;
   sandbox: LazySandbox;
   limits: TurnLimits;
-  /** Told of what an operator must know and a client must not. */
+  /** Receives what an operator must know and a client must not see. */
   report: (error: Error) => void;
 }
 
@@ -38,7 +38,7 @@ const INTERRUPTED =
 export class TurnRun {
   private readonly conversation: ConversationMessage[];
   private readonly callIds: Set<string>;
-  /** Ends a model call: the worker that takes over asks again. The calls of a step have longer when the worker stops. */
+  /** Ends a model call when the worker stops: the worker that takes over calls the model again. Tool calls have more time. */
   private readonly modelSignal: AbortSignal;
 
   constructor(
