@@ -2,6 +2,8 @@
 // strategy in the specification's appendix does it. A library's parser was used before: it reads nested lists and quotes again
 // and again, and 60 texts of 200,000 characters kept a worker's event loop for 30 seconds. Here such a text takes 30 ms.
 
+import { type HtmlBlock, htmlOf } from './html-blocks.js';
+
 export interface Fence {
   /** What stands behind the opening fence, without the white space around it. */
   info: string;
@@ -20,7 +22,7 @@ type Container = { kind: 'quote' } | { kind: 'item'; columns: number; empty: boo
 /** The open block of the innermost container in which lines go on; other blocks end with their line, or mean nothing here. */
 type Leaf =
   | { kind: 'paragraph' }
-  | { kind: 'html'; end: RegExp | null }
+  | HtmlBlock
   | { kind: 'fence'; mark: string; columns: number; info: string; line: number; content: string[] };
 
 /** The fences of a text in order. A fence that is not closed ends with what it stands in, or with the text. */
@@ -291,28 +293,4 @@ function isRule(rest: string): boolean {
     else if (rest[at] !== ' ' && rest[at] !== '\t') return false;
   }
   return count >= 3;
-}
-
-const NAMES =
-  'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|' +
-  'figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|' +
-  'optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul';
-const ATTRIBUTE = String.raw`\s+[a-z_:][\w:.-]*(?:\s*=\s*(?:[^"'=<>\x60\x00-\x20]+|'[^']*'|"[^"]*"))?`;
-/** How HTML blocks begin, and what their last line has; null for those that end before an empty line. */
-const HTML: [RegExp, RegExp | null][] = [
-  [/^<(script|pre|style|textarea)(\s|>|$)/i, /<\/(script|pre|style|textarea)>/i],
-  [/^<!--/, /-->/],
-  [/^<\?/, /\?>/],
-  [/^<![a-z]/i, />/],
-  [/^<!\[CDATA\[/, /\]\]>/],
-  [new RegExp(String.raw`^</?(?:${NAMES})(?:\s|/?>|$)`, 'i'), null],
-];
-/** Any other tag that stands alone on its line. */
-const TAG = new RegExp(String.raw`^<(?:[a-z][a-z0-9-]*(?:${ATTRIBUTE})*\s*/?|/[a-z][a-z0-9-]*\s*)>\s*$`, 'i');
-
-function htmlOf(rest: string, lazy: boolean): Leaf | null | undefined {
-  const known = HTML.find(([begin]) => begin.test(rest));
-  if (known === undefined) return !lazy && TAG.test(rest) ? { kind: 'html', end: null } : undefined;
-  const [, end] = known;
-  return end?.test(rest) === true ? null : { kind: 'html', end };
 }
