@@ -41,6 +41,9 @@ describe('Bodies (reference §1)', () => {
     ['a lone low surrogate', '{"text":"\\ude00x"}'],
     ['33 levels', '{"a":'.repeat(33) + '1' + '}'.repeat(33)],
     ['33 levels of arrays', `{"a":${'['.repeat(32)}${']'.repeat(32)}}`],
+    ['a key given twice', '{"text":"a","text":"b"}'],
+    ['a key given twice, once escaped, deep inside', '{"text":"a","links":[{"url":"a","\\u0075rl":"b"}]}'],
+    ['10,001 keys and values', `{"links":[${'1,'.repeat(9997)}1]}`],
     ['100,000 levels', '{"a":' + '['.repeat(100_000) + ']'.repeat(100_000) + '}'],
   ])('%s is 400 invalid_body', async (_what, raw) => {
     const { status, body } = await send(raw);
@@ -50,6 +53,18 @@ describe('Bodies (reference §1)', () => {
   it('invalid UTF-8 is 400 invalid_body', async () => {
     const { body } = await send(Buffer.from('7b2274657874223a22ff227d', 'hex'));
     expect(body.error.code).toBe('invalid_body');
+  });
+  it('the answer names the key that is given twice', async () => {
+    expect((await send('{"text":"a","text":"b"}')).body.error.message).toContain('"text"');
+  });
+  it('a list is measured before its items are looked at, and of many unknown fields the answer names ten', async () => {
+    const { error } = (await send(`{"text":"a","links":[${'{"a":1},'.repeat(9)}1]}`)).body;
+    expect(error).toMatchObject({ code: 'invalid_field', param: 'links' });
+    expect(error.message).toBe('links must contain no more than 3 elements.');
+    const wide = Object.fromEntries(Array.from({ length: 4000 }, (_, n) => [`field${n}${'x'.repeat(200)}`, n]));
+    const { message } = (await send(JSON.stringify({ text: 'a', ...wide }))).body.error;
+    expect(message).toMatch(/^The fields "field0x+…", .* and 3990 more are not known here\.$/);
+    expect(message.length).toBeLessThan(1500);
   });
   it('32 levels, emoji and escapes are accepted as a body', async () => {
     const { body } = await send('{"a":'.repeat(32) + '1' + '}'.repeat(32));

@@ -118,4 +118,18 @@ describe('The limits of a task’s fields (reference §4)', () => {
     const json = { budget: { maxCost: '2' } };
     expect((await member.client.request('PATCH', `/v1/tasks/${made.id}`, { json })).status).toBe(400);
   });
+
+  it('what a task under way has not read has 1,000,000 characters together; one that is over takes a message all the same', async () => {
+    const { id } = await createTask(member.client, { content: 'é'.repeat(200_000) });
+    const send = (characters: number, mode?: string) =>
+      member.client.post<ErrorBody>(`/v1/tasks/${id}/messages`, { content: 'é'.repeat(characters), mode });
+    for (const characters of [200_000, 200_000, 200_000, 199_999]) expect((await send(characters)).status).toBe(202);
+    const { status, body } = await send(2, 'steer');
+    expect([status, body.error.code, body.error.param]).toEqual([409, 'too_much_unread', 'content']);
+    expect((await send(2, 'interrupt')).status).toBe(409);
+    expect((await send(1)).status).toBe(202);
+    expect((await member.client.post(`/v1/tasks/${id}/cancel`)).status).toBe(200);
+    expect((await send(2)).status).toBe(202);
+    expect((await send(1)).status).toBe(409);
+  });
 });

@@ -53,6 +53,7 @@ export function requestOf(step: Step, scene: Scene, operations: Operations, peop
   ];
   const method = of('method').at(-1)?.value ?? operation.method;
   const bent = distortions.some(({ aspect }) => !['field', 'query'].includes(aspect));
+  const json = operation.body === 'json' && method === operation.method ? String(bytes) : '';
   const known = people.known.has(who) && of('authorization').length === 0;
   return {
     method,
@@ -62,11 +63,14 @@ export function requestOf(step: Step, scene: Scene, operations: Operations, peop
     operation: operation.name,
     expected: {
       known,
-      allowed: bent || !known || !people.mighty.has(who) || !operation.needsCredential ? null
+      allowed: TWICE.test(json) ? false : bent || !known || !people.mighty.has(who) || !operation.needsCredential ? null
         : allowedBy(operations, step, value, pairs),
     },
   };
 } // prettier-ignore
+
+/** As the spelling `duplicate` writes it. */
+const TWICE = /^\{("(?:[^"\\]|\\.)*":)null,\1/;
 
 /** Of these characters and names the document says nothing: they are refused in every text. */
 const SILENT = /\\u0000|\\ud[89a-f]|"(__proto__|constructor|prototype)":/i;

@@ -215,6 +215,7 @@ function general({ path, status, headers, text }: Exchange): string | null {
   };
   if (error.requestId !== id) return 'error.requestId is not X-Request-Id.';
   if (!/^[^\n]+\.$/.test(error.message)) return 'the message of an error is one sentence.';
-  const retryable = status >= 500 || status === 429 || error.code === 'idempotency_in_progress';
+  const retryable =
+    status >= 500 || status === 429 || ['idempotency_in_progress', 'too_much_unread'].includes(error.code);
   return error.retryable === retryable ? null : 'retryable says the wrong thing.';
 }

@@ -5,10 +5,10 @@ import type { JsonValue } from '../models/conversation.js';
 const SUSPICIOUS = /\\u(0000|d[89a-f])/i;
 
 export function cleanText(text: string): string {
-  return text.replace(/\0/g, '\uFFFD').replace(/\p{Surrogate}/gu, '\uFFFD');
+  return text.replace(/\0/g, '\uFFFD').toWellFormed();
 }
 
-/** The value without such characters; the value itself when there are none. `json` is its serialised form. */
+/** The value without such characters; the value itself when there are none. `json` is a text that parses to it. */
 export function cleanJson(value: JsonValue, json: string): JsonValue {
   return SUSPICIOUS.test(json) ? clean(value) : value;
 }

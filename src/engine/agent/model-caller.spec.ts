@@ -180,6 +180,10 @@ describe('nonsense of a model', () => {
 
   it('is told when they are no JSON', async () => {
     expect(await answered('bash', '{"command": "ls')).toMatch(/not a JSON object/);
+    expect(await answered('bash', `{"command": "ls", "a": [${'1,'.repeat(10_000)}1]}`)).toMatch(
+      /10,000 keys and values/,
+    );
+    expect(await answered('bash', `{"command": ${'['.repeat(33)}${']'.repeat(33)}}`)).toMatch(/not a JSON object/);
     expect(bench.server?.requests[1]?.body.messages[2]?.tool_calls?.[0]?.function.arguments).toContain('unreadable');
   });
 });

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { z } from 'zod';
 import type { JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
 import type { ToolDefinition } from '../models/model-provider.js';
+import { walkJson } from '../../platform/http/json-walk.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import { untilAborted } from './abort.js';
@@ -58,7 +59,8 @@ export class ToolRegistry implements OnModuleInit {
       return { error: `There is no tool '${name}'. The tools are: ${[...this.all().keys()].join(', ')}.` };
     }
     if (typeof input === 'string') {
-      return { error: `The arguments of ${name} are not a JSON object, so nothing was done. ${expected(tool)}` };
+      const error = `The arguments of ${name} are not a JSON object of at most 10,000 keys and values, so nothing was done.`;
+      return { error: `${error} ${expected(tool)}` };
     }
     const parsed = tool.parameters.safeParse(input);
     if (parsed.success) return { tool, input: parsed.data };
@@ -149,14 +151,16 @@ function expected(tool: AgentTool): string {
   return `The schema of its arguments: ${JSON.stringify(schemaOf(tool))}`;
 }
 
-/** Arguments as a model wrote them: parsed, or the text itself when it is no JSON object. */
+/** Arguments as a model wrote them: parsed, or the text itself when it is no JSON object, or too many values. */
 export function parseArguments(text: string): JsonValue {
   // Some providers send nothing for a tool without arguments.
   if (text.trim() === '') return {};
+  // An answer has up to 4,000,000 characters: 1,300,000 values, and half a second of the worker to parse them.
+  if (walkJson(text, true) !== null) return cleanText(text);
   try {
     const value = JSON.parse(text) as JsonValue;
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return cleanJson(value, JSON.stringify(value));
+      return cleanJson(value, text.isWellFormed() ? text : JSON.stringify(value));
   } catch {
     // Told to the model by `check`.
   }

@@ -25,6 +25,7 @@ export const ERRORS = {
   idempotency_in_progress: [409, 'conflict'],
   interaction_not_pending: [409, 'conflict'],
   task_not_cancellable: [409, 'conflict'],
+  too_much_unread: [409, 'conflict'],
   header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],
   internal_error: [500, 'internal_error'],
@@ -34,6 +35,11 @@ export const ERRORS = {
 
 /** When to try again, in seconds, where whoever throws does not say. */
 const RETRY_AFTER: Partial<Record<string, string>> = { unavailable: '1', storage_full: '30' };
+/** Conflicts that pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set([
+  'idempotency_in_progress',
+  'too_much_unread',
+] satisfies (keyof typeof ERRORS)[]);
 
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorType = (typeof ERRORS)[ErrorCode][1];
@@ -90,7 +96,7 @@ export class ApiError extends Error {
 
   /** Whether the same request may succeed later without change. */
   get retryable(): boolean {
-    return this.status >= 500 || this.status === 429 || this.code === 'idempotency_in_progress';
+    return this.status >= 500 || this.status === 429 || PASSING.has(this.code);
   }
 
   /** The body of the answer (reference §10). */

@@ -29,7 +29,7 @@ async function edit(input: { [key: string]: JsonValue }): Promise<ToolOutcome> {
 
 // A search that multiplies the lengths takes more than a minute for each.
 it.each([
-  ['lines', '0,0,0\n'.repeat(200_000), `${'0,0,0\n'.repeat(40_000)}0,0,1`, /what follows differs/],
+  ['lines', '0,0,0\n'.repeat(150_000), `${'0,0,0\n'.repeat(40_000)}0,0,1`, /what follows differs/],
   ['characters', 'a'.repeat(1_000_000), `${'a'.repeat(199_999)}b`, /Read the file again/],
 ])('answers at once when equal %s nearly match', async (_, text, oldText, message) => {
   put(text);
@@ -55,11 +55,21 @@ it('makes no file that it could not edit again', async () => {
   const outcome = await edit({ oldText: '\n', newText: 'y'.repeat(1_000_000), replaceAll: true });
   expect(outcome).toEqual({
     status: 'error',
-    error: expect.stringMatching(/would have 2000002000 bytes, more than 5242880/) as unknown,
+    error: expect.stringMatching(/would have 2000002000 bytes, more than 1048576/) as unknown,
   });
   expect(got()).toBe('a\n'.repeat(2_000));
-  put('a'.repeat(5 * 1024 * 1024));
+  put('a'.repeat(1024 * 1024));
   expect(await edit({ oldText: 'a'.repeat(1024), newText: 'b'.repeat(1024), replaceAll: true })).toMatchObject({
     output: { line: 1 },
   });
+});
+
+it('lets the event loop turn while it searches', async () => {
+  put('a'.repeat(1_000_000));
+  let turns = 0;
+  const beat = () => void (turns++, (timer = setImmediate(beat)));
+  let timer = setImmediate(beat);
+  await edit({ oldText: `${'a'.repeat(900_000)}b`, newText: 'x' });
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThanOrEqual(18);
 });

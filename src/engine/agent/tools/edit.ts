@@ -1,10 +1,14 @@
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { noNul, toolText } from './tool-text.js';
 
-const FILE_BYTES = 5 * 1024 * 1024;
+/** What is made of a text at once (lines, pieces) takes 60 ms for a file of this size. */
+const FILE_BYTES = 1024 * 1024;
+/** Characters that a search looks at before it lets the event loop turn: some 10 ms. */
+const SLICE = 100_000;
 
 const parameters = z.strictObject({
   path: z.string().min(1).refine(noNul).describe('File, relative to /workdir or absolute below it.'),
@@ -34,8 +38,8 @@ export class EditTool extends AgentTool<typeof parameters> {
     // A model writes lines that end in LF; a file of CRLF lines keeps them.
     const crlf = text.includes('\r\n') && !input.oldText.includes('\r\n');
     const [oldText, newText] = crlf ? [toCrlf(input.oldText), toCrlf(input.newText)] : [input.oldText, input.newText];
-    const places = placesOf(text, oldText);
-    if (places.length === 0) throw new Error(notFound(text, oldText, path));
+    const places = await placesOf(text, oldText);
+    if (places.length === 0) throw new Error(await notFound(text, oldText, path));
     if (places.length > 1 && !replaceAll) {
       const lines = places.slice(0, 10).map((place) => lineAt(text, place));
       throw new Error(
@@ -79,9 +83,9 @@ function toCrlf(text: string): string {
 
 /**
  * Where `wanted` stands in `all`, without overlaps (Knuth, Morris, Pratt). `indexOf` multiplies the lengths for some texts,
- * and the permitted five million by one million are hours.
+ * and the permitted million by a million are an hour.
  */
-function placesOf(all: ArrayLike<string>, wanted: ArrayLike<string>): number[] {
+async function placesOf(all: ArrayLike<string>, wanted: ArrayLike<string>): Promise<number[]> {
   // For each length of a matched beginning: the longest shorter beginning that it ends with.
   const shorter = new Int32Array(wanted.length + 1);
   const grow = (matched: number, next: string | undefined): number => {
@@ -89,11 +93,13 @@ function placesOf(all: ArrayLike<string>, wanted: ArrayLike<string>): number[] {
     return wanted[matched] === next ? matched + 1 : 0;
   };
   for (let at = 1, matched = 0; at < wanted.length; at++) {
+    if (at % SLICE === 0) await setImmediate();
     matched = grow(matched, wanted[at]);
     shorter[at + 1] = matched;
   }
   const places: number[] = [];
   for (let at = 0, matched = 0; at < all.length; at++) {
+    if (at % SLICE === 0) await setImmediate();
     matched = grow(matched, all[at]);
     if (matched < wanted.length) continue;
     places.push(at + 1 - matched);
@@ -118,13 +124,13 @@ function lineAt(text: string, place: number): number {
   return line;
 }
 
-function notFound(text: string, oldText: string, path: string): string {
+async function notFound(text: string, oldText: string, path: string): Promise<string> {
   const message = `oldText does not occur in ${path}. Nothing was changed.`;
   const wanted = oldText.split('\n').map((line) => line.trim());
   while (wanted.length > 1 && wanted[0] === '') wanted.shift();
   while (wanted.length > 1 && wanted.at(-1) === '') wanted.pop();
   const lines = text.split('\n').map((line) => line.trim());
-  const [at] = placesOf(lines, wanted);
+  const [at] = await placesOf(lines, wanted);
   if (at !== undefined)
     return `${message} Line ${at + 1} is the same but for its white space: copy it exactly from \`read\`.`;
   const first = lines.indexOf(wanted[0] ?? '');

@@ -1,5 +1,5 @@
 // The fenced blocks of a Markdown text as steps of a runbook (reference §15).
-import MarkdownIt from 'markdown-it';
+import { fencesOf } from './markdown-fences.js';
 
 export interface Choice {
   id: string;
@@ -30,72 +30,27 @@ export interface Runbook {
   remarks: string[];
 }
 
-/** Quoted lines that one text may make the parser look at: half a second. A text of 200,000 characters has half as many lines. */
-const QUOTED_LINES = 1_000_000;
+/** Of what was not carried out: how many sentences are kept, and how many characters of a word in one. */
+const REMARKS = 50;
+const WORD = 100;
 
-class QuotesError extends Error {
-  constructor(readonly line: number) {
-    super();
-  }
-}
-
-/** Lines of one link reference (`[a]: …`); what is longer is prose. */
-const REFERENCE_LINES = 100;
-
-const markdown = new MarkdownIt('commonmark');
-// Only the fences are wanted. What stands inside a paragraph has none, and takes minutes for some texts.
-markdown.core.ruler.disable(['inline', 'text_join']);
-// A reference is copied with each further line that it might have: 200,000 characters of such lines took 15 seconds.
-const reference = markdown.block.ruler.getRules('').find(({ name }) => name === 'reference');
-markdown.block.ruler.at('reference', (state, startLine, endLine, silent) => {
-  const { lineMax } = state;
-  state.lineMax = Math.min(lineMax, startLine + REFERENCE_LINES);
-  const found = reference?.(state, startLine, endLine, silent) ?? false;
-  state.lineMax = lineMax;
-  return found;
-});
-// A quote is read to the next empty line before the parser knows where it ends, and what follows is read again:
-// 200,000 characters of quotes without an empty line between them took three minutes.
-markdown.block.ruler.before('blockquote', 'quoted_lines', (state, startLine, endLine) => {
-  if (state.src[(state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0)] !== '>') return false;
-  let line = startLine;
-  while (line < endLine && !state.isEmpty(line)) line++;
-  const env = state.env as { quotedLines: number };
-  env.quotedLines += line - startLine;
-  if (env.quotedLines > QUOTED_LINES) throw new QuotesError(startLine + 1);
-  return false;
-});
-
-/** All blocks of a text in order; fences of other languages are prose, but those that look like blocks are remarked upon. */
-export function parseRunbook(text: string): Runbook {
-  // A cheap look first: most messages have no fence, and a parse costs more than a search.
-  if (!text.includes('```') && !text.includes('~~~')) return { blocks: [], remarks: [] };
-  try {
-    return read(text);
-  } catch (error) {
-    if (!(error instanceof QuotesError)) throw error;
-    const problem = 'an empty line is expected after each of so many quotes';
-    return {
-      blocks: [{ number: 1, word: '>', line: error.line, action: { kind: 'malformed', problem } }],
-      remarks: [],
-    };
-  }
-}
-
-function read(text: string): Runbook {
+/**
+ * All blocks of a text in order; fences of other languages are prose, but those that look like blocks are remarked upon. `before` is
+ * what stands before the text in its runbook. 200,000 characters, the longest message, take at most about 60 ms.
+ */
+export function parseRunbook(text: string, before = { lines: 0, blocks: 0 }): Runbook {
   const blocks: Block[] = [];
   const remarks: string[] = [];
-  for (const token of markdown.parse(text, { quotedLines: 0 })) {
-    if (token.type !== 'fence') continue;
-    const info = token.info.trim();
+  for (const { info, content, line: own } of fencesOf(text)) {
+    const line = before.lines + own;
     const word = info.split(/\s+/, 1)[0] ?? '';
     const rest = info.slice(word.length).trim();
-    const line = (token.map?.[0] ?? 0) + 1;
-    const action = actionOf(word, rest, token.content);
-    if (action !== null) blocks.push({ number: blocks.length + 1, word, line, action });
+    const action = actionOf(word, rest, content);
+    if (action !== null) blocks.push({ number: before.blocks + blocks.length + 1, word, line, action });
+    if (remarks.length === REMARKS) continue;
     // What is malformed ends the turn, with what is expected in its place.
     const used = action?.kind === 'malformed' ? null : action;
-    const remark = action === null ? nearMiss(word) : used && leftOut(word, rest, token.content);
+    const remark = action === null ? nearMiss(word) : used && leftOut(word, rest, content);
     if (remark !== null) remarks.push(`Line ${line}: ${remark}`);
   }
   return { blocks, remarks };
@@ -140,6 +95,8 @@ const LANGUAGES = /^(python[23]?|py|javascript|js|node|typescript|ts|ruby|rb|per
 
 /** What to say of a fence that is no block; null when it does not look like one. */
 function nearMiss(word: string): string | null {
+  // None of those that are looked for is longer.
+  if (word.length > WORD) return null;
   const lower = word.toLowerCase().replace(WRAPPED, '');
   const known = /^(sh|bash|file|ask|publish)(?![a-z-])/.exec(lower)?.[1] as keyof typeof FORMS | undefined;
   const not = `the \`${word}\` block was not carried out;`;

@@ -72,9 +72,18 @@ async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
   const last = unread.at(-1);
   const known = last === undefined ? undefined : READ.get(last);
   if (known !== undefined) return known;
-  // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
-  await setImmediate();
-  const runbook = parseRunbook(unread.map(textOf).join('\n\n'));
+  const runbook: Runbook = { blocks: [], remarks: [] };
+  let lines = 0;
+  for (const message of unread) {
+    // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
+    await setImmediate();
+    const text = textOf(message);
+    const { blocks, remarks } = parseRunbook(text, { lines, blocks: runbook.blocks.length });
+    runbook.blocks = runbook.blocks.concat(blocks);
+    runbook.remarks = runbook.remarks.concat(remarks);
+    // They are shown as one text, with an empty line between them.
+    lines += text.split('\n').length + 1;
+  }
   if (last !== undefined) READ.set(last, runbook);
   return runbook;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { FilesService } from '../../files/files.service.js';
+import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
@@ -8,7 +9,7 @@ import { PgChannel } from '../../../platform/signals/pg-channel.js';
 import { WorkSignal } from '../../../platform/signals/work-signal.js';
 import { InteractionsService } from '../interactions/interactions.service.js';
 import { checkInput, userParts } from './message-parts.js';
-import { type MessageRow, SEND } from './message.sql.js';
+import { MAX_UNREAD, type MessageRow, SEND } from './message.sql.js';
 import type { SendMessageDto } from '../task.dto.js';
 import { INTERRUPT } from '../task-end.sql.js';
 import { lockTask, readTask } from '../task-lock.js';
@@ -25,7 +26,10 @@ export class MessageSender {
     private readonly channel: PgChannel,
   ) {}
 
-  /** Accepts a message whatever the status (reference §5); it is durable when this transaction is. */
+  /**
+   * Accepts a message whatever the status (reference §5); it is durable when this transaction is. Throws 409 `too_much_unread` while
+   * work is under way and too much waits.
+   */
   async send(
     auth: AuthContext,
     tx: UnitOfWork,
@@ -47,11 +51,14 @@ export class MessageSender {
         parts,
         mode,
         readNow: kind === 'continuation',
+        // Elsewhere it sets the task going, with all that is unread.
+        waits: task.status === 'queued' || task.status === 'running',
+        characters: input.content?.length ?? 0,
         kind,
         runId,
       }),
     );
-    if (sent === undefined) throw new Error('The message was not inserted.');
+    if (sent === undefined) throw tooMuchUnread();
     if (kind !== null) tx.afterCommit(() => this.signal.ring(runId));
     return {
       message: { ...sent.row, createdByName: auth.user.name, invocations: null },
@@ -78,4 +85,10 @@ export class MessageSender {
     await this.interactions.settleByMessage(tx, id, parts);
     return 'continuation';
   }
+}
+
+function tooMuchUnread(): ApiError {
+  const most = MAX_UNREAD.toLocaleString('en');
+  const message = `The messages that the task has not read yet may have ${most} characters together; send this one when it has read some.`;
+  return new ApiError('too_much_unread', message, { param: 'content' });
 }

@@ -75,13 +75,22 @@ export const PAGE = { asc: page(raw('asc'), raw('>')), desc: page(raw('desc'), r
 const READ_NOW = bool('readNow');
 const KIND = textOrNull('kind');
 
+/** Characters of text that wait to be read, in one task: what a model, or the reader of a runbook, gets at once. */
+export const MAX_UNREAD = 1_000_000;
+const TASK_ID = uuid('taskId');
+const UNREAD = sql`
+SELECT coalesce(sum(char_length(words #>> '{}')), 0) FROM messages w, jsonb_path_query(w.parts, '$[*].text') words
+WHERE w.task_id = ${TASK_ID} AND w.status = 'queued'`;
+
 /**
  * Inserts a person's message, and the run that it starts. `kind` and `runId` are those of the run; without a kind work is
- * under way, and the message waits. `readNow`: it is read at once, because it answers a question. The caller holds the
- * task's lock.
+ * under way, and the message waits. `readNow`: it is read at once, because it answers a question. `waits`: others are
+ * read before it; there is no row when they and its `characters` are more than {@link MAX_UNREAD}. The caller holds the task's lock.
  */
 export const SEND = sql`
-WITH task AS (SELECT id, workspace_id, last_seq, turn FROM tasks WHERE id = ${uuid('taskId')}),
+WITH task AS (
+  SELECT id, workspace_id, last_seq, turn FROM tasks
+  WHERE id = ${TASK_ID} AND (NOT ${bool('waits')} OR (${UNREAD}) + ${int('characters')} <= ${raw(String(MAX_UNREAD))})),
 message AS (
   INSERT INTO messages AS m (id, task_id, seq, read_seq, turn, role, status, created_by, parts, mode)
   SELECT ${uuid('messageId')}, task.id, task.last_seq + 1, CASE WHEN ${READ_NOW} THEN task.last_seq + 1 END,

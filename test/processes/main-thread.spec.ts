@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { useService } from '../harness/app.js';
+import { Client, makeMember } from '../harness/client.js';
+import type { Document } from '../harness/contract.js';
+import { ROOMY } from '../harness/limits.js';
+import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { createTask, finished } from '../harness/tasks.js';
+
+const MIB = 1024 * 1024;
+/** Milliseconds of the main thread's own CPU time between two turns of the event loop (docs/operating.md, "Walls"). */
+const LONGEST = 100;
+const WATCH = fileURLToPath(new URL('../harness/span-watch.mjs', import.meta.url));
+
+/** As often as a MiB holds it, beside what stands around. */
+const fill = (piece: string, separator = '', most = Infinity) => {
+  const times = Math.floor((MIB - 300) / Buffer.byteLength(piece + separator));
+  return Array(Math.min(times, most)).fill(piece).join(separator);
+};
+const numbered = (count: number, value: string) => Array.from({ length: count }, (_, n) => `"${n}":${value}`).join(',');
+
+/** Values of a field, as JSON: what makes checks, patterns, walks and answers long. */
+const VALUES: Record<string, string> = {
+  'a long text': `"${fill('a')}"`,
+  'white space': `"${fill(' ')}x"`,
+  'line ends': `"${fill('\\n')}"`,
+  'pairs of surrogates': `"${fill('😀')}"`,
+  'escaped pairs of surrogates': `"${fill('\\ud83d\\ude00')}"`,
+  'escaped letters': `"${fill('\\u0061')}"`,
+  'escaped quotes': `"${fill('\\"')}"`,
+  'variation selectors': `"${fill('a\ufe0f')}"`,
+  'control characters': `"${fill('\\u0007')}"`,
+  digits: fill('1'),
+  'a long list of objects': `[${fill('{}', ',')}]`,
+  'a long list of numbers': `[${fill('1', ',')}]`,
+  'a list of objects as long as a body may have': `[${fill('{}', ',', 9_900)}]`,
+  'a list of attachments as long as a body may have': `[${fill('{"uploadId":"a"}', ',', 3_300)}]`,
+  'a list of texts as long as a body may have': `[${fill('"a"', ',', 9_900)}]`,
+  'lists in lists': `[${fill(`${'['.repeat(20)}1${']'.repeat(20)}`, ',', 470)}]`,
+  'a wide object': `{${numbered(100_000, '1')}}`,
+  'an object as wide as a body may have': `{${numbered(4_900, '1')}}`,
+  'a deep list': '['.repeat(400_000) + ']'.repeat(400_000),
+  'a long key': `{"${fill('k')}":1}`,
+};
+/** Whole bodies. */
+const BODIES: Record<string, string> = {
+  'a key given twice, again and again': `{${fill('"a":1', ',')}}`,
+  'unknown fields as many as a body may have': `{${numbered(4_990, '1')}}`,
+  'unknown fields': `{${numbered(100_000, '1')}}`,
+  'an unknown field with a long name': `{"${fill('k')}":1}`,
+  'broken JSON of quotes': `{${fill('"\\"', '')}`,
+  'broken JSON of backslashes': `{"${fill('\\')}`,
+  'broken JSON of commas': `{${fill('"a",')}`,
+  'broken JSON of brackets': fill('{}[]'),
+  'white space': `${fill(' ')}{}`,
+};
+
+describe('The main thread of a service (docs/operating.md, "Walls")', () => {
+  const folder = temporaryFolder();
+  const socket = join(folder.path, 'spans.sock');
+  let client: Client;
+  let service: ServiceProcess;
+  let document: Document;
+
+  const api = useService(undefined);
+  beforeAll(async () => {
+    const member = await makeMember(api);
+    const config = join(folder.path, 'config.json');
+    writeFileSync(config, JSON.stringify(ROOMY));
+    service = await ServiceProcess.start({
+      DATABASE_URL: api.db.url,
+      SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
+      DATA_DIR: join(folder.path, 'data'),
+      CONFIG_FILE: config,
+      SANDBOX: 'none',
+      LOG_LEVEL: 'fatal',
+      NODE_OPTIONS: `--import=${WATCH}`,
+      SPAN_SOCKET: socket,
+    });
+    client = new Client(service.url, member.key.secret);
+    document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
+  }, 90_000);
+  afterAll(async () => {
+    await service.end();
+    folder.remove();
+  });
+
+  const longest = async () => Number(await text(createConnection(socket)));
+  /** Of the tries the shortest: a thread that is pushed off its processor finds its caches cold, which is no work of its own. */
+  const measured = async (act: () => Promise<unknown>) => {
+    let best = Infinity;
+    for (let tries = 0; tries < 4 && best > LONGEST; tries++) {
+      await longest();
+      await act();
+      best = Math.min(best, await longest());
+    }
+    return best;
+  };
+  const headers = () => ({ 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() });
+
+  it('is kept by no body of at most 1 MiB for more than 100 ms of its own time, on any route', async () => {
+    const { id: taskId } = await createTask(client, { content: 'Nothing to do.' });
+    await finished(client, taskId);
+    const over: string[] = [];
+    let worst = { span: 0, name: '' };
+    const routes = writing(document);
+    expect(routes.length).toBeGreaterThanOrEqual(6);
+    for (const { method, template, fields } of routes) {
+      const path = template.replace('{taskId}', taskId).replace(/\{\w+\}/g, randomUUID());
+      const bodies = { ...BODIES };
+      for (const field of fields)
+        for (const [name, value] of Object.entries(VALUES)) bodies[`${field}: ${name}`] = `{"${field}":${value}}`;
+      for (const [name, raw] of Object.entries(bodies)) {
+        expect(Buffer.byteLength(raw)).toBeLessThanOrEqual(MIB);
+        const span = await measured(async () => {
+          const { status } = await client.request(method, path, { raw, headers: headers() });
+          expect([name, status]).not.toEqual([name, 500]);
+        });
+        if (span > worst.span) worst = { span, name: `${method} ${template}, ${name}` };
+        if (span > LONGEST) over.push(`${Math.round(span)} ms: ${method} ${template}, ${name}`);
+      }
+    }
+    process.stderr.write(`The longest span: ${Math.round(worst.span)} ms, ${worst.name}\n`);
+    expect(over).toEqual([]);
+  }, 300_000);
+
+  /** Of 199,900 characters: what was hard for the reader of a runbook. */
+  const long = (piece: string, end = '\n\n```sh\ntrue\n```\n') =>
+    piece.repeat(Math.floor((199_900 - end.length) / piece.length)) + end;
+  const RUNBOOKS: Record<string, string> = {
+    'nested lists': long('- - - - a\n'),
+    quotes: long('> ```\na\n', '\n\n~~~sh\ntrue\n~~~\n'),
+    'empty lines in lists': `${'- '.repeat(32)}a${long('\n')}`,
+    'the word of a fence': `\`\`\`${long('}', 'x\n```\n\n```sh\ntrue\n```\n')}`,
+    'many fences': long('~~~zsh\n~~~\n'),
+    rules: long('* * * * * * * * * * * * * * a\n'),
+  };
+
+  it('nor by a runbook and what it is steered by', async () => {
+    const over: string[] = [];
+    for (const [name, content] of Object.entries(RUNBOOKS)) {
+      const span = await measured(async () => {
+        const { id } = await createTask(client, { content: '```sh\nsleep 1\n```' });
+        const steer = { content, mode: 'steer' };
+        const sent = [1, 2, 3, 4, 5].map(() => client.post(`/v1/tasks/${id}/messages`, steer));
+        for (const { status } of await Promise.all(sent)) expect([202, 409]).toContain(status);
+        expect((await finished(client, id)).status).toBe('completed');
+      });
+      process.stderr.write(`${name}: ${Math.round(span)} ms\n`);
+      if (span > LONGEST) over.push(`${Math.round(span)} ms: ${name}`);
+    }
+    expect(over).toEqual([]);
+  }, 300_000);
+});
+
+interface Writing {
+  method: string;
+  template: string;
+  fields: string[];
+}
+
+/** The routes that take JSON, with the names of their fields. */
+function writing({ paths, components }: Document): Writing[] {
+  interface Operation {
+    requestBody?: { content: Record<string, { schema: { $ref?: string; properties?: object } } | undefined> };
+  }
+  return Object.entries(paths as Record<string, Record<string, Operation>>).flatMap(([template, operations]) =>
+    Object.entries(operations).flatMap(([method, operation]) => {
+      const schema = operation.requestBody?.content['application/json']?.schema;
+      if (schema === undefined) return [];
+      const named = (components as { schemas: Record<string, { properties?: object }> }).schemas[
+        schema.$ref?.split('/').at(-1) ?? ''
+      ];
+      return [{ method: method.toUpperCase(), template, fields: Object.keys((named ?? schema).properties ?? {}) }];
+    }),
+  );
+}
