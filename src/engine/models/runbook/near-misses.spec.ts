@@ -53,17 +53,17 @@ describe('what looks like a block and is none is named in the result, with the a
     ['ask multiple', 'Well?', '`multiple` after `ask` was not heeded; no word is accepted there.'],
     ['file path=my file.txt', 'x', '`file.txt` after `file` was not heeded; only `path=…` is accepted there'],
     ['publish as=b  path="a b" now', '', '`as=b now` after `publish` was not heeded; only `path=…` is accepted there'],
-  ])('an unknown word after another block: `%s`', (info, content, named) => {
-    const { blocks, remarks } = parseRunbook(fence(info, content));
+  ])('an unknown word after another block: `%s`', async (info, content, named) => {
+    const { blocks, remarks } = await parseRunbook(fence(info, content));
     expect(blocks).toMatchObject([{ action: { kind: info.split(' ')[0] } }]);
     expect(remarks).toEqual([expect.stringContaining(`Line 1: ${named}`)]);
   });
 
-  it('and what is known there is not', () => {
+  it('and what is known there is not', async () => {
     const text = ['bash may-fail may-fail', 'file path=a', "file path='a b'", 'publish path="a b"'].map((info) =>
       fence(info),
     );
-    expect(parseRunbook([...text, fence('ask', 'Well?')].join('\n\n')).remarks).toEqual([]);
+    expect((await parseRunbook([...text, fence('ask', 'Well?')].join('\n\n'))).remarks).toEqual([]);
   });
 
   it('a text in a `publish` block', async () => {
@@ -95,10 +95,10 @@ describe('what looks like a block and is none is named in the result, with the a
     expect(bench.sandbox.commands).toHaveLength(2);
   });
 
-  it('and prose with examples of data is none', () => {
+  it('and prose with examples of data is none', async () => {
     const text = ['json', 'yaml', 'text', 'diff', '', 'markdown', 'filesystem', 'sh-like', 'asking'].map((info) =>
       fence(info, 'x'),
     );
-    expect(parseRunbook(text.join('\n\n'))).toEqual({ blocks: [], remarks: [] });
+    expect(await parseRunbook(text.join('\n\n'))).toEqual({ blocks: [], remarks: [] });
   });
 });

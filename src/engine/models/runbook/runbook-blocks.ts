@@ -1,5 +1,5 @@
 // The fenced blocks of a Markdown text as steps of a runbook (reference §15).
-import { fencesOf } from './markdown-fences.js';
+import { fencesOf } from './fences.js';
 
 export interface Choice {
   id: string;
@@ -36,12 +36,14 @@ const WORD = 100;
 
 /**
  * All blocks of a text in order; fences of other languages are prose, but those that look like blocks are remarked upon. `before` is
- * what stands before the text in its runbook. 200,000 characters, the longest message, take at most about 60 ms.
+ * what stands before the text in its runbook.
  */
-export function parseRunbook(text: string, before = { lines: 0, blocks: 0 }): Runbook {
+export async function parseRunbook(text: string, before = { lines: 0, blocks: 0 }): Promise<Runbook> {
+  const reading = await fencesOf(text);
+  if ('quotesAt' in reading) return { blocks: [tooManyQuotes(before, reading.quotesAt)], remarks: [] };
   const blocks: Block[] = [];
   const remarks: string[] = [];
-  for (const { info, content, line: own } of fencesOf(text)) {
+  for (const { info, content, line: own } of reading.fences) {
     const line = before.lines + own;
     const word = info.split(/\s+/, 1)[0] ?? '';
     const rest = info.slice(word.length).trim();
@@ -54,6 +56,16 @@ export function parseRunbook(text: string, before = { lines: 0, blocks: 0 }): Ru
     if (remark !== null) remarks.push(`Line ${line}: ${remark}`);
   }
   return { blocks, remarks };
+}
+
+function tooManyQuotes(before: { lines: number; blocks: number }, line: number): Block {
+  const problem = 'an empty line is expected after each of so many quotes';
+  return {
+    number: before.blocks + 1,
+    word: '>',
+    line: before.lines + line,
+    action: { kind: 'malformed', problem },
+  };
 }
 
 function actionOf(word: string, rest: string, content: string): BlockAction | null {

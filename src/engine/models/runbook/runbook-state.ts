@@ -78,7 +78,7 @@ async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
     // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
     await setImmediate();
     const text = textOf(message);
-    const { blocks, remarks } = parseRunbook(text, { lines, blocks: runbook.blocks.length });
+    const { blocks, remarks } = await parseRunbook(text, { lines, blocks: runbook.blocks.length });
     runbook.blocks = runbook.blocks.concat(blocks);
     runbook.remarks = runbook.remarks.concat(remarks);
     // They are shown as one text, with an empty line between them.

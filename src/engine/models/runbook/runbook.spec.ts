@@ -125,7 +125,7 @@ it('says what it is when there is no block, and shows one', async () => {
     text: expect.stringMatching(/not an AI[\s\S]*```bash/) as unknown,
   });
   expect(events.length).toBe(1);
-  expect(parseRunbook(texts(events)[0] ?? '').blocks).toEqual([]);
+  expect((await parseRunbook(texts(events)[0] ?? '')).blocks).toEqual([]);
 });
 
 it('says that an attached file is not read', async () => {
@@ -247,9 +247,7 @@ describe('a text that is hard to read', () => {
   const waited = () => new Promise((resolve) => setTimeout(resolve));
 
   it.each([
-    ['lists', '- - - - a\n'.repeat(19_000), 12],
-    ['quotes', '> ```\na\n'.repeat(22_000).replaceAll('```', '``'), 12],
-    ['empty lines in lists', `${'- '.repeat(32)}a${'\n'.repeat(190_000)}`, 12],
+    ['empty lines in lists', `${'- '.repeat(8)}a${'\n'.repeat(190_000)}`, 2],
     ['the word of a fence', `\`\`\`${'}'.repeat(190_000)}x\n\`\`\``, 12],
     ['emphasis', 'a*'.repeat(47_500) + '_b'.repeat(47_500), 120],
     ['a link reference', `[${'\na'.repeat(90_000)}`, 12],
@@ -260,12 +258,34 @@ describe('a text that is hard to read', () => {
     await waited();
   });
 
+  it('by its lists is read beside the event loop, which goes on', async () => {
+    let turns = 0;
+    const beat = () => void (turns++, (timer = setImmediate(beat)));
+    let timer = setImmediate(beat);
+    const { blocks } = await replay([user('- - - - a\n'.repeat(19_000) + end)]);
+    clearImmediate(timer);
+    expect(blocks).toMatchObject([{ line: 19_003, action: { command: 'true\n' } }]);
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  it('by its quotes is refused, and nothing of it is run', async () => {
+    const quotes = '> ```\na\n'.repeat(20_000);
+    const { outcome } = await bench.run(bench.input(`${fence('sh', 'true')}\n\n${quotes}`));
+    expect(outcome).toMatchObject({
+      code: 'runbook_block_failed',
+      message: expect.stringMatching(
+        /an empty line is expected after each of so many quotes; nothing was run/,
+      ) as unknown,
+    });
+    expect(bench.sandbox.commands).toEqual([]);
+  });
+
   it.each([
     ['> ```sh\n> a\n> ```\nb\n'.repeat(300), 300],
     [`${'> '.repeat(9)}a\n`.repeat(10_000) + end, 1],
-    ['[a]: b\n\n2. ```sh\n   a\n   ```', 1],
-    ['[a]: b\n\n<a>\n```sh\na\n```', 0],
-  ])('is told from one that only looks so: %#', (text, blocks) => {
-    expect(parseRunbook(text).blocks).toHaveLength(blocks);
+    ['[a]: b\n2. ```sh\n   a\n   ```', 1],
+    ['[a]: b\n<a>\n```sh\na\n```', 0],
+  ])('is told from one that only looks so: %#', async (text, blocks) => {
+    expect((await parseRunbook(text)).blocks).toHaveLength(blocks);
   });
 });
