@@ -2,7 +2,7 @@
 import type { Attack } from './attack.js';
 import { MIB } from './bounds.js';
 
-/** Holds the given memory files and pages until it is ended; perl, because every Debian has it. */
+/** Number of memfd_create(2), in perl, which every Debian has. */
 const MEMFD = '(`uname -m` =~ /x86/ ? 319 : 279)';
 const publish = (path: string) => ({ info: `publish path=${path}`, text: '' });
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
@@ -11,14 +11,14 @@ const mib = (bytes: number) => Math.floor(bytes / MIB);
 export const SANDBOX_ATTACKS: Attack[] = [
   {
     name: 'forks',
-    what: 'a fork bomb in each running task',
-    wave: (a, { runningTasks }) => a.tasks(runningTasks, 'b() { b | b & }; b; sleep 2'),
+    what: 'a fork bomb in each task',
+    wave: (a, { tasks }) => a.tasks(tasks, 'b() { b | b & }; b; sleep 2'),
   },
   {
     name: 'spin',
     what: 'as many processes as there may be, all of which compute',
-    wave: (a, { runningTasks, processes }) =>
-      a.tasks(runningTasks, `for i in $(seq ${processes - 8}); do while :; do :; done & done; sleep 2`),
+    wave: (a, { tasks, processes }) =>
+      a.tasks(tasks, `for i in $(seq ${processes - 8}); do while :; do :; done & done; sleep 2`),
   },
   {
     name: 'children',
@@ -26,7 +26,8 @@ export const SANDBOX_ATTACKS: Attack[] = [
     wave: (a, { memoryBytes }) =>
       a.tasks(
         2,
-        `perl -e 'for (1..8) { next if fork; $a = "x" x ${Math.floor(memoryBytes * 0.75)}; sleep 2; exit } sleep 2'`,
+        // A number that is not known beforehand: perl would keep one copy of a constant text.
+        `perl -e 'for (1..8) { next if fork; push @a, "x" x (${MIB} + $_) for 1..${mib(memoryBytes * 0.75)}; sleep 2; exit } sleep 3'`,
       ),
   },
   {
@@ -35,7 +36,7 @@ export const SANDBOX_ATTACKS: Attack[] = [
     wave: (a, { diskBytes }) =>
       a.tasks(
         2,
-        `perl -e 'for $n (1..8) { $d = syscall(${MEMFD}, "m", 0); open $f[$n], "+>&=", $d; $p = "x" x ${MIB}; ` +
+        `perl -e 'for $n (1..8) { $m = "m"; $d = syscall(${MEMFD}, $m, 0); open $f[$n], "+>&=", $d or die; $p = "x" x ${MIB}; ` +
           `syswrite $f[$n], $p for 1..${mib(diskBytes)} } sleep 2'`,
       ),
   },
@@ -46,39 +47,37 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'floods',
-    what: 'output without end in each running task, twice',
-    wave: (a, { runningTasks }) => a.tasks(runningTasks, 'yes', 'cat /dev/zero >&2'),
+    what: 'output without end in each task, twice',
+    wave: (a, { tasks }) => a.tasks(tasks, 'yes', 'cat /dev/zero >&2'),
   },
   {
     name: 'files',
-    what: 'thousands of files and a path of thousands of folders in each of four tasks',
+    what: 'thousands of files and a path of thousands of folders in each of two tasks',
     wave: (a) =>
       a.tasks(
-        4,
+        2,
         'mkdir many; cd many; touch $(seq 1 2500)',
-        'for i in $(seq 1 2500); do mkdir d && cd d || break; done; touch last; chmod 0 .',
+        `perl -e 'for (1..2500) { mkdir "d"; chdir "d" or last } mkdir "shut"; chmod 0, "shut", "."'`,
         'ls many | wc -l',
       ),
   },
   {
     name: 'sparse',
-    what: 'files of nothing in four tasks, published: eight of 12 MiB, four as large as a file may be',
-    wave: (a, { diskBytes }) => {
-      const file = (name: string, bytes: number) => [
-        `truncate -s ${bytes} ${name}; echo $RANDOM$RANDOM$RANDOM >> ${name}`,
-        publish(name),
+    what: 'files of nothing, published: eight of 12 MiB in each of three tasks, four as large as a file may be in one',
+    wave: async (a, { diskBytes }) => {
+      const publishAll = (count: number, bytes: number) => [
+        `for i in $(seq ${count}); do truncate -s ${bytes} f$i; echo $RANDOM$RANDOM$RANDOM >> f$i; done`,
+        ...times(count, (n) => publish(`f${n + 1}`)),
       ];
-      const small = times(8, (n) => file(`small${n}`, 12 * MIB));
-      // A publish that is refused ends the turn, so these come last.
-      const large = times(4, (n) => file(`large${n}`, diskBytes - 100));
-      return a.tasks(4, ...[...small, ...large].flat());
+      const small = publishAll(8, 12 * MIB);
+      await Promise.all([a.tasks(3, ...small), a.tasks(1, ...publishAll(4, diskBytes - 100))]);
     },
   },
   {
     name: 'shorts',
     what: 'short commands in two tasks, each of which fills a little more of the disk',
     wave: (a, { diskBytes }) =>
-      a.tasks(2, ...times(16, (n) => `head -c ${Math.floor(diskBytes * 0.8)} /dev/zero | tr '\\0' 'a' > f${n}`)),
+      a.tasks(2, ...times(10, (n) => `head -c ${Math.floor(diskBytes * 0.8)} /dev/zero | tr '\\0' 'a' > f${n}`)),
   },
   {
     name: 'growth',

@@ -1,6 +1,7 @@
 // The configuration under attack, and the sum of what it allows: docs/operating.md, "Walls", says the same in words.
 import { type ConfigFile, configFileSchema } from '../../src/platform/config/config-file.js';
 import { mergedPlans } from '../../src/platform/config/plans.js';
+import { LONG } from '../harness/numbers.js';
 import type { Usage } from './usage.js';
 
 export const MIB = 1024 * 1024;
@@ -20,6 +21,8 @@ export interface Limits {
   descriptors: number;
   /** Stored bytes of one workspace. */
   storageBytes: number;
+  /** With which an attack on processors begins, at most `runningTasks`. */
+  tasks: number;
 }
 
 export const LIMITS: Limits = {
@@ -32,6 +35,7 @@ export const LIMITS: Limits = {
   places: 16,
   descriptors: 1024,
   storageBytes: 256 * MIB,
+  tasks: LONG ? mergedPlans().paid.runningTasks : 4,
 };
 
 const { memoryBytes, diskBytes, processes, outputBytes, storageBytes } = LIMITS;

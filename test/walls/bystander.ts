@@ -6,7 +6,7 @@ import type { SeenRequest, SeenTask, Told } from './tenant-b.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Milliseconds in which a task of a second has to be over when nobody attacks any more. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 30_000;
 
 export class Bystander {
   readonly requests: SeenRequest[] = [];
@@ -17,7 +17,7 @@ export class Bystander {
     child.on('message', (told: Told) => {
       if ('request' in told) this.requests.push(told.request);
       else if ('created' in told) this.open.add(told.created);
-      else {
+      else if ('task' in told) {
         this.tasks.push(told.task);
         this.open.delete(told.task.id);
       }
@@ -34,12 +34,18 @@ export class Bystander {
     return bystander;
   }
 
-  /** Resolves when no task is open that has been created until now, and one more has been created and finished. */
+  /** Resolves when every request and every task that has begun until now is over, whatever came of them. */
   async calm(): Promise<void> {
+    const answered = new Promise((resolve) => {
+      const hear = (told: Told) => {
+        if ('answered' in told) resolve(this.child.off('message', hear));
+      };
+      this.child.on('message', hear).send('answer');
+    });
+    await answered;
     const before = new Set(this.open);
-    const done = this.tasks.length;
-    const calm = () => [...before].every((id) => !this.open.has(id)) && this.tasks.length > done;
-    await until('the small tasks to be over', calm, { within: PATIENCE_MS });
+    const over = () => [...before].every((id) => !this.open.has(id));
+    await until('the small tasks to be over', over, { within: PATIENCE_MS });
   }
 
   /** What went wrong since a time, in words: requests that failed, tasks that failed or were interrupted. */

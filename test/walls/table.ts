@@ -12,7 +12,8 @@ export interface Figures {
   /** Of the other tenant's tasks, milliseconds: the median and the longest. */
   task: number;
   longestTask: number;
-  failures: number;
+  /** What failed for the other tenant, in words. */
+  wrongs: string[];
   /** Longest spans of computing of the main threads, milliseconds. */
   api: number;
   worker: number;
@@ -39,17 +40,17 @@ export function readsAndTasks(requests: SeenRequest[], tasks: SeenTask[], { from
 
 function quantile(numbers: number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 
 const COLUMNS: [string, (figures: Figures) => string | number][] = [
   ['attack', ({ attack }) => attack],
-  ['s', ({ seconds }) => Math.round(seconds)],
+  ['sec', ({ seconds }) => Math.round(seconds)],
   ['reads p50 ms', ({ p50 }) => p50.toFixed(1)],
   ['p99 ms', ({ p99 }) => p99.toFixed(1)],
   ['task ms', ({ task }) => Math.round(task)],
   ['longest', ({ longestTask }) => Math.round(longestTask)],
-  ['wrong', ({ failures }) => failures],
+  ['wrong', ({ wrongs }) => wrongs.length],
   ['api CPU ms', ({ api }) => Math.round(api)],
   ['worker CPU ms', ({ worker }) => Math.round(worker)],
   ['service MiB', ({ most }) => mib(most.service)],

@@ -17,11 +17,13 @@ interface TaskPage {
 }
 
 const FINAL = ['completed', 'failed', 'cancelled'];
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 40_000;
 
 export class TenantA {
   /** How often which status came: 0 is no answer. */
   readonly statuses = new Map<number, number>();
+  /** Tasks that it has created. */
+  readonly created: string[] = [];
   private readonly agent = new Agent({ keepAlive: true });
 
   constructor(
@@ -58,7 +60,10 @@ export class TenantA {
   /** Creates a task of the model `runbook`; null when that was refused. */
   async task(content: string, more: Record<string, unknown> = {}): Promise<string | null> {
     const { status, body } = await this.post('/v1/tasks', { content, model: 'runbook', ...more });
-    return status === 201 ? (JSON.parse(body) as { task: { id: string } }).task.id : null;
+    if (status !== 201) return null;
+    const { id } = (JSON.parse(body) as { task: { id: string } }).task;
+    this.created.push(id);
+    return id;
   }
 
   /** Starts so many tasks with these blocks, each block in a fence of its own, and waits for their end. */

@@ -28,7 +28,8 @@ export interface SeenTask {
   results: string[];
 }
 
-export type Told = { request: SeenRequest } | { task: SeenTask } | { created: string };
+/** What its parent hears; `answered` is its word that each request which had begun when the parent asked is over. */
+export type Told = { request: SeenRequest } | { task: SeenTask } | { created: string } | { answered: true };
 
 interface Task {
   id: string;
@@ -41,7 +42,7 @@ interface Task {
 const ADDRESS = '127.0.0.2';
 const CREATE_EVERY_MS = 1000;
 const READ_EVERY_MS = 100;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 30_000;
 /** There is nearly always one of its commands under way, to be interrupted. */
 const RUNBOOK = '```bash\necho small > a.txt; sleep 0.8; cat a.txt\n```';
 const FINAL = ['completed', 'failed', 'cancelled'];
@@ -49,6 +50,7 @@ const FINAL = ['completed', 'failed', 'cancelled'];
 const [url = '', secret = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 const open = new Set<string>();
+const under = new Set<Promise<unknown>>();
 let last = '';
 let reads = 0;
 
@@ -120,11 +122,14 @@ async function settle(task: Task | undefined): Promise<void> {
 async function every(ms: number, act: () => Promise<void>): Promise<never> {
   for (let due = Date.now(); ; due += ms) {
     await wait(Math.max(0, due - Date.now()));
-    void act();
+    const acting = act();
+    under.add(acting);
+    void acting.finally(() => under.delete(acting));
   }
 }
 
 // The parent may be gone without a word.
 process.on('disconnect', () => process.exit());
+process.on('message', () => void Promise.allSettled(under).then(() => tell({ answered: true })));
 void every(CREATE_EVERY_MS, create);
 void every(READ_EVERY_MS, read);

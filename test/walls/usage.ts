@@ -16,7 +16,7 @@ export interface Usage {
   service: number;
   /** Memory of everything that its workers have started: their pages, their files without a name in memory, their temporary folders. */
   sandboxes: number;
-  /** What lies in DATA_DIR, and what was deleted there and is held open. */
+  /** What lies in DATA_DIR, and what was deleted there and is held open. Of an attack: what it has added. */
   disk: number;
   /** Of the process that has the most. */
   descriptors: number;
@@ -42,8 +42,11 @@ export class UsageWatch {
     this.looking = this.go();
   }
 
-  begin(): void {
+  /** Resolves with what is used now. */
+  async begin(): Promise<Usage> {
     this.most = NOTHING;
+    await this.look();
+    return this.most;
   }
 
   /** Takes one look more, and adds it. */

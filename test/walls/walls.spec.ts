@@ -35,51 +35,57 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
   (LONG ? it : it.skip)('all of it together', () => attackedBy(ATTACKS, TOGETHER_SECONDS), 1_200_000);
 
   async function attackedBy(attacks: Attack[], seconds: number): Promise<void> {
-    await world.revive();
-    const since = Date.now();
-    const tenants = new Map(attacks.map((attack) => [attack, world.attacker(attack.name)]));
     const title = attacks.length === 1 ? (attacks[0]?.name ?? '') : 'together';
-    const most = await measured(title, async () => {
-      await Promise.all([...tenants].map(([attack, tenant]) => waves(attack, tenant, since + seconds * 1000)));
-    });
-    for (const tenant of tenants.values()) {
-      await tenant.tidy();
-      tenant.close();
+    await world.revive();
+    await world.bystander.calm();
+    const tenants = new Map(attacks.map((attack) => [attack, world.attacker(attack.name)]));
+    try {
+      const row = await measured(title, async (from) => {
+        await Promise.all([...tenants].map(([attack, tenant]) => waves(attack, tenant, from + seconds * 1000)));
+      });
+      expect(row.wrongs).toEqual([]);
+      expect(over(row.most, boundsOf(world.processes.size, false))).toEqual([]);
+      await tidied([...tenants.values()]);
+    } catch (error) {
+      await world.replace();
+      throw error;
+    } finally {
+      tenants.forEach((tenant) => tenant.close());
     }
-    await world.bystander.calm().catch(() => undefined);
-    const wrongs = await world.wrongs(since);
-    const row = rows.at(-1);
-    if (row !== undefined) row.failures = wrongs.length;
-    expect(wrongs.slice(0, 10)).toEqual([]);
-    expect(over(most, boundsOf(world.processes.size, false))).toEqual([]);
   }
 
   /** Does it once, and again until the time is over. */
-  async function waves({ wave }: Attack, tenant: TenantA, until: number): Promise<void> {
+  async function waves({ wave }: Attack, tenant: TenantA, end: number): Promise<void> {
     do await wave(tenant, LIMITS);
-    while (Date.now() < until);
+    while (Date.now() < end);
   }
 
-  /** Adds a row to the table. Resolves with the most that was used meanwhile. */
-  async function measured(attack: string, act: () => Promise<unknown>): Promise<Usage> {
-    world.watch.begin();
+  async function tidied(tenants: TenantA[]): Promise<void> {
+    await Promise.all(tenants.map((tenant) => tenant.tidy()));
+    await world.swept(tenants.flatMap(({ created }) => created));
+  }
+
+  /** Resolves with its row of the table when the other tenant has its answers; a failure of the attack is one of the wrongs. */
+  async function measured(attack: string, act: (from: number) => Promise<unknown>): Promise<Figures> {
+    const before = await world.watch.begin();
     const from = Date.now();
-    await act();
+    const failed = await act(from).then(
+      () => [],
+      (error: Error) => [error.message],
+    );
     await world.watch.look();
-    const { most } = world.watch;
     const to = Date.now();
-    // What the other tenant asked last is still under way.
-    if (attack !== 'nothing') await wait(200);
+    const late = await world.bystander.calm().then(
+      () => [],
+      (error: Error) => [error.message],
+    );
+    const most = { ...world.watch.most, disk: world.watch.most.disk - before.disk };
     const { requests, tasks } = world.bystander;
-    rows.push({
-      attack,
-      seconds: (to - from) / 1000,
-      failures: 0,
-      ...readsAndTasks(requests, tasks, { from, to }),
-      ...world.standstill(from),
-      most,
-    });
-    return most;
+    const wrongs = [...failed, ...late, ...(await world.wrongs(from))].slice(0, 20);
+    const times = readsAndTasks(requests, tasks, { from, to });
+    const row = { attack, seconds: (to - from) / 1000, wrongs, ...times, ...world.standstill(from), most };
+    rows.push(row);
+    return row;
   }
 });
 

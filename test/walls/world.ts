@@ -1,7 +1,7 @@
 // The installation under attack: one process of the API and one worker, as an operator would run them, with PostgreSQL, Redis
 // and sandboxes. Each attack has a workspace of its own, so that none begins with used-up limits.
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { KeysService } from '../../src/access/auth/keys.service.js';
@@ -13,6 +13,7 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { temporaryDataDir } from '../harness/embedded.js';
 import { RedisServer } from '../harness/redis.js';
 import { MAIN, ServiceProcess } from '../harness/service.js';
+import { until } from '../harness/until.js';
 import { Bystander } from './bystander.js';
 import { CONFIG, LIMITS } from './bounds.js';
 import { TenantA } from './tenant-a.js';
@@ -63,9 +64,12 @@ export class World {
   /** Starts what has ended, the first time everything. */
   async revive(): Promise<void> {
     const ended = ROLES.filter((role) => this.processes.get(role)?.ended !== false);
-    const begin = async (role: Role) => this.processes.set(role, await this.spawn(role));
+    const begin = async (role: Role) => {
+      const process = await this.spawn(role);
+      this.processes.set(role, process);
+      await process.ready();
+    };
     await Promise.all(ended.map(begin));
-    await Promise.all(ended.map((role) => this.processes.get(role)?.ready()));
     const url = this.processes.get('api')?.url ?? '';
     this.bystander ??= await Bystander.start(url, this.victim.key.secret);
   }
@@ -74,6 +78,17 @@ export class World {
     const attacker = this.attackers.get(name);
     if (attacker === undefined) throw new Error(`No workspace was made for ${name}.`);
     return new TenantA(this.processes.get('api')?.url ?? '', attacker.member, attacker.tidier);
+  }
+
+  /** Resolves when nothing is left of these tasks' folders. */
+  async swept(taskIds: string[]): Promise<void> {
+    const gone = () => taskIds.every((id) => !existsSync(join(this.folder.path, 'workdirs', id)));
+    await until('the workdirs of the attack to be gone', gone, { within: 30_000, every: 100 });
+  }
+
+  /** Ends the processes of the service, for {@link revive}: an attack has harmed them, and the next finds sound ones. */
+  async replace(): Promise<void> {
+    await Promise.all([...this.processes.values()].map((process) => process.end('SIGKILL')));
   }
 
   /** What went wrong for the other tenant since a time: its own view, processes that ended, runs that were taken over. */
