@@ -81,11 +81,11 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'growth',
-    what: 'two tasks whose processes write to many files as fast as the disk takes it',
+    what: 'two tasks that write one file after the other',
     wave: (a, { diskBytes }) =>
       a.tasks(
         2,
-        `for i in 1 2 3 4 5 6 7 8; do head -c ${Math.floor(diskBytes * 0.9)} /dev/zero > g$i & done; wait; sleep 2`,
+        `for i in 1 2 3 4 5 6 7 8; do head -c ${Math.floor(diskBytes * 0.8)} /dev/zero > g$i; sleep 0.35; done`,
       ),
   },
   {
@@ -93,7 +93,7 @@ export const SANDBOX_ATTACKS: Attack[] = [
     what: 'two tasks that hold eight files open which they have deleted',
     wave: (a, { diskBytes }) => {
       const one = (fd: number) =>
-        `exec ${fd}>d${fd}; rm d${fd}; head -c ${Math.floor(diskBytes * 0.8)} /dev/zero >&${fd}`;
+        `exec ${fd}>d${fd}; rm d${fd}; head -c ${Math.floor(diskBytes * 0.8)} /dev/zero >&${fd}; sleep 0.35`;
       return a.tasks(2, `${times(8, (n) => one(10 + n)).join('\n')}\nsleep 2`);
     },
   },

@@ -52,19 +52,42 @@ export const CONFIG: ConfigFile = configFileSchema().parse(given);
 const RESTING_BYTES = 260 * MIB;
 /** So many copies of a body are alive at once: its pieces, the whole of them, the text, and what is parsed of it. */
 const COPIES = 6;
+/** Descriptors that a process has for itself: DATABASE_URL, Redis, pipes of sandboxes, what it serves. */
+const OWN_DESCRIPTORS = 256;
+/** What one connection may hold that nobody reads from: buffers of a stream and of the socket. */
+const CONNECTION_BYTES = 0.25 * MIB;
+/** What a command adds to its workdir between two looks at it. The attacks write 40 MiB in a third of a second, no more. */
+const BETWEEN_LOOKS = 2 * LIMITS.diskBytes;
 
 /**
- * The most that one attacking tenant and a small one may make of it.
- * @param processesOfService how many there are
- * @param groups whether control groups bound a sandbox as a whole; else memory is bounded for each of its processes
+ * The most that the attacks of one tenant may make of it. What is stored is compared when the attack is over.
+ * @param processes of the service
+ * @param tasks that the attacks have created
+ * @param workspaces that attack
+ * @param groups whether control groups bound the memory of a sandbox as a whole; else each of its processes has the limit
  */
-export function boundsOf(processesOfService: number, groups: boolean): Usage {
-  const { places, uploadBytes, descriptors, runningTasks } = LIMITS;
-  const connections = descriptors - 256;
+export function boundsOf({ processes, tasks, workspaces, groups }: Circumstances): Usage {
+  const { places, uploadBytes, descriptors, runningTasks, memoryBytes, diskBytes, storageBytes, outputBytes } = LIMITS;
+  const connections = (descriptors - OWN_DESCRIPTORS) / 2;
+  const running = Math.min(tasks, places, workspaces * runningTasks);
+  const one = groups ? memoryBytes : (LIMITS.processes + 0.75) * memoryBytes;
   return {
-    service: processesOfService * RESTING_BYTES + connections * 0.25 * MIB + places * (COPIES * MIB + 2 * outputBytes),
-    sandboxes: runningTasks * memoryBytes * (groups ? 1 : processes),
-    disk: 2 * storageBytes + runningTasks * diskBytes + uploadBytes,
-    descriptors,
+    service:
+      processes * RESTING_BYTES +
+      connections * CONNECTION_BYTES +
+      places * (COPIES * MIB + 2 * outputBytes) +
+      uploadBytes,
+    // Beside them the small parents of the other tenant's commands, and of those that begin and end.
+    sandboxes: running * one + 64 * MIB,
+    stored: workspaces * storageBytes + MIB,
+    workdirs: Math.min(tasks * diskBytes, workspaces * storageBytes) + running * BETWEEN_LOOKS + MIB,
+    descriptors: connections + OWN_DESCRIPTORS,
   };
+}
+
+export interface Circumstances {
+  processes: number;
+  tasks: number;
+  workspaces: number;
+  groups: boolean;
 }

@@ -18,6 +18,10 @@ export interface Figures {
   api: number;
   worker: number;
   most: Usage;
+  /** What was more than the configuration allows, in words. */
+  over: string[];
+  /** What the attack was answered, `201 × 4, 402 × 3`; 0 is no answer. */
+  answers: string;
 }
 
 export interface Window {
@@ -55,11 +59,14 @@ const COLUMNS: [string, (figures: Figures) => string | number][] = [
   ['worker CPU ms', ({ worker }) => Math.round(worker)],
   ['service MiB', ({ most }) => mib(most.service)],
   ['sandboxes MiB', ({ most }) => mib(most.sandboxes)],
-  ['disk MiB', ({ most }) => mib(most.disk)],
+  ['stored MiB', ({ most }) => mib(most.stored)],
+  ['workdirs MiB', ({ most }) => mib(most.workdirs)],
   ['descriptors', ({ most }) => most.descriptors],
+  ['over', ({ over }) => over.map((words) => words.split(':')[0]).join(' ')],
+  ['answers', ({ answers }) => answers],
 ];
 
-const mib = (bytes: number) => Math.round(bytes / MIB);
+export const mib = (bytes: number) => Math.round(bytes / MIB);
 
 /** In Markdown, with aligned columns. */
 export function tableOf(rows: Figures[]): string {

@@ -8,7 +8,6 @@ export interface Answer {
   /** 0 without an answer. */
   status: number;
   body: string;
-  retryAfter: number;
 }
 
 interface TaskPage {
@@ -32,10 +31,6 @@ export class TenantA {
     /** A second key of the same workspace, which tidies up: its limits are its own. */
     private readonly tidier: string,
   ) {}
-
-  get workspaceId(): string {
-    return this.member.workspace.id;
-  }
 
   get secret(): string {
     return this.member.key.secret;
@@ -129,15 +124,9 @@ export class TenantA {
         : { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }),
     };
     const answer = await new Promise<Answer>((resolve) => {
-      const none = () => resolve({ status: 0, body: '', retryAfter: 0 });
+      const none = () => resolve({ status: 0, body: '' });
       const req = request(this.url + path, { method, headers, agent: this.agent }, (message) => {
-        void textOf(message).then((text) => {
-          resolve({
-            status: message.statusCode ?? 0,
-            body: text,
-            retryAfter: Number(message.headers['retry-after'] ?? 0),
-          });
-        }, none);
+        void textOf(message).then((text) => resolve({ status: message.statusCode ?? 0, body: text }), none);
       });
       req.on('error', none).end(body);
     });

@@ -1,6 +1,7 @@
 // What the service and its sandboxes hold at a moment: memory, disk, descriptors; and the most of it over a time.
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -16,25 +17,29 @@ export interface Usage {
   service: number;
   /** Memory of everything that its workers have started: their pages, their files without a name in memory, their temporary folders. */
   sandboxes: number;
-  /** What lies in DATA_DIR, and what was deleted there and is held open. Of an attack: what it has added. */
-  disk: number;
+  /** Uploads and files. */
+  stored: number;
+  /** The workdirs of the attack, and what was deleted in DATA_DIR and is held open. */
+  workdirs: number;
   /** Of the process that has the most. */
   descriptors: number;
 }
 
-export const NOTHING: Usage = { service: 0, sandboxes: 0, disk: 0, descriptors: 0 };
+export const NOTHING: Usage = { service: 0, sandboxes: 0, stored: 0, workdirs: 0, descriptors: 0 };
 
-export function greatest(a: Usage, b: Usage): Usage {
-  const of = (name: keyof Usage) => Math.max(a[name], b[name]);
-  return { service: of('service'), sandboxes: of('sandboxes'), disk: of('disk'), descriptors: of('descriptors') };
+function greatest(a: Usage, b: Usage): Usage {
+  const names = Object.keys(NOTHING) as (keyof Usage)[];
+  return Object.assign({}, NOTHING, Object.fromEntries(names.map((name) => [name, Math.max(a[name], b[name])])));
 }
 
 /** Looks again and again; {@link most} is the most that was seen since {@link begin}. */
 export class UsageWatch {
   most = NOTHING;
-  private looking: Promise<void> = Promise.resolve();
+  private taskIds: () => string[] = () => [];
+  private readonly looking: Promise<void>;
   private stopped = false;
 
+  /** @param pids of the service's own processes. */
   constructor(
     private readonly dataDir: string,
     private readonly pids: () => number[],
@@ -42,16 +47,21 @@ export class UsageWatch {
     this.looking = this.go();
   }
 
-  /** Resolves with what is used now. */
-  async begin(): Promise<Usage> {
+  /**
+   * Resolves with what is used now.
+   * @param taskIds whose workdirs count from now on
+   */
+  begin(taskIds: () => string[]): Promise<Usage> {
+    this.taskIds = taskIds;
     this.most = NOTHING;
-    await this.look();
-    return this.most;
+    return this.look();
   }
 
-  /** Takes one look more, and adds it. */
-  async look(): Promise<void> {
-    this.most = greatest(this.most, await usageOf(this.dataDir, this.pids()));
+  /** Takes one look, and adds it. */
+  async look(): Promise<Usage> {
+    const usage = await usageOf(this.dataDir, this.pids(), this.taskIds());
+    this.most = greatest(this.most, usage);
+    return usage;
   }
 
   async stop(): Promise<void> {
@@ -61,25 +71,28 @@ export class UsageWatch {
 
   private async go(): Promise<void> {
     while (!this.stopped) {
+      const began = performance.now();
       await this.look();
-      await wait(EVERY_MS);
+      // A look at thousands of processes or files is not to be what slows the others down.
+      await wait(Math.max(EVERY_MS, 3 * (performance.now() - began)));
     }
   }
 }
 
-/** @param pids of the service's own processes. */
-export async function usageOf(dataDir: string, pids: number[]): Promise<Usage> {
+async function usageOf(dataDir: string, pids: number[], taskIds: string[]): Promise<Usage> {
   const started = descendants(pids);
   const { dev } = statSync(dataDir);
   const held = heldFiles([...pids, ...started]);
   const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
+  const workdirs = taskIds.map((id) => join(dataDir, 'workdirs', id)).filter((path) => existsSync(path));
   return {
     service: sum(pids.map((pid) => kib(`/proc/${pid}/status`, 'VmRSS'))),
     sandboxes:
       sum(started.map((pid) => kib(`/proc/${pid}/smaps_rollup`, 'Pss'))) +
       sum(held.filter(({ memory }) => memory).map(({ bytes }) => bytes)) +
       temporaryFolders(started),
-    disk: (await du(dataDir)) + sum(held.filter((file) => file.dev === dev).map(({ bytes }) => bytes)),
+    stored: await du([join(dataDir, 'files')]),
+    workdirs: (await du(workdirs)) + sum(held.filter((file) => file.dev === dev).map(({ bytes }) => bytes)),
     descriptors: Math.max(0, ...pids.map((pid) => list(`/proc/${pid}/fd`).length)),
   };
 }
@@ -150,11 +163,14 @@ function inTmpfs(path: string): number {
 }
 
 /** It complains when a file goes away under it, and counts the rest. */
-async function du(path: string): Promise<number> {
-  const { stdout } = await run('du', ['-sx', '--block-size=1', '--', path]).catch((error: { stdout?: string }) => ({
-    stdout: error.stdout ?? '',
-  }));
-  return Number.parseInt(stdout, 10) || 0;
+async function du(paths: string[]): Promise<number> {
+  if (paths.length === 0) return 0;
+  const { stdout } = await run('du', ['-scx', '--block-size=1', '--', ...paths]).catch(
+    (error: { stdout?: string }) => ({
+      stdout: error.stdout ?? '',
+    }),
+  );
+  return Number.parseInt(stdout.trimEnd().split('\n').at(-1) ?? '', 10) || 0;
 }
 
 function kib(path: string, name: string): number {

@@ -3,8 +3,8 @@ import { LONG } from '../harness/numbers.js';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Attack } from './attack.js';
 import { ATTACKS } from './attacks.js';
-import { boundsOf, LIMITS, MIB } from './bounds.js';
-import { type Figures, readsAndTasks, tableOf } from './table.js';
+import { boundsOf, LIMITS } from './bounds.js';
+import { type Figures, mib, readsAndTasks, tableOf } from './table.js';
 import type { TenantA } from './tenant-a.js';
 import type { Usage } from './usage.js';
 import { World } from './world.js';
@@ -24,7 +24,7 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
     await measured('nothing', () => wait(IDLE_SECONDS * 1000));
   }, 300_000);
   afterAll(async () => {
-    process.stderr.write(`${tableOf(rows)}\nAllowed: ${words(boundsOf(2, false))}\n`);
+    process.stderr.write(`${tableOf(rows)}\n`);
     await world?.close();
   }, 120_000);
 
@@ -40,12 +40,13 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
     await world.bystander.calm();
     const tenants = new Map(attacks.map((attack) => [attack, world.attacker(attack.name)]));
     try {
-      const row = await measured(title, async (from) => {
+      const act = async (from: number) => {
         await Promise.all([...tenants].map(([attack, tenant]) => waves(attack, tenant, from + seconds * 1000)));
-      });
+      };
+      const row = await measured(title, act, [...tenants.values()]);
       expect(row.wrongs).toEqual([]);
-      expect(over(row.most, boundsOf(world.processes.size, false))).toEqual([]);
-      await tidied([...tenants.values()]);
+      expect(row.over).toEqual([]);
+      await Promise.all([...tenants.values()].map((tenant) => tenant.tidy()));
     } catch (error) {
       await world.replace();
       throw error;
@@ -60,42 +61,56 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
     while (Date.now() < end);
   }
 
-  async function tidied(tenants: TenantA[]): Promise<void> {
-    await Promise.all(tenants.map((tenant) => tenant.tidy()));
-    await world.swept(tenants.flatMap(({ created }) => created));
-  }
-
   /** Resolves with its row of the table when the other tenant has its answers; a failure of the attack is one of the wrongs. */
-  async function measured(attack: string, act: (from: number) => Promise<unknown>): Promise<Figures> {
-    const before = await world.watch.begin();
+  async function measured(
+    attack: string,
+    act: (from: number) => Promise<unknown>,
+    tenants: TenantA[] = [],
+  ): Promise<Figures> {
+    const { watch, bystander } = world;
+    const tasks = () => tenants.flatMap(({ created }) => created);
+    const before = await watch.begin(tasks);
     const from = Date.now();
-    const failed = await act(from).then(
-      () => [],
-      (error: Error) => [error.message],
-    );
-    await world.watch.look();
+    const failed = await act(from).then(() => [], messageOf);
+    await watch.look();
     const to = Date.now();
-    const late = await world.bystander.calm().then(
-      () => [],
-      (error: Error) => [error.message],
-    );
-    const most = { ...world.watch.most, disk: world.watch.most.disk - before.disk };
-    const { requests, tasks } = world.bystander;
+    const late = await bystander.calm().then(() => [], messageOf);
+    const kept = (await watch.look()).stored - before.stored;
+    const most = { ...watch.most, stored: watch.most.stored - before.stored };
     const wrongs = [...failed, ...late, ...(await world.wrongs(from))].slice(0, 20);
-    const times = readsAndTasks(requests, tasks, { from, to });
-    const row = { attack, seconds: (to - from) / 1000, wrongs, ...times, ...world.standstill(from), most };
+    const circumstances = { processes: 2, tasks: tasks().length, workspaces: tenants.length, groups: world.groups };
+    const row = {
+      attack,
+      seconds: (to - from) / 1000,
+      wrongs,
+      ...readsAndTasks(bystander.requests, bystander.tasks, { from, to }),
+      ...world.standstill(from),
+      most,
+      over: overBounds({ ...most, stored: kept }, boundsOf(circumstances)),
+      answers: answersOf(tenants),
+    };
     rows.push(row);
     return row;
   }
 });
 
-/** Which figures are over their bound, in words. */
-function over(most: Usage, bounds: Usage): string[] {
-  const names = Object.keys(bounds) as (keyof Usage)[];
-  return names.filter((name) => most[name] > bounds[name]).map((name) => `${name}: ${most[name]} of ${bounds[name]}`);
+const messageOf = (error: Error) => [error.message];
+
+function answersOf(tenants: TenantA[]): string {
+  const statuses = new Map<number, number>();
+  for (const tenant of tenants)
+    tenant.statuses.forEach((count, status) => statuses.set(status, (statuses.get(status) ?? 0) + count));
+  return [...statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status} × ${count}`)
+    .join(', ');
 }
 
-function words({ service, sandboxes, disk, descriptors }: Usage): string {
-  const mib = (bytes: number) => `${Math.round(bytes / MIB)} MiB`;
-  return `service ${mib(service)}, sandboxes ${mib(sandboxes)}, disk ${mib(disk)}, descriptors ${descriptors}`;
+/** Which figures are over their bound, in words. */
+function overBounds(most: Usage, bounds: Usage): string[] {
+  const names = Object.keys(bounds) as (keyof Usage)[];
+  const shown = (name: keyof Usage, figure: number) => (name === 'descriptors' ? figure : `${mib(figure)} MiB`);
+  return names
+    .filter((name) => most[name] > bounds[name])
+    .map((name) => `${name}: ${shown(name, most[name])}, allowed are ${shown(name, bounds[name])}`);
 }

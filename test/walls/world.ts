@@ -1,7 +1,7 @@
 // The installation under attack: one process of the API and one worker, as an operator would run them, with PostgreSQL, Redis
 // and sandboxes. Each attack has a workspace of its own, so that none begins with used-up limits.
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { KeysService } from '../../src/access/auth/keys.service.js';
@@ -13,7 +13,6 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { temporaryDataDir } from '../harness/embedded.js';
 import { RedisServer } from '../harness/redis.js';
 import { MAIN, ServiceProcess } from '../harness/service.js';
-import { until } from '../harness/until.js';
 import { Bystander } from './bystander.js';
 import { CONFIG, LIMITS } from './bounds.js';
 import { TenantA } from './tenant-a.js';
@@ -80,15 +79,10 @@ export class World {
     return new TenantA(this.processes.get('api')?.url ?? '', attacker.member, attacker.tidier);
   }
 
-  /** Resolves when nothing is left of these tasks' folders. */
-  async swept(taskIds: string[]): Promise<void> {
-    const gone = () => taskIds.every((id) => !existsSync(join(this.folder.path, 'workdirs', id)));
-    await until('the workdirs of the attack to be gone', gone, { within: 30_000, every: 100 });
-  }
-
-  /** Ends the processes of the service, for {@link revive}: an attack has harmed them, and the next finds sound ones. */
+  /** Ends the processes of the service, for {@link revive}, and forgets the attack: the next one finds a sound service. */
   async replace(): Promise<void> {
     await Promise.all([...this.processes.values()].map((process) => process.end('SIGKILL')));
+    await this.db.query('DELETE FROM tasks WHERE workspace_id <> $1', [this.victim.workspace.id]);
   }
 
   /** What went wrong for the other tenant since a time: its own view, processes that ended, runs that were taken over. */
@@ -115,9 +109,9 @@ export class World {
     return { api: longest('api'), worker: longest('worker') };
   }
 
-  /** What the boot of the worker said of its sandbox. */
-  get workerLog(): string {
-    return this.processes.get('worker')?.log ?? '';
+  /** Whether the worker bounds a sandbox by a control group, as its boot has said. */
+  get groups(): boolean {
+    return /Control groups in/.test(this.processes.get('worker')?.log ?? '');
   }
 
   async close(): Promise<void> {
