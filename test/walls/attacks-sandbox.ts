@@ -12,7 +12,8 @@ export const SANDBOX_ATTACKS: Attack[] = [
   {
     name: 'forks',
     what: 'a fork bomb in each task',
-    wave: (a, { tasks }) => a.tasks(tasks, 'b() { b | b & }; b; sleep 2'),
+    // The shell itself would try again and again to fork.
+    wave: (a, { tasks }) => a.tasks(tasks, 'b() { b | b & }; b & exec sleep 2'),
   },
   {
     name: 'spin',
