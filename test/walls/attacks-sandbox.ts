@@ -100,10 +100,10 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'script',
-    what: 'two tasks with a script of 150 KB that write to every descriptor that it was given',
+    what: 'two tasks with a script of 150 KB that write to every file which a process of the sandbox has open',
     wave: (a, { diskBytes }) => {
       const padding = `# ${'x'.repeat(98)}\n`.repeat(1500);
-      const write = `for i in 3 4 5 6 7 8 9; do { head -c ${diskBytes} /dev/zero >&$i; } 2>/dev/null; done; sleep 2`;
+      const write = `for f in /proc/[0-9]*/fd/*; do [ -f "$f" ] && head -c ${diskBytes} /dev/zero >"$f"; done; sleep 2`;
       return a.tasks(2, `${padding}${write}`);
     },
   },
