@@ -113,8 +113,8 @@ const HTTP_ATTACKS: Attack[] = [
       if (status !== 201) return;
       const { upload } = JSON.parse(body) as { upload: { id: string } };
       const id = await a.task('Nothing to do.', { attachments: [{ uploadId: upload.id }] });
-      const files = JSON.parse((await a.get(`/v1/tasks/${id}/files`)).body) as { files: { id: string }[] };
-      const path = `/v1/files/${files.files[0]?.id}/content`;
+      const { files } = JSON.parse((await a.get(`/v1/tasks/${id}/files`)).body) as { files?: { id: string }[] };
+      const path = `/v1/files/${files?.[0]?.id}/content`;
       const sockets = times(200, () => {
         const line = `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${a.secret}\r\n\r\n`;
         return hanging(a.url, line).pause();
@@ -129,7 +129,7 @@ const HTTP_ATTACKS: Attack[] = [
     wave: async (a) => {
       await all(60, (n) => a.task(`Nothing to do, ${n}.`));
       const { body } = await a.get('/v1/tasks?limit=3');
-      const { nextCursor } = JSON.parse(body) as { nextCursor: string };
+      const { nextCursor = '' } = JSON.parse(body) as { nextCursor?: string };
       const cursors = [nextCursor, `${nextCursor}A`, 'A'.repeat(8000), ''];
       const query = (n: number) => (n % 2 === 0 ? '' : `&cursor=${encodeURIComponent(cursors[(n >> 1) % 4] ?? '')}`);
       await all(400, (n) => a.get(`/v1/tasks?limit=100${query(n)}`));
