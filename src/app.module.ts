@@ -1,3 +1,4 @@
+// The service of this process: the environment and the list of extensions, composed.
 import { Module } from '@nestjs/common';
 import { composeApp } from './compose.js';
 import { EXTENSIONS } from './extensions.js';

@@ -5,6 +5,7 @@ import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
 import { Membership } from './access/workspaces/membership.entity.js';
 import { User } from './access/workspaces/user.entity.js';
 import { Workspace } from './access/workspaces/workspace.entity.js';
+import { StorageUsage } from './resources/files/storage-usage.entity.js';
 import { StoredFile } from './resources/files/file.entity.js';
 import { Upload } from './resources/files/upload.entity.js';
 import { Project } from './resources/projects/project.entity.js';
@@ -30,5 +31,6 @@ export const ENTITIES = [
   Interaction,
   Upload,
   StoredFile,
+  StorageUsage,
   WorkspaceClaim,
 ];

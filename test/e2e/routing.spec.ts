@@ -1,6 +1,10 @@
-import { Controller, Get, Module } from '@nestjs/common';
+import { Controller, Get, Module, Post } from '@nestjs/common';
 import { z } from 'zod';
+import { Page } from '../../src/access/auth/page.decorator.js';
+import type { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
 import { Endpoint, type EndpointContract } from '../../src/platform/http/endpoint.js';
+import { PageQuery, PageRequest } from '../../src/platform/http/pages.js';
+import { Tx } from '../../src/platform/http/tx.js';
 import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
@@ -173,6 +177,28 @@ describe('Routes, request ids and headers (reference §1)', () => {
         }
       }
       await expect(boot(OddController)).rejects.toThrow(/OddController\.list: an Idempotency-Key needs/);
+    });
+    it('a route that takes the transaction which its contract does not open stops the boot', async () => {
+      @Controller('v1/loose')
+      class LooseController {
+        @Post()
+        @Endpoint({ summary: 'x', answer: z.object({}), policy: 'resource_write', scopes: ['tasks:write'] })
+        make(@Tx() _tx: UnitOfWork) {
+          return {};
+        }
+      }
+      await expect(boot(LooseController)).rejects.toThrow(/LooseController\.make: it takes @Tx.*'transaction: true'/);
+    });
+    it('a public route that takes the page of a caller stops the boot', async () => {
+      @Controller('v1/open')
+      class OpenController {
+        @Get()
+        @Endpoint({ summary: 'x', answer: z.object({}), policy: null, scopes: 'public' })
+        list(@Page(PageQuery) _page: PageRequest) {
+          return {};
+        }
+      }
+      await expect(boot(OpenController)).rejects.toThrow(/OpenController\.list: it takes @Page.*scopes/);
     });
   });
 });

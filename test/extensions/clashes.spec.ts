@@ -122,6 +122,13 @@ describe('A name that is taken, or wrong, stops the boot with a sentence that sa
     expect(tables(extension('a', { entities: [Note] }))).toEqual([...ENTITIES, Note]);
   });
 
+  it('an entity that TypeORM cannot read is no fault of DATABASE_URL', async () => {
+    @Entity('keyless')
+    class Keyless {}
+    const booted = bootApp({ extensions: [extension('a', { entities: [Keyless] })] });
+    await expect(booted).rejects.toThrow(/^Entity "Keyless" does not have a primary column/);
+  });
+
   it('a figure', async () => {
     const counts = extension('a', { metrics: (metrics) => void metrics.counter('runs_ended_total', 'x') });
     await expect(bootApp({ extensions: [counts] })).rejects.toThrow(

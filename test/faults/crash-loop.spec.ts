@@ -10,7 +10,7 @@ import { report } from './report.js';
 import { settled } from './settled.js';
 import { World } from './world.js';
 
-const TASKS = LONG ? 20_000 : 2_000;
+const TASKS = LONG ? 20_000 : 600;
 const LEASE_SECONDS = 2;
 
 describeWithRedis(

@@ -11,7 +11,7 @@ import { report } from './report.js';
 import { settled } from './settled.js';
 import { World } from './world.js';
 
-const TASKS = LONG ? 20_000 : 500;
+const TASKS = LONG ? 20_000 : 200;
 /** Sent one after the other. */
 const SINGLE = 20;
 const LEASE_SECONDS = 2;

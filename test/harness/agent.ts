@@ -61,7 +61,7 @@ export class AgentBench {
         : { OPENAI_COMPATIBLE_URL: url, OPENAI_COMPATIBLE_KEY: 'key', OPENAI_COMPATIBLE_MODEL: 'test/fake' },
     );
     const tools = [new AskTool(), new BashTool(), new EditTool(), new GlobTool(), new GrepTool()];
-    const more = [new PublishTool(), new ReadTool(), new TodoTool(), new WriteTool()];
+    const more = [new PublishTool(env), new ReadTool(), new TodoTool(), new WriteTool()];
     const plugins = [...tools, ...more, ...extraTools, new AiSdkProvider(env), new RunbookProvider()];
     const registry = registryOf(plugins);
     const catalog = new ModelCatalog(env, registry);

@@ -1,16 +1,26 @@
 // Sandbox drivers as the service has them, each with a data folder of its own that goes with it.
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { ConfigFile } from '../../src/platform/config/config-file.js';
+import { fileURLToPath } from 'node:url';
+import { type ConfigFile, sandboxLimitsOf } from '../../src/platform/config/config-file.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
 import { BubblewrapSandbox } from '../../src/engine/sandbox/drivers/bubblewrap.sandbox.js';
 import { Heartbeat } from '../../src/engine/sandbox/heartbeat.js';
-import { findProgram } from '../../src/engine/sandbox/host.js';
+import { findProgram, isRoot } from '../../src/engine/sandbox/host.js';
 import type { LocalSandbox } from '../../src/engine/sandbox/drivers/local-sandbox.js';
+import { ControlGroups } from '../../src/engine/sandbox/limits/control-groups.js';
 import { NamespacesSandbox } from '../../src/engine/sandbox/drivers/namespaces.sandbox.js';
 import { NoSandbox } from '../../src/engine/sandbox/drivers/none.sandbox.js';
-import type { SandboxSession } from '../../src/engine/sandbox/sandbox.js';
+import type {
+  RunOptions,
+  RunResult,
+  SandboxLimits,
+  SandboxReport,
+  SandboxSession,
+} from '../../src/engine/sandbox/sandbox.js';
+import type { Asked, Said } from './sandbox-host.js';
 
 export const DRIVERS = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox };
 export type DriverName = keyof typeof DRIVERS;
@@ -58,7 +68,145 @@ export function describeDrivers(tests: (driver: DriverName) => void): void {
   describe('namespaces', () => tests('namespaces'));
 }
 
+/** Who runs the service: it decides who a command is on the host, and what the kernel counts for whom. */
+export type User = 'root' | 'an ordinary user';
+export interface Way {
+  driver: DriverName;
+  user: User;
+}
+
+/** The same tests for both drivers, each started by root and by an ordinary user, as far as this machine has them. */
+export function describeWays(tests: (way: Way) => void): void {
+  for (const user of ['root', 'an ordinary user'] as const) {
+    const reason = whyNot(user);
+    if (reason !== null) process.stderr.write(`The tests of sandboxes started by ${user} are left out: ${reason}\n`);
+    (reason === null ? describe : describe.skip)(`started by ${user}`, () =>
+      describeDrivers((driver) => tests({ driver, user })),
+    );
+  }
+}
+
+/** One task's sandbox, whoever runs it. */
+export interface TaskSandbox {
+  /** As the host names it. */
+  workdir: string;
+  run: (command: string, options?: RunOptions & { stdin?: string }) => Promise<RunResult>;
+  writeFile: (path: string, text: string) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** The sandboxes of one service. */
+export interface Installation {
+  /** Its data folder. */
+  path: string;
+  check: () => Promise<SandboxReport>;
+  open: () => Promise<TaskSandbox>;
+  close: () => Promise<void>;
+}
+
+/** In this process when its user is the one that is asked for, else in one of its own. */
+export function startAs({ driver, user }: Way): Promise<Installation> {
+  return user === currentUser() ? Promise.resolve(inThisProcess(driver)) : inAnother(driver);
+}
+
+const currentUser = (): User => (isRoot() ? 'root' : 'an ordinary user');
+// `nobody` on every Linux. It owns no file, and has no home.
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const HOOKS = new URL('typescript-hooks.mjs', import.meta.url);
+
+/** Null when sandboxes can be started by them. */
+function whyNot(user: User): string | null {
+  if (user === currentUser()) return null;
+  if (user === 'root') return 'this is not root.';
+  const trial = `require('fs').accessSync(require('os').tmpdir(), 2); import(${JSON.stringify(HOOKS.href)})`;
+  const node = spawnSync(process.execPath, ['-e', trial], { ...NOBODY, encoding: 'utf8' });
+  if (node.status !== 0)
+    return `nobody cannot run these sources (${node.stderr.match(/Error: .*/)?.[0] ?? node.error}).`;
+  const namespace = spawnSync('unshare', ['--user', 'true'], { ...NOBODY, encoding: 'utf8' });
+  return namespace.status === 0 ? null : `nobody cannot make a user namespace (${namespace.stderr.trim()}).`;
+}
+
+function inThisProcess(driver: DriverName): Installation {
+  const bench = new SandboxBench(driver);
+  return {
+    path: bench.dataDir.path,
+    check: () => bench.sandbox.check(),
+    open: async () => {
+      const { session, workdir } = await bench.open();
+      return {
+        workdir,
+        run: (command, options) => session.run(command, options),
+        writeFile: (path, text) => session.writeFile(path, text),
+        close: () => session.close(),
+      };
+    },
+    close: () => bench.close(),
+  };
+}
+
+async function inAnother(driver: DriverName): Promise<Installation> {
+  const child = fork(fileURLToPath(new URL('sandbox-host.ts', import.meta.url)), [driver], {
+    ...NOBODY,
+    execArgv: ['--import', HOOKS.href],
+  });
+  const ask = asking(child);
+  return {
+    path: await ask<string>('path'),
+    check: () => ask<SandboxReport>('check'),
+    open: async () => {
+      const { taskId, workdir } = await ask<{ taskId: string; workdir: string }>('open');
+      return {
+        workdir,
+        run: (command, options = {}) => ask<RunResult>('run', taskId, command, options),
+        writeFile: (path, text) => ask<void>('writeFile', taskId, path, text),
+        close: () => ask<void>('closeTask', taskId),
+      };
+    },
+    close: async () => {
+      await ask('close');
+      child.disconnect();
+    },
+  };
+}
+
+function asking(child: ChildProcess) {
+  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  child.on('message', (said: Said) => {
+    const { resolve, reject } = waiting.get(said.id) ?? {};
+    waiting.delete(said.id);
+    if ('error' in said) reject?.(new Error(said.error));
+    else resolve?.(said.value as never);
+  });
+  child.once('exit', (code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`the process of the sandboxes ended with ${code}`));
+  });
+  let id = 0;
+  return <T>(call: Asked['call'], ...words: unknown[]) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.set((id += 1), { resolve, reject });
+      child.send({ id, call, words } satisfies Asked);
+    });
+}
+
 /** For tests that it does not leak. */
 export function putIntoEnvironment(name: string, value: string): void {
   process.env[name] = value;
+}
+
+/** Tests that need a control group that we may divide; without one they are left out, and it says why. */
+export function describeGroups(name: string, tests: (find: (limits: SandboxLimits) => ControlGroups) => void): void {
+  const none = missingGroups();
+  const find = (limits: SandboxLimits) => {
+    const groups = ControlGroups.find(limits);
+    if (typeof groups === 'string') throw new Error(groups);
+    return groups;
+  };
+  if (none !== null) process.stderr.write(`${name} are left out: ${none}\n`);
+  (none === null ? describe : describe.skip)(name, () => tests(find));
+}
+
+/** Why there are no control groups here, null where there are. */
+export function missingGroups(): string | null {
+  const found = ControlGroups.find(sandboxLimitsOf({}));
+  return typeof found === 'string' ? found : null;
 }

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext, Injectable, type PipeTrans
 import type { Request } from 'express';
 import { FieldsPipe } from '../../platform/http/fields.pipe.js';
 import { type PageQuery, type PageRequest, Pages, setPageQuery } from '../../platform/http/pages.js';
-import { canonicalPath } from '../idempotency/idempotency-key.js';
+import { canonicalPath } from '../../platform/http/request.js';
 import { authOf } from './auth.decorator.js';
 
 interface Asked {
@@ -12,7 +12,7 @@ interface Asked {
 
 /** Checks the query and opens the page: the cursor is bound to route, workspace, user and filters (reference §11). */
 @Injectable()
-export class PagePipe implements PipeTransform<Asked, Promise<PageRequest>> {
+class PagePipe implements PipeTransform<Asked, Promise<PageRequest>> {
   private readonly fields = new FieldsPipe();
 
   constructor(private readonly pages: Pages) {}

@@ -1,4 +1,5 @@
-import { canonicalPath, fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
+import { canonicalPath } from '../../platform/http/request.js';
+import { fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
 
 describe('readIdempotencyKey', () => {
   it.each([

@@ -24,13 +24,3 @@ export function fingerprintOf(body: unknown): Buffer {
   const canonical = stringify(body) ?? '';
   return createHash('sha256').update(canonical).digest();
 }
-
-/** No path of ours is half as long; an index row of PostgreSQL takes 2,704 bytes, with the other parts of the key. */
-const LONGEST_PATH = 1000;
-
-/** One spelling per path: ids may come in capitals or percent-encoded. What PostgreSQL cannot index is told by its digest. */
-export function canonicalPath(path: string): string {
-  const one = decodeURIComponent(path).toLowerCase();
-  const indexable = Buffer.byteLength(one) <= LONGEST_PATH && !one.includes('\0');
-  return indexable ? one : createHash('sha256').update(one).digest('hex');
-}

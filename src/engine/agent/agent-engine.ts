@@ -32,7 +32,7 @@ export interface InputFile {
 export interface AgentInput {
   taskId: string;
   workspaceId: string;
-  /** Who made the task, or to whom it was handed over. */
+  /** The owner of the task: the user who made it, or to whom it was transferred. */
   userId: string;
   runId: string;
   /** A UUIDv7 for each assistant message is made by the engine. */
@@ -48,6 +48,8 @@ export interface AgentInput {
   files: InputFile[];
   /** Files of the task's project, for `/project` in the sandbox. */
   project: SharedFile[];
+  /** Why the workspace can store no more, a clause for people: no command runs and no file changes. Null or absent: it can. */
+  storageExhausted?: string | null;
   /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
   signal: AbortSignal;
   /**
@@ -85,6 +87,8 @@ export type AgentEvent =
       files: PublishedFile[];
       parts: StoredPart[];
       last: boolean;
+      /** The workdir's size as last measured; null or absent: not known. */
+      workdirBytes?: number | null;
     };
 
 /** What the recorder tells the engine after each event. */
@@ -93,6 +97,8 @@ export interface AgentFeedback {
   steer: ConversationMessage[];
   /** What is attached to them: must lie in the workdir before the next tool runs. */
   files: InputFile[];
+  /** As of {@link AgentInput}, as it is now. Absent: as before. */
+  storageExhausted?: string | null;
 }
 
 /** How a run ends. */

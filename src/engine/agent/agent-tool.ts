@@ -7,7 +7,7 @@ import type { SandboxSession } from '../sandbox/sandbox.js';
 export interface ToolContext {
   taskId: string;
   workspaceId: string;
-  /** Who made the task, or to whom it was handed over. */
+  /** The owner of the task: the user who made it, or to whom it was transferred. */
   userId: string;
   toolCallId: string;
   /** The task's sandbox, opened at the first use. */
@@ -21,6 +21,8 @@ export interface PublishedFile {
   /** UUIDv7, made by the tool, so that its output can name it. */
   id: string;
   name: string;
+  /** Bytes, where they are known: for the words of a refusal. */
+  size?: number;
   content: Readable;
 }
 

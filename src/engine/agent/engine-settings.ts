@@ -19,7 +19,7 @@ export class EngineSettings {
   stepsPerTurn = 250;
   /** Tool calls of one step. */
   callsPerStep = 64;
-  /** The same calls that often in a row is answered with an error, and later ends the turn. */
+  /** Steps in a row with the same calls: the third is answered with an error, the sixth ends the turn. */
   repeatsRefused = 3;
   repeatsFatal = 6;
   /** Bytes of JSON of one tool result. */

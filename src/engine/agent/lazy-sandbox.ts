@@ -13,6 +13,7 @@ export class LazySandbox {
   private opening: Promise<SandboxSession> | undefined;
   private readonly late: InputFile[] = [];
   private reservation: SandboxReservation | null = null;
+  private session: SandboxSession | null = null;
 
   constructor(
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
@@ -24,9 +25,14 @@ export class LazySandbox {
     this.reservation = await this.sandboxes.reserve(this.input.taskId);
   }
 
-  /** Rejects with {@link SandboxError} when there is none to be had. */
+  /** As of {@link SandboxSession}; null without a session. */
+  get workdirBytes(): number | null {
+    return this.session?.workdirBytes ?? null;
+  }
+
+  /** Rejects with {@link SandboxError} when no sandbox can be opened. */
   async get(): Promise<SandboxSession> {
-    // One that failed may work the next time.
+    // A sandbox that failed to open may open the next time.
     this.opening ??= this.open().catch((error: unknown) => {
       this.opening = undefined;
       throw error;
@@ -61,7 +67,7 @@ export class LazySandbox {
     const session = await this.sandboxes.open({ taskId, project, reservation: this.reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);
-      return session;
+      return (this.session = session);
     } catch (error) {
       await session.close();
       throw error;
@@ -80,8 +86,8 @@ export class LazySandbox {
 }
 
 /**
- * What is there already stays: an earlier run brought the file, and the agent may have changed it since, or have put a folder
- * or a link in its place. A link that leads out is never followed, and the task goes on without the file.
+ * Does not replace what is there already: an earlier run brought the file, and the agent may have changed it since, or put a
+ * folder or a link in its place. It never follows a link that leads out; the task then goes on without the file.
  */
 async function bringIn(session: SandboxSession, file: InputFile): Promise<void> {
   try {
@@ -93,7 +99,7 @@ async function bringIn(session: SandboxSession, file: InputFile): Promise<void> 
   }
 }
 
-/** For a file that is absent, but whose folder is by now a file, or a link to nothing. */
+/** Ignores that a file cannot be written because its folder is by now a file, or a link to nothing. */
 function unlessTaken(error: unknown): void {
   if (!(error instanceof SandboxFileError && ['not_a_file', 'outside'].includes(error.code))) throw error;
 }

@@ -1,4 +1,4 @@
 import { readFileSync } from 'node:fs';
 
-/** The agent's standing orders. The same for every task, so that providers can cache it. */
+/** The system prompt. It is the same for every task, so that providers can cache it. */
 export const SYSTEM_PROMPT = readFileSync(new URL('./system-prompt.txt', import.meta.url), 'utf8').trim();

@@ -1,8 +1,8 @@
 import type { ConversationMessage } from '../models/conversation.js';
 
 /**
- * How often in a row the model has made one and the same call, or the same calls at once, the last time included; 0 when
- * its last step made none. A message of the user begins a new row.
+ * How many steps in a row, the last one included, the model has made the same call or the same set of calls; 0 when its last
+ * step made none. A message of the user begins a new row.
  */
 export function repetitions(conversation: ConversationMessage[]): number {
   let first: string | null = null;

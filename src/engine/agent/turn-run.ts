@@ -17,7 +17,9 @@ import type { TurnLimits } from './turn-limits.js';
 
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
 type Failure = Extract<AgentOutcome, { type: 'failed' }>;
-type Finished = { result: ToolResult; files: PublishedFile[]; parts: StoredPart[]; broken: Error | null };
+/** Why the run ends after a call: its outcome, and what the calls after it are told. */
+type Ending = { outcome: Failure; others: string };
+type Finished = { result: ToolResult; files: PublishedFile[]; parts: StoredPart[]; ending: Ending | null };
 type Asked = { question: Question };
 type Waiting = { approval: string };
 
@@ -27,9 +29,11 @@ export interface TurnParts {
   settings: EngineSettings;
   sandbox: LazySandbox;
   limits: TurnLimits;
-  /** Told of what an operator must know and a client must not. */
+  /** Receives what an operator must know and a client must not see. */
   report: (error: Error) => void;
 }
+
+const NOTHING_NEW: AgentFeedback = { steer: [], files: [] };
 
 const INTERRUPTED =
   'This was interrupted; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
@@ -38,8 +42,9 @@ const INTERRUPTED =
 export class TurnRun {
   private readonly conversation: ConversationMessage[];
   private readonly callIds: Set<string>;
-  /** Ends a model call: the worker that takes over asks again. The calls of a step have longer when the worker stops. */
+  /** Ends a model call when the worker stops: the worker that takes over calls the model again. Tool calls have more time. */
   private readonly modelSignal: AbortSignal;
+  private storageExhausted: string | null;
 
   constructor(
     private readonly input: AgentInput,
@@ -49,6 +54,7 @@ export class TurnRun {
       ...message,
       invocations: message.invocations.map((one) => ({ ...one })),
     }));
+    this.storageExhausted = input.storageExhausted ?? null;
     this.modelSignal = AbortSignal.any([input.signal, input.stopping]);
     this.callIds = new Set(this.conversation.flatMap((message) => message.invocations.map((one) => one.toolCallId)));
   }
@@ -129,11 +135,11 @@ export class TurnRun {
     let left = open.length;
     let mayHaveBegun = resumed;
     let question: AgentOutcome | null = null;
-    let broken: Error | null = null;
+    let ending: Ending | null = null;
     for (const call of open) {
       const { toolCallId } = call;
       const ready: Finished | Waiting | ReadyCall =
-        broken === null ? this.prepare(call, mayHaveBegun, repeated) : notStarted();
+        ending === null ? this.prepare(call, mayHaveBegun, repeated) : refused(ending.others);
       if ('approval' in ready) return { type: 'approval', messageId, toolCallId, question: ready.approval };
       const done: Finished | Asked = 'tool' in ready ? yield* this.execute(messageId, call, ready) : ready;
       if ('question' in done) {
@@ -141,20 +147,18 @@ export class TurnRun {
         continue;
       }
       mayHaveBegun = false;
-      broken ??= done.broken;
+      ending ??= done.ending;
       call.result = done.result;
       left--;
       const { result, files, parts } = done;
       try {
-        yield* this.tell({ type: 'tool', messageId, toolCallId, result, files, parts, last: left === 0 });
+        const { workdirBytes } = this.deps.sandbox;
+        yield* this.tell({ type: 'tool', messageId, toolCallId, result, files, parts, last: left === 0, workdirBytes });
       } finally {
         for (const file of files) file.content.destroy();
       }
     }
-    if (broken !== null) {
-      this.deps.report(broken);
-      return sandboxUnavailable();
-    }
+    if (ending !== null) return ending.outcome;
     if (repeated >= this.deps.settings.repeatsFatal) return noProgress(repeated);
     return question;
   }
@@ -168,6 +172,7 @@ export class TurnRun {
     const { tool } = checked;
     const begun = recordsBeginning(this.input, tool) ? call.stage === 'begun' : mayHaveBegun && !tool.repeatable;
     if (begun) return refused(INTERRUPTED);
+    if (tool.changes && this.storageExhausted !== null) return storageExhausted(this.storageExhausted);
     return needsApproval(this.input, call, tool) ? { approval: tools.approvalQuestion(checked) } : checked;
   }
 
@@ -180,12 +185,17 @@ export class TurnRun {
       const outcome = await tools.execute(ready, { ...about, signal, sandbox: () => sandbox.get() });
       if (outcome.status === 'question') return { question: outcome.question };
       const { files = [], parts = [], ...result } = outcome;
-      return { result, files, parts, broken: null };
+      return { result, files, parts, ending: null };
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
       // A file of the task could not be looked up; the sandbox is well. The run is let go, and taken up again.
       if (databaseError(error.cause)?.code === 'unavailable') throw error.cause;
-      return { ...refused('The sandbox could not be started; nothing was run.'), broken: error };
+      this.deps.report(error);
+      const others = 'Not started, because the sandbox could not be started.';
+      return {
+        ...refused('The sandbox could not be started; nothing was run.'),
+        ending: { outcome: sandboxUnavailable(), others },
+      };
     }
   }
 
@@ -193,7 +203,8 @@ export class TurnRun {
   private *tell(event: AgentEvent): Generator<AgentEvent, boolean, AgentFeedback> {
     const feedback = (yield event) as AgentFeedback | undefined;
     this.input.signal.throwIfAborted();
-    const { steer, files } = feedback ?? { steer: [], files: [] };
+    const { steer, files, storageExhausted } = feedback ?? NOTHING_NEW;
+    if (storageExhausted !== undefined) this.storageExhausted = storageExhausted;
     this.conversation.push(...steer);
     this.deps.sandbox.add(files);
     return steer.length > 0;
@@ -214,11 +225,17 @@ export function sandboxUnavailable(): Failure {
 }
 
 function refused(error: string): Finished {
-  return { result: { status: 'error', error }, files: [], parts: [], broken: null };
+  return { result: { status: 'error', error }, files: [], parts: [], ending: null };
 }
 
-function notStarted(): Finished {
-  return refused('Not started, because the sandbox could not be started.');
+/** A command or a file change in a workspace that is above its limit ends the turn: people must delete something first. */
+function storageExhausted(why: string): Finished {
+  const message = `${why}: delete tasks, or files of projects, then send a message to go on.`;
+  const others = `Not started: ${why}.`;
+  return {
+    ...refused(`Nothing was run: ${why}.`),
+    ending: { outcome: { type: 'failed', code: 'storage_exhausted', message, retryable: true }, others },
+  };
 }
 
 function noProgress(times: number): Failure {

@@ -70,7 +70,7 @@ function infoOf(id: string): ModelInfo {
     id,
     name: id,
     description: '',
-    // Sent only when a task asks for one, so a server that knows no effort is not troubled.
+    // An effort is sent only when a task asks for one, because some servers refuse the parameter.
     efforts: ['low', 'medium', 'high'],
     defaultEffort: null,
     input: ['text'],

@@ -27,9 +27,19 @@ export function needProgram(name: string, debianPackage: string): string {
 }
 
 /** Text of a shell script of `launch/`: given as an argument, because an unprivileged uid may not reach the file. */
-export function script(name: 'launch' | 'init' | 'namespaces' | 'probe'): string {
+export function script(name: 'launch' | 'enter' | 'init' | 'namespaces' | 'probe'): string {
   // Without its remarks, which every process list would show.
   return readFileSync(new URL(`./launch/${name}.sh`, import.meta.url), 'utf8').replace(/^\s*#.*\n/gm, '');
+}
+
+/** Whether a process of this number is there, somebody else's included. */
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 export function isRoot(): boolean {

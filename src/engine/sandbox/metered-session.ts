@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Metrics } from '../../platform/metrics/metrics.js';
-import { type RunOptions, type RunResult, SandboxSession } from './sandbox.js';
+import { type OpenedFile, type RunOptions, type RunResult, SandboxSession } from './sandbox.js';
 
 /** A session of any driver, with its commands counted. */
 export class MeteredSession extends SandboxSession {
@@ -22,12 +22,16 @@ export class MeteredSession extends SandboxSession {
     }
   }
 
-  readFile(path: string): Promise<{ size: number; content: Readable }> {
+  readFile(path: string): Promise<OpenedFile> {
     return this.session.readFile(path);
   }
 
   writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
     return this.session.writeFile(path, content);
+  }
+
+  override get workdirBytes(): number | null {
+    return this.session.workdirBytes;
   }
 
   close(): Promise<void> {

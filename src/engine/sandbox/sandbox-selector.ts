@@ -12,7 +12,7 @@ import {
   type SandboxSession,
 } from './sandbox.js';
 
-// In this order: bubblewrap has a seccomp filter too.
+// In this order: bubblewrap has a filter of system calls without perl too.
 const AUTOMATIC = ['bubblewrap', 'namespaces'];
 
 /** Chooses the sandbox at boot, by `SANDBOX`, where runs are carried out. With no working one the boot ends there. */

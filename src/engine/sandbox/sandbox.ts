@@ -49,7 +49,16 @@ export interface RunResult {
   /** Some output was left out, or the command was killed at the output limit. */
   truncated: boolean;
   /** Why the sandbox ended the command, null when it ended by itself. */
-  killed: 'timeout' | 'output' | 'disk' | null;
+  killed: 'timeout' | 'output' | 'disk' | 'memory' | null;
+}
+
+/** A file that is open for reading. The caller reads `content` to its end or destroys it. */
+export interface OpenedFile {
+  /** Bytes that `content` gives. */
+  size: number;
+  /** Bytes that lie on disk: fewer for a sparse file. Absent where the sandbox does not know. */
+  sizeOnDisk?: number;
+  content: Readable;
 }
 
 /** A workdir that is open for commands. Every call is one sandbox: nothing of a command outlives its `run`. */
@@ -65,9 +74,13 @@ export abstract class SandboxSession {
    * Opens a regular file for reading. `path` is relative to `/workdir`, or absolute below it or below `/project`.
    * Rejects with {@link SandboxFileError} when it is absent, not a regular file or outside; never follows a link out.
    */
-  abstract readFile(path: string): Promise<{ size: number; content: Readable }>;
+  abstract readFile(path: string): Promise<OpenedFile>;
   /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
   abstract writeFile(path: string, content: string | Buffer | Readable): Promise<void>;
+  /** What the workdir had when it was last measured; null when it was not. */
+  get workdirBytes(): number | null {
+    return null;
+  }
   /** Kills what is left and gives back what `open` has taken. Idempotent. The workdir stays. */
   abstract close(): Promise<void>;
 }
@@ -92,7 +105,7 @@ export interface SandboxReport {
  * output; the whole process tree ends with the command, with the session, and with the worker, however that ends.
  *
  * `check` is called once at boot. `reserve` is called once per run, at its start, `open` at most once per run, when a tool
- * first wants it, `remove` once when a task is deleted.
+ * first wants it, `workdirBytes` at the end of a run that had calls, `remove` once when a task is deleted.
  */
 export abstract class Sandbox {
   /** Tries the driver for real. Rejects with {@link SandboxError} whose message says why not and what to do. */
@@ -105,6 +118,10 @@ export abstract class Sandbox {
     return Promise.resolve(null);
   }
   abstract open(options: SandboxOpenOptions): Promise<SandboxSession>;
+  /** Measures a task's workdir. 0 when there is none; null: not known here. */
+  workdirBytes(_taskId: string): Promise<number | null> {
+    return Promise.resolve(null);
+  }
   /** Removes a task's workdir. Succeeds when there is none. */
   abstract remove(taskId: string): Promise<void>;
 }

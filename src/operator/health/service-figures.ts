@@ -10,6 +10,9 @@ interface Queue {
   waiting: number;
   /** Seconds. */
   age: number;
+  /** Bytes. */
+  files: number;
+  workdirs: number;
 }
 
 // All figures of the queue come from partial indexes that hold nothing but what is not over.
@@ -17,7 +20,9 @@ const QUEUE = sql`
 SELECT (SELECT count(*) FROM runs WHERE status = 'queued')::float8 AS queued,
   (SELECT count(*) FROM runs WHERE status = 'running')::float8 AS running,
   (SELECT count(*) FROM interactions WHERE status = 'pending')::float8 AS waiting,
-  coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM runs WHERE status = 'queued'), 0)::float8 AS age`.rows<Queue>();
+  coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM runs WHERE status = 'queued'), 0)::float8 AS age,
+  coalesce((SELECT sum(stored_bytes) FROM storage_usage), 0)::float8 AS files,
+  coalesce((SELECT sum(workdir_bytes) FROM storage_usage), 0)::float8 AS workdirs`.rows<Queue>();
 
 /** Figures that are read when Prometheus asks: the queue, from the database, and the process itself. */
 @Injectable()
@@ -33,6 +38,8 @@ export class ServiceFigures implements OnModuleInit {
     const one = (read: () => number) => () => Promise.resolve<[string, number][]>([['', read()]]);
     metrics.gauge('runs', 'Runs that are not over, of all processes; asking: waiting for a person.', 'state', () => this.runs());
     metrics.gauge('queue_age_seconds', 'How long the oldest queued run has waited.', null, () => this.age());
+    const stored = 'Bytes of uploads and files, equal ones of a workspace once, and of workdirs as last measured.';
+    metrics.gauge('stored_bytes', stored, 'kind', () => this.stored());
     metrics.gauge('process_resident_bytes', 'Resident memory.', null, one(() => process.memoryUsage.rss()));
     metrics.gauge('process_uptime_seconds', 'Since the start of the process.', null, one(() => process.uptime()));
     const help = 'Requests that were limited in memory, because Redis did not answer.';
@@ -57,6 +64,15 @@ export class ServiceFigures implements OnModuleInit {
   private async age(): Promise<[string, number][]> {
     const queue = await this.read();
     return queue === undefined ? [] : [['', queue.age]];
+  }
+
+  private async stored(): Promise<[string, number][]> {
+    const figures = await this.read();
+    if (figures === undefined) return [];
+    return [
+      ['files', figures.files],
+      ['workdirs', figures.workdirs],
+    ];
   }
 
   private reading: Promise<Queue | undefined> | undefined;

@@ -8,6 +8,7 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
 /** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
@@ -21,5 +22,14 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
     }),
     ChannelModule,
   ];
-  return { imports: [...ground, WorkspacesModule, KeysModule, OffboardingModule, ...extensions.operatorModules] };
+  return {
+    imports: [
+      ...ground,
+      WorkspacesModule,
+      KeysModule,
+      OffboardingModule,
+      StorageQuotaModule,
+      ...extensions.operatorModules,
+    ],
+  };
 }

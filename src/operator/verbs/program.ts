@@ -28,6 +28,8 @@ import type { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { ServiceAccountsService } from '../../access/workspaces/service-accounts.service.js';
 import { UsersService } from '../../access/workspaces/users.service.js';
 import { WorkspaceRemover } from '../../access/workspaces/workspace-remover.js';
+import { StorageQuota } from '../../resources/files/storage-quota.js';
+import type { StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 
 const workspaceOf = (services: Services, { workspace }: Options) => services.get(WorkspacesService).get(workspace);
@@ -79,6 +81,23 @@ const policyInWords = ({ workspace: { slug, transparency }, exposed }: Policy): 
   const whose = transparency === null ? 'as the deployment has it' : 'by a policy of its own';
   return `The workspace '${slug}' exposes, ${whose}: ${exposed.join(', ') || 'nothing'}.`;
 };
+
+interface Workspaces {
+  workspaces: (Workspace & { storage: StorageUsed | null })[];
+}
+
+const listWorkspaces: Verb<Workspaces> = async (services) => {
+  const [found, used] = [await services.get(WorkspacesService).list(), await services.get(StorageQuota).list()];
+  return { workspaces: found.map((one) => ({ ...one, storage: used.get(one.id) ?? null })) };
+};
+
+const workspacesInWords = ({ workspaces }: Workspaces): string =>
+  inWords({
+    workspaces: workspaces.map(({ storage, ...one }) => {
+      const limit = storage?.limitBytes == null ? 'no limit' : `of ${storage.limitBytes}`;
+      return { ...one, storage: `${storage?.usedBytes ?? 0} bytes, ${limit}` };
+    }),
+  });
 
 const EVEN_LAST_OWNER = ['--yes', 'even when it leaves a workspace without a person as owner'] as const;
 const ownerChange = ({ yes }: Options) => ({ evenLastOwner: yes === true });
@@ -161,9 +180,9 @@ function workspaces(workspace: Command): void {
     .requiredOption('--name <name>', 'what people call it')
     .option('--slug <slug>', 'small letters, digits and hyphens; made from the name when not given')
     .addOption(new Option('--plan <plan>', 'DEFAULT_PLAN when not given').choices(PLANS));
-  verb(workspace, 'list', async (services) => ({
-    workspaces: await services.get(WorkspacesService).list(),
-  })).description('shows all workspaces, the oldest first');
+  verb(workspace, 'list', listWorkspaces, { words: workspacesInWords }).description(
+    'shows all workspaces, the oldest first, and what they store',
+  );
   ofWorkspace(verb(workspace, 'delete', deleteWorkspace))
     .description('deletes a workspace with all that is in it, for good')
     .option('--yes', 'really: it cannot be undone');

@@ -139,12 +139,12 @@ describe('CONFIG_FILE', () => {
     const { file } = readEnv(configured({ plans: { free: { windows: [day] }, paid: { runningTasks: 3 } } }));
     const monthly = { window: 'month', unit: 'tasks', allowance: 100 };
     expect(plansOf({})).toEqual({
-      free: { name: 'Free', activeAutomations: 3, runningTasks: 2, windows: [monthly] },
-      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 12, windows: [] },
+      free: { name: 'Free', activeAutomations: 3, runningTasks: 2, storageBytes: 2 ** 30, windows: [monthly] },
+      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 12, storageBytes: null, windows: [] },
     });
     expect(plansOf(file)).toEqual({
-      free: { name: 'Free', activeAutomations: 3, runningTasks: 2, windows: [day] },
-      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 3, windows: [] },
+      free: { name: 'Free', activeAutomations: 3, runningTasks: 2, storageBytes: 2 ** 30, windows: [day] },
+      paid: { name: 'Paid', activeAutomations: 100, runningTasks: 3, storageBytes: null, windows: [] },
     });
   });
 

@@ -17,6 +17,7 @@ const plan = z.strictObject({
   name: z.string().trim().min(1).max(200).optional(),
   activeAutomations: z.int().min(0).max(1_000_000).optional(),
   runningTasks: z.int().min(1).max(1_000_000).optional(),
+  storageBytes: z.int().min(0).nullable().optional(),
   windows: z
     .array(window)
     .max(9)
@@ -36,6 +37,8 @@ export interface PlanConfig {
   activeAutomations: number;
   /** Runs at once, in all workers together. */
   runningTasks: number;
+  /** Bytes of uploads, files and workdirs together; null for no limit. */
+  storageBytes: number | null;
   windows: z.output<typeof window>[];
 }
 
@@ -44,9 +47,10 @@ const DEFAULTS: Record<Plan, PlanConfig> = {
     name: 'Free',
     activeAutomations: 3,
     runningTasks: 2,
+    storageBytes: 1024 ** 3,
     windows: [{ window: 'month', unit: 'tasks', allowance: 100 }],
   },
-  paid: { name: 'Paid', activeAutomations: 100, runningTasks: 12, windows: [] },
+  paid: { name: 'Paid', activeAutomations: 100, runningTasks: 12, storageBytes: null, windows: [] },
 };
 
 /** The given plans over the defaults, key by key; a given list of windows is the whole list. */

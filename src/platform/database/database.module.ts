@@ -1,7 +1,7 @@
 // The connections to PostgreSQL, its migrations, and the embedded server when there is no DATABASE_URL.
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, QueryFailedError, TypeORMError } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
 import { connectionOptions, Database } from './database.js';
@@ -79,6 +79,7 @@ export class DatabaseModule implements OnApplicationShutdown {
         // A service may start before its database; an operator waits at a terminal, and is told at once.
         retryAttempts: server.embedded || join ? 0 : 10,
         retryDelay: 1000,
+        toRetry: (error) => error instanceof ConfigurationError,
         poolSize: 10,
         extra: {
           ...connectionOptions(server.url, 'millwright'),
@@ -119,7 +120,9 @@ function open(options: DataSourceOptions): Promise<DataSource> {
   return new DataSource(options).initialize().catch(unusable);
 }
 
+/** Throws what an entity has wrong as it is; all else is of the server or of the way to it. */
 function unusable(error: unknown): never {
+  if (error instanceof TypeORMError && !(error instanceof QueryFailedError)) throw error;
   const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : String(error);
   throw new ConfigurationError(`DATABASE_URL: a PostgreSQL that answers there is expected (${reason}).`, {
     cause: error,

@@ -41,6 +41,7 @@ export const int = kind<number>('int');
 export const intOrNull = kind<number | null>('int');
 export const ints = kind<readonly number[]>('int[]');
 export const bigint = kind<number>('bigint');
+export const bigintOrNull = kind<number | null>('bigint');
 export const doubleOrNull = kind<number | null>('float8');
 export const doubles = kind<readonly number[]>('float8[]');
 export const bool = kind<boolean>('boolean');

@@ -12,6 +12,7 @@ export const ERRORS = {
   missing_credential: [401, 'unauthorized'],
   invalid_credential: [401, 'unauthorized'],
   expired_credential: [401, 'unauthorized'],
+  storage_exhausted: [402, 'payment_required'],
   missing_scope: [403, 'forbidden'],
   role_not_allowed: [403, 'forbidden'],
   not_owner: [403, 'forbidden'],

@@ -13,6 +13,7 @@ import { ExtensionSet } from '../plugins/extension-set.js';
 import { type EndpointContract, endpointOf, POLICIES, type Scope, writes } from './endpoint.js';
 import { pageQueryOf } from './pages.js';
 import { pathPattern } from './path-pattern.js';
+import { unitOfWorkOf } from './tx.js';
 
 export interface Route {
   /** `TasksController.create`, for messages. */
@@ -121,7 +122,7 @@ function describe(controller: object, key: string, handler: Handler, path: strin
   const takes = parameterTypes(controller, key);
   const body = contract.body ?? (takes.has(RouteParamtypes.BODY) ? 'json' : 'none');
   const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
-  const problem = contradiction(contract, body, takes);
+  const problem = contradiction(contract, body, takes) ?? missing(contract, controller, key);
   if (problem !== undefined) throw new Error(`${name}: ${problem}`);
   return {
     name,
@@ -160,6 +161,21 @@ function contradiction(contract: EndpointContract, body: string, takes: Takes): 
   }
   if (takes.has(RouteParamtypes.BODY) && body !== 'json') {
     return `it takes a @Body, but its @Endpoint says body: '${body}'; drop one of the two.`;
+  }
+  return undefined;
+}
+
+/** What a handler takes that its contract does not give. */
+function missing(contract: EndpointContract, controller: object, key: string): string | undefined {
+  const parameters = Object.values(
+    (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object | undefined) ?? {},
+  );
+  if (!contract.transaction && parameters.some(({ factory }: { factory?: unknown }) => factory === unitOfWorkOf)) {
+    return `it takes @Tx, but its @Endpoint has no transaction; add 'transaction: true' to it.`;
+  }
+  const { prototype } = controller as { prototype: object };
+  if (contract.scopes === 'public' && pageQueryOf(prototype, key) !== undefined) {
+    return `it takes @Page, which belongs to a caller, and a public route has none; name its scopes, or take @Query.`;
   }
   return undefined;
 }

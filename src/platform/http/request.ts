@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 
 /** All values of a header as the client sent them, one for each line. Node joins or drops repeated ones in `headers`. */
@@ -20,4 +21,14 @@ export function requestIdOf(res: Response): string {
 export function announcesBody(req: Request): boolean {
   const length = req.headers['content-length'];
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** No path of ours is half as long; an index row of PostgreSQL takes 2,704 bytes, with the other parts of the key. */
+const LONGEST_PATH = 1000;
+
+/** One spelling per path: ids may come in capitals or percent-encoded. What PostgreSQL cannot index is told by its digest. */
+export function canonicalPath(path: string): string {
+  const one = decodeURIComponent(path).toLowerCase();
+  const indexable = Buffer.byteLength(one) <= LONGEST_PATH && !one.includes('\0');
+  return indexable ? one : createHash('sha256').update(one).digest('hex');
 }

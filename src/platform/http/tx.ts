@@ -10,9 +10,11 @@ export function setUnitOfWork(req: Request, tx: UnitOfWork): void {
 }
 
 /** `@Tx() tx: UnitOfWork`: the transaction of this writing request. */
-export const Tx = createParamDecorator((_data: undefined, context: ExecutionContext): UnitOfWork => {
+export const Tx = createParamDecorator(unitOfWorkOf);
+
+/** The factory of {@link Tx}, by which the boot finds the handlers that take it. */
+export function unitOfWorkOf(_data: undefined, context: ExecutionContext): UnitOfWork {
   const tx = UNITS.get(context.switchToHttp().getRequest<Request>());
-  if (tx !== undefined) return tx;
-  const name = `${context.getClass().name}.${context.getHandler().name}`;
-  throw new Error(`${name} takes @Tx, but its @Endpoint does not say 'transaction: true'.`);
-});
+  if (tx === undefined) throw new Error('This request has no transaction.');
+  return tx;
+}

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import { Env } from '../../platform/config/env.js';
-import { ApiError } from '../../platform/http/api-error.js';
+import type { AuthContext } from '../../access/auth/auth-context.js';
 import { cleanName } from './file-name.js';
 import { type FilePart, readFilePart } from './multipart.js';
+import { type Room, StorageQuota } from './storage-quota.js';
 import { FileStorage, type PutFile } from './storage/file-storage.js';
 
 /** Bytes that a form may have around its file, for refusing by the announced length alone. */
@@ -16,41 +16,38 @@ const FORM = 1024 * 1024;
 export class FileIntake {
   constructor(
     private readonly storage: FileStorage,
-    private readonly env: Env,
+    private readonly quota: StorageQuota,
   ) {}
 
   /**
    * Reads a form with one file and stores its bytes, outside of any transaction; the row that points at them comes after.
-   * Throws as {@link readFilePart} and {@link FileStorage.put} do.
+   * Throws as {@link readFilePart} and {@link FileStorage.put} do, and `storage_exhausted` for what does not fit.
    */
-  async receive(workspaceId: string, request: IncomingMessage): Promise<PutFile & { name: string }> {
-    return this.read(request, async ({ content, declaredType, name }) => {
-      const stored = await this.storage.put(workspaceId, content, { maxBytes: this.maxBytes, declaredType });
+  async receive({ workspace }: AuthContext, request: IncomingMessage): Promise<PutFile & { name: string }> {
+    const length = request.headers['content-length'];
+    const what = length === undefined ? null : `an upload of ${length} bytes`;
+    const room = await this.quota.room(workspace.id, workspace.plan, what);
+    return this.read(request, room, async ({ content, declaredType, name }) => {
+      const stored = await this.storage.put(workspace.id, content, { ...room, declaredType });
       return { ...stored, name: cleanName(name) };
     });
   }
 
   /** Reads a form that is to be refused for another reason, keeping nothing. Throws what {@link receive} would. */
   async discard(request: IncomingMessage): Promise<void> {
-    await this.read(request, async ({ content }) => {
-      let left = this.maxBytes;
+    const room = this.quota.most;
+    await this.read(request, room, async ({ content }) => {
+      let left = room.maxBytes;
       const nowhere = new Writable({
-        write: (chunk: Buffer, _encoding, done) => done((left -= chunk.length) < 0 ? this.tooLarge() : null),
+        write: (chunk: Buffer, _encoding, done) => done((left -= chunk.length) < 0 ? room.tooLong : null),
       });
       await pipeline(content, nowhere);
     });
   }
 
-  private get maxBytes(): number {
-    return this.env.variables.MAX_UPLOAD_BYTES;
-  }
-
-  private async read<T>(request: IncomingMessage, take: (part: FilePart) => Promise<T>): Promise<T> {
-    if (Number(request.headers['content-length'] ?? 0) > this.maxBytes + FORM) throw this.tooLarge();
+  private async read<T>(request: IncomingMessage, room: Room, take: (part: FilePart) => Promise<T>): Promise<T> {
+    const length = Number(request.headers['content-length'] ?? 0);
+    for (const { maxBytes, tooLong } of [this.quota.most, room]) if (length > maxBytes + FORM) throw tooLong;
     return readFilePart(request, take);
-  }
-
-  private tooLarge(): ApiError {
-    return new ApiError('too_large', `A file may have at most ${this.maxBytes} bytes.`);
   }
 }

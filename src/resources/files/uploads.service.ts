@@ -7,15 +7,21 @@ import { newId } from '../../platform/database/ids.js';
 import { bigint, sql, text, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { FileIntake } from './file-intake.js';
+import { StorageQuota } from './storage-quota.js';
+import { room } from './storage-quota.sql.js';
 import { Upload } from './upload.entity.js';
 
 const UPLOAD = columns(Upload, 'u', ['id', 'name', 'mediaType', 'size', 'expiresAt']);
 export type UploadRow = typeof UPLOAD.row;
 
+const SIZE = bigint('size');
+/** No row when the bytes do not fit. */
 const INSERT = sql`
+WITH ${room(WORKSPACE, SIZE)}
 INSERT INTO uploads AS u (id, workspace_id, user_id, name, media_type, size, sha256, expires_at)
-VALUES (${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${text('mediaType')}, ${bigint('size')}, ${text('sha256')},
-  now() + interval '24 hours')
+SELECT ${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${text('mediaType')}, ${SIZE}, ${text('sha256')},
+  now() + interval '24 hours'
+FROM room
 RETURNING ${UPLOAD}`.rows<UploadRow>();
 
 @Injectable()
@@ -23,6 +29,7 @@ export class UploadsService {
   constructor(
     private readonly intake: FileIntake,
     private readonly transactions: Transactions,
+    private readonly quota: StorageQuota,
   ) {}
 
   /**
@@ -30,9 +37,10 @@ export class UploadsService {
    * an upload that anybody can name is whole. Throws as {@link FileIntake.receive} does.
    */
   async receive(auth: AuthContext, request: IncomingMessage): Promise<UploadRow> {
-    const stored = await this.intake.receive(auth.workspaceId, request);
-    const [row] = await this.transactions.run(INSERT({ auth, id: newId(), ...stored }));
-    if (row === undefined) throw new Error('An insert returned no row.');
+    const stored = await this.intake.receive(auth, request);
+    const { limits } = this.quota;
+    const [row] = await this.transactions.run(INSERT({ auth, limits, id: newId(), ...stored }));
+    if (row === undefined) throw await this.quota.refusal(auth.workspaceId, stored.size);
     return row;
   }
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { FileIntake } from '../files/file-intake.js';
+import { StorageQuota } from '../files/storage-quota.js';
 import type { FileRow } from '../files/files.sql.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
@@ -20,6 +21,7 @@ export class ProjectFilesService {
     private readonly intake: FileIntake,
     private readonly database: Database,
     private readonly transactions: Transactions,
+    private readonly quota: StorageQuota,
   ) {}
 
   /** Newest first. */
@@ -36,9 +38,13 @@ export class ProjectFilesService {
       await this.intake.discard(request);
       throw notFound('project');
     }
-    const stored = await this.intake.receive(auth.workspaceId, request);
-    const [row] = await this.transactions.run(ADD({ auth, projectId, id: newId(), ...stored }));
-    if (row === undefined) throw notFound('project');
+    const stored = await this.intake.receive(auth, request);
+    const { limits } = this.quota;
+    const [row] = await this.transactions.run(ADD({ auth, limits, projectId, id: newId(), ...stored }));
+    if (row === undefined) {
+      if (await this.projects.sees(auth, projectId)) throw await this.quota.refusal(auth.workspaceId, stored.size);
+      throw notFound('project');
+    }
     return { ...row, createdByName: auth.user.name };
   }
 

@@ -2,6 +2,7 @@
 import { HELD_MEMBER, USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { bigint, int, sql, text, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
 import { FILE, type FileRow, SELECT_FILE } from '../files/files.sql.js';
+import { room } from '../files/storage-quota.sql.js';
 
 /** `createdAt` and `id`: the row after which the page begins, null for the first page. */
 export const PAGE = sql`${SELECT_FILE}
@@ -9,16 +10,18 @@ WHERE f.project_id = ${uuid('projectId')} AND f.origin = 'project' AND (${timeOr
   OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
 ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
 
+const SIZE = bigint('size');
 /**
- * The caller saw the project before the bytes came. No row when the project is gone or hidden by now, or the caller is no
- * member any more.
+ * The caller saw the project before the bytes came. No row when the project is gone or hidden by now, the caller is no
+ * member any more, or the bytes do not fit.
  */
 export const ADD = sql`
 WITH ${HELD_MEMBER},
-project AS (SELECT p.id FROM projects p WHERE ${VISIBLE_PROJECT} AND p.id = ${uuid('projectId')} FOR KEY SHARE)
+project AS (SELECT p.id FROM projects p WHERE ${VISIBLE_PROJECT} AND p.id = ${uuid('projectId')} FOR KEY SHARE),
+${room(WORKSPACE, SIZE)}
 INSERT INTO files AS f (id, workspace_id, project_id, origin, name, media_type, size, sha256, created_by)
-SELECT ${uuid('id')}, ${WORKSPACE}, project.id, 'project', ${text('name')}, ${text('mediaType')}, ${bigint('size')},
-  ${text('sha256')}, ${USER} FROM member, project
+SELECT ${uuid('id')}, ${WORKSPACE}, project.id, 'project', ${text('name')}, ${text('mediaType')}, ${SIZE},
+  ${text('sha256')}, ${USER} FROM member, project, room
 RETURNING ${FILE}`.rows<typeof FILE.row>();
 
 /** Keeps the project from being deleted. `createdById` is null when the project has no such file. */

@@ -59,6 +59,8 @@ export class Task {
   @Column('text', { default: 'none' }) approvals: Approvals;
   /** Tools that need no more asking in this task. */
   @Column('text', { array: true, default: '{}' }) approvedTools: string[];
+  /** Of the workdir, as last measured at the end of a command. */
+  @Big({ default: 0 }) workdirBytes: number;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
   @Timestamp({ nullable: true }) startedAt: Date | null;

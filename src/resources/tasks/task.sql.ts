@@ -59,7 +59,7 @@ const INTERACTION = columns(Interaction, 'i', [
 const CALL = columns(ToolInvocation, 'v', ['toolCallId', 'name', 'input']);
 
 /** A question that waits for a person, with the call that an approval is about. */
-export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedCall | null };
+type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedCall | null };
 
 /** A task with its creator's name and its pending interaction. */
 export type TaskRow = Json<typeof TASK.row> & { createdByName: string; interaction: InteractionRow | null };

@@ -8,7 +8,7 @@ import { STATUS_REASON_CODES, TASK_STATUSES } from './task-status.js';
 
 const count = z.int().min(0);
 
-export const interactionSchema = named(
+const interactionSchema = named(
   'PendingInteraction',
   z.strictObject({
     id: idSchema,

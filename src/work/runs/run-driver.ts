@@ -32,8 +32,12 @@ export class RunDriver implements OnModuleInit {
     const engine = this.engine.run(await this.loader.load(run, signals));
     try {
       let turn = await engine.next();
-      while (turn.done !== true) turn = await engine.next(await this.recorder.record(run, turn.value, signal));
-      await this.recorder.finish(run, turn.value, signal);
+      let worked = false;
+      while (turn.done !== true) {
+        worked ||= turn.value.type === 'tool';
+        turn = await engine.next(await this.recorder.record(run, turn.value, signal));
+      }
+      await this.recorder.finish(run, turn.value, signal, worked);
       this.metrics.runsEnded.inc({ outcome: turn.value.type });
     } finally {
       // Lets the engine close its sandbox when it was left between two events.

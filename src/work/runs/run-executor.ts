@@ -167,8 +167,9 @@ export class RunExecutor implements OnApplicationBootstrap, BeforeApplicationShu
     }
   }
 
-  private async fenced({ taskId }: ClaimedRun, error: FencedError): Promise<void> {
+  private async fenced(run: ClaimedRun, error: FencedError): Promise<void> {
     this.logger.log(error.message);
-    await this.workdirs.removeIfGone(taskId);
+    await this.workdirs.removeIfGone(run.taskId);
+    await this.recorder.left(run);
   }
 }

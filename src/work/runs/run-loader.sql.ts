@@ -1,6 +1,7 @@
 // What a claimed run begins with: the task, its files and its messages in one statement.
 import { columns } from '../../platform/database/columns.js';
-import { sql, uuid } from '../../platform/database/sql.js';
+import { raw, sql, uuid } from '../../platform/database/sql.js';
+import { above, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import { StoredFile } from '../../resources/files/file.entity.js';
 import { Message } from '../../resources/tasks/messages/message.entity.js';
 import { type InvocationRow, INVOCATIONS } from '../../resources/tasks/messages/message.sql.js';
@@ -27,6 +28,7 @@ type Input = typeof TASK.row & {
   files: { path: string; sha256: string }[] | null;
   project: Pick<StoredFile, 'name' | 'sha256'>[] | null;
   messages: MessageInput[] | null;
+  above: StorageUsed | null;
 };
 
 /**
@@ -40,5 +42,6 @@ SELECT ${TASK},
   (SELECT json_agg(file ORDER BY file."createdAt", file.id) FROM (
     SELECT ${PROJECT_FILE} FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') file) AS project,
   (SELECT json_agg(message ORDER BY message."readSeq") FROM (
-    SELECT ${MESSAGE}, ${INVOCATIONS} FROM messages m WHERE m.task_id = t.id AND m.read_seq IS NOT NULL) message) AS messages
+    SELECT ${MESSAGE}, ${INVOCATIONS} FROM messages m WHERE m.task_id = t.id AND m.read_seq IS NOT NULL) message) AS messages,
+  ${above(raw('t.workspace_id'), raw('0'))} AS above
 FROM tasks t WHERE t.id = ${uuid('taskId')}`.rows<Input>();

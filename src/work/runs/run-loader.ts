@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
 import { Database } from '../../platform/database/database.js';
 import { freeName } from '../../resources/files/file-name.js';
+import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
 import type { InvocationRow } from '../../resources/tasks/messages/message.sql.js';
@@ -16,10 +17,11 @@ export class RunLoader {
   constructor(
     private readonly database: Database,
     private readonly storage: FileStorage,
+    private readonly quota: StorageQuota,
   ) {}
 
   async load(run: ClaimedRun, { signal, stopping }: RunSignals): Promise<AgentInput> {
-    const query = LOAD({ taskId: run.taskId });
+    const query = LOAD({ taskId: run.taskId, limits: this.quota.limits });
     const [task] = await retryWhileUnavailable(() => this.database.work.run(query), signal);
     // Deleted since it was claimed.
     if (task === undefined) throw new FencedError(run);
@@ -39,6 +41,7 @@ export class RunLoader {
         name,
         open: () => this.bytes(run, sha256),
       })),
+      storageExhausted: task.above === null ? null : exhaustedText(task.above),
       signal,
       stopping,
     };

@@ -6,6 +6,7 @@ import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import {
   bigint,
+  bigintOrNull,
   bool,
   field,
   type Fragment,
@@ -18,6 +19,7 @@ import {
   textOrNull,
   uuid,
 } from '../../platform/database/sql.js';
+import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
 import { Message } from '../../resources/tasks/messages/message.entity.js';
 import { ADD_DURATION, closeCalls } from '../../resources/tasks/task-end.sql.js';
@@ -35,22 +37,25 @@ const EPOCH = run('run', 'epoch', 'int');
  * condition on the newest version of the run, also after waiting for a lock. Everything else of a statement joins `run`, so a
  * fenced write touches nothing at all. A statement that holds it takes the whole `run`.
  */
-const fence = (set: Fragment<None>) => sql`
-task AS (SELECT id, last_seq, turn, created_by FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
-run AS (
+const fence = (set: Fragment<None>, name: 'run' | 'held' = 'run') => sql`
+task AS (SELECT id, last_seq, turn, created_by, workdir_bytes FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
+${raw(name)} AS (
   UPDATE runs r SET ${set} FROM task
   WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')}
   RETURNING r.workspace_id, r.claimed_at)`;
 
 /** Something is finished: recoveries begin to count anew. */
-const PROGRESS = fence(raw('recovery_count = 0'));
+const PROGRESSES = raw('recovery_count = 0');
+const PROGRESS = fence(PROGRESSES);
 const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = now()`));
 
 const HANDED = columns(Message, 'm', ['id', 'parts', 'readSeq']);
 
-/** What a write answers: the messages that it has handed over. */
+/** What a write answers: the messages that it has handed over, among others. */
 export interface Written {
   steer: (typeof HANDED.row)[] | null;
+  /** What the workspace stores when that is above its limit. Only after a call. */
+  above?: StorageUsed | null;
 }
 
 /**
@@ -106,12 +111,11 @@ WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state =
 const LAST = bool('last');
 type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'>;
 
-/**
- * Records the result of a call, with what it published. `output` is JSON text, for JSON's null is a value; `parts` are added to
- * the message, which is complete after the `last` call.
- */
-export const TOOL = sql`
-WITH ${PROGRESS},
+const WORKDIR_BYTES = bigintOrNull('workdirBytes');
+/** Null: not measured since the last time. */
+const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir_bytes)`;
+
+const RESULT = sql`
 invocation AS (
   UPDATE tool_invocations v SET state = ${text('state')}, output = ${textOrNull('output')}::jsonb,
     error = ${textOrNull('error')}, finished_at = now()
@@ -119,14 +123,31 @@ invocation AS (
 message AS (
   UPDATE messages m SET status = CASE WHEN ${LAST} THEN 'complete' ELSE m.status END, parts = m.parts || ${PARTS}
   FROM run WHERE m.id = ${MESSAGE_ID} AND (${LAST} OR ${PARTS} <> '[]')),
+${steer('0')}
+UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n, ${MEASURED}
+FROM task, run, handed WHERE t.id = ${TASK_ID}
+RETURNING handed.messages AS steer,
+  ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above`;
+
+/**
+ * Records the result of a call. `output` is JSON text, for JSON's null is a value; `parts` are added to the message, which is
+ * complete after the `last` call.
+ */
+export const TOOL = sql`
+WITH ${PROGRESS},
+${RESULT}`.rows<Written>();
+
+/** As {@link TOOL}, with what the call published. No row, and nothing is written, also when the files do not fit. */
+export const PUBLISH = sql`
+WITH ${fence(PROGRESSES, 'held')},
+${room(raw('(SELECT workspace_id FROM held)'), bigint('publishedBytes'))},
+run AS (SELECT held.* FROM held, room),
 published AS (
   INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
   SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
   FROM task, run, jsonb_to_recordset(${jsonb<Published[]>()('files')})
     AS f(id uuid, name text, "mediaType" text, size bigint, sha256 text)),
-${steer('0')}
-UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n
-FROM run, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer`.rows<Written>();
+${RESULT}`.rows<Written>();
 
 /**
  * Ends the run with an answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too
@@ -146,7 +167,7 @@ next AS (
   SELECT ${uuid('nextRunId')}, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, 'queued'
   FROM waiting WHERE steer IS NOT NULL
   RETURNING id)
-UPDATE tasks t SET updated_at = now(), ${ADD_DURATION},
+UPDATE tasks t SET updated_at = now(), ${ADD_DURATION}, ${MEASURED},
   status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,
   finished_at = CASE WHEN EXISTS (SELECT 1 FROM next) THEN NULL ELSE now() END,
   result_text = ${text('resultText')},
@@ -160,7 +181,7 @@ export const FAILED = sql`
 WITH ${END},
 ${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))}
 UPDATE tasks t SET status = 'failed', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true, finished_at = now(),
-  updated_at = now(), ${ADD_DURATION}
+  updated_at = now(), ${ADD_DURATION}, ${MEASURED}
 FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
 /** Ends the run until a person answers. */
@@ -172,8 +193,12 @@ asked AS (
     ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')},
     now() + make_interval(secs => ${int('ttlSeconds')})
   FROM task, run)
-UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID}
-RETURNING t.id`.rows<{ id: string }>();
+UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), ${ADD_DURATION}, ${MEASURED}
+FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
 /** Where the bytes of a file lie. */
 export const SHA256 = sql`SELECT sha256 FROM files WHERE id = ${uuid('fileId')}`.rows<Pick<StoredFile, 'sha256'>>();
+
+/** For a run that was taken from its worker: without the fence, because the size is true of the folder, whoever works in it. */
+export const WORKDIR = sql`
+UPDATE tasks t SET ${MEASURED} WHERE t.id = ${uuid('taskId')}`.rows();

@@ -1,19 +1,36 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../../engine/agent/agent-engine.js';
 import type { PublishedFile, Question } from '../../engine/agent/agent-tool.js';
+import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
+import { ApiError } from '../../platform/http/api-error.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { cleanName } from '../../resources/files/file-name.js';
+import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
 import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
-import { BEGIN_CALL, COMPLETED, FAILED, QUESTION, SHA256, STEP, TOOL, type Written } from './run-recorder.sql.js';
+import {
+  BEGIN_CALL,
+  COMPLETED,
+  FAILED,
+  PUBLISH,
+  QUESTION,
+  SHA256,
+  STEP,
+  TOOL,
+  WORKDIR,
+  type Written,
+} from './run-recorder.sql.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
+
+/** How long the last write about a run that is lost waits for the task. */
+const PATIENCE_MS = 10_000;
 
 /** A run, and the signal that ends its work here. */
 interface Held {
@@ -33,39 +50,51 @@ export class RunRecorder {
   constructor(
     private readonly database: Database,
     private readonly storage: FileStorage,
+    private readonly quota: StorageQuota,
+    private readonly sandboxes: SandboxSelector,
     private readonly env: Env,
   ) {}
 
   async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
-    const { steer } = await this.write({ run, signal }, event);
+    const { steer, above } = await this.write({ run, signal }, event);
     const messages = steer ?? [];
     return {
       steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
       files: messages.flatMap(({ parts }) =>
         parts.flatMap((part) => (part.type === 'file' ? [this.input(run, part)] : [])),
       ),
+      ...(above === undefined ? {} : { storageExhausted: above === null ? null : exhaustedText(above) }),
     };
   }
 
-  /** Ends the run. A message that waits has its next run in the queue with it. */
-  async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal): Promise<void> {
+  /**
+   * Ends the run. A message that waits has its next run in the queue with it.
+   * @param worked whether it had calls: the workdir is then measured, for the last command is.
+   */
+  async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal, worked = false): Promise<void> {
     const held = { run, signal };
+    const workdirBytes = worked ? await this.measure(run.taskId) : null;
     switch (outcome.type) {
       case 'completed':
-        await this.fenced(held, COMPLETED({ run, resultText: outcome.text, nextRunId: newId() }));
+        await this.fenced(held, COMPLETED({ run, workdirBytes, resultText: outcome.text, nextRunId: newId() }));
         return;
       case 'failed': {
         const { code, message, retryable } = outcome;
-        await this.fenced(held, FAILED({ run, reason: { code, message, retryable } }));
+        await this.fenced(held, FAILED({ run, workdirBytes, reason: { code, message, retryable } }));
         return;
       }
       case 'question': {
         const { question } = outcome;
-        return this.interaction(held, outcome, question.options === null ? 'question' : 'choice', question);
+        return this.interaction(
+          { ...held, workdirBytes },
+          outcome,
+          question.options === null ? 'question' : 'choice',
+          question,
+        );
       }
       case 'approval': {
         const { question } = outcome;
-        return this.interaction(held, outcome, 'approval', {
+        return this.interaction({ ...held, workdirBytes }, outcome, 'approval', {
           question,
           options: null,
           multiple: false,
@@ -107,12 +136,16 @@ export class RunRecorder {
   }
 
   private async tool(held: Held, event: Event<'tool'>): Promise<Written> {
-    const { run } = held;
-    const { messageId, toolCallId, last, parts } = event;
-    const { result, files } = await this.stored(run, event);
-    const output = result.status === 'success' ? JSON.stringify(result.output) : null;
-    const values = { state: result.status, output, error: errorText(result), last, parts, files };
-    return this.fenced(held, TOOL({ run, messageId, toolCallId, ...values }));
+    const { messageId, toolCallId, last, parts, workdirBytes = null } = event;
+    const about = { run: held.run, messageId, toolCallId, last, parts, workdirBytes, limits: this.quota.limits };
+    const { result, files } = await this.stored(held, event);
+    if (files.length === 0) return this.fenced(held, TOOL({ ...about, ...told(result) }));
+    const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
+    const written = await this.tried(held, PUBLISH({ ...about, ...told(result), files, publishedBytes }));
+    if (written !== undefined) return written;
+    // The room was taken meanwhile, or the run is not ours any more: the next write tells.
+    const { message } = await this.quota.refusal(held.run.workspaceId, publishedBytes);
+    return this.fenced(held, TOOL({ ...about, ...told({ status: 'error', error: message }) }));
   }
 
   private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
@@ -124,42 +157,69 @@ export class RunRecorder {
   }
 
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
-  private async stored(run: ClaimedRun, { result, files }: Event<'tool'>) {
+  private async stored(held: Held, { result, files }: Event<'tool'>) {
     try {
       const stored = [];
-      for (const file of files) stored.push(await this.store(run, file));
+      for (const file of files) stored.push(await this.store(held, file));
       return { result, files: stored };
     } catch (error) {
-      this.logger.error(`A file of task ${run.taskId} was not stored: ${String(error)}`);
-      const failed: ToolResult = { status: 'error', error: 'The file could not be stored by the service.' };
-      return { result: failed, files: [] };
+      return { result: { status: 'error' as const, error: this.notStored(held.run, error) }, files: [] };
     }
   }
 
-  private async store(run: ClaimedRun, { id, name: given, content }: PublishedFile) {
+  /** What the model reads. The words of an {@link ApiError} are for a client; what else fails is for the operator's log. */
+  private notStored({ taskId }: ClaimedRun, error: unknown): string {
+    if (error instanceof ApiError) return error.message;
+    this.logger.error(`A file of task ${taskId} was not stored: ${String(error)}`);
+    return 'The file could not be stored by the service.';
+  }
+
+  private async store({ run, signal }: Held, { id, name: given, size: announced, content }: PublishedFile) {
     const name = cleanName(given);
-    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { name });
+    const what = announced === undefined ? null : `${name} of ${announced} bytes`;
+    const room = await retryWhileUnavailable(() => this.quota.room(run.workspaceId, null, what), signal);
+    if (announced !== undefined && announced > room.maxBytes) throw room.tooLong;
+    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { ...room, name });
     return { id, name, mediaType, size, sha256 };
+  }
+
+  /** Null when it cannot be measured: then the figure stays. */
+  private measure(taskId: string): Promise<number | null> {
+    return this.sandboxes.current.workdirBytes(taskId).catch((error: unknown) => {
+      this.logger.warn(`The workdir of task ${taskId} was not measured: ${String(error)}`);
+      return null;
+    });
+  }
+
+  /** Records the size of the workdir of a run that was taken from here: no write of the run can do that any more. */
+  async left(run: ClaimedRun): Promise<void> {
+    const { taskId } = run;
+    const workdirBytes = await this.measure(taskId);
+    await this.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, WORKDIR({ taskId, workdirBytes }));
   }
 
   /** Ends the run until a person answers. */
   private async interaction(
-    held: Held,
+    { workdirBytes, ...held }: Held & { workdirBytes: number | null },
     { messageId, toolCallId }: Outcome<'question' | 'approval'>,
     type: 'question' | 'choice' | 'approval',
     question: Question,
   ): Promise<void> {
     const ttlSeconds = this.env.variables.INTERACTION_TTL_SECONDS;
     const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, ttlSeconds };
-    await this.fenced(held, QUESTION({ run: held.run, ...asked }));
+    await this.fenced(held, QUESTION({ run: held.run, workdirBytes, ...asked }));
   }
 
   /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
-  private async fenced<Row>({ run, signal }: Held, query: Query<Row>): Promise<Row> {
+  private async tried<Row>({ signal }: Held, query: Query<Row>): Promise<Row | undefined> {
     let rows: Row[] | null;
     while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
-    const [row] = rows;
-    if (row === undefined) throw new FencedError(run);
+    return rows[0];
+  }
+
+  private async fenced<Row>(held: Held, query: Query<Row>): Promise<Row> {
+    const row = await this.tried(held, query);
+    if (row === undefined) throw new FencedError(held.run);
     return row;
   }
 
@@ -184,6 +244,12 @@ export class RunRecorder {
 
 function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === '55P03';
+}
+
+/** A result as its row has it. */
+function told(result: ToolResult) {
+  const output = result.status === 'success' ? JSON.stringify(result.output) : null;
+  return { state: result.status, output, error: errorText(result) };
 }
 
 /** What the model reads in place of an output. */

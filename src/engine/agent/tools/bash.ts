@@ -64,6 +64,7 @@ const REASONS = {
   timeout: 'its time limit was reached',
   output: 'it wrote more output than allowed',
   disk: 'the workdir was full',
+  memory: 'its processes held more memory than allowed',
 };
 
 function killNote({ killed }: RunResult, before: string): string {

@@ -1,8 +1,9 @@
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
+import { Env } from '../../../platform/config/env.js';
 import { newId } from '../../../platform/database/ids.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import { SandboxFileError } from '../../sandbox/sandbox.js';
+import { type OpenedFile, SandboxFileError } from '../../sandbox/sandbox.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { noNul, toolText } from './tool-text.js';
 
@@ -25,15 +26,30 @@ export class PublishTool extends AgentTool<typeof parameters> {
   // It copies what is there for people who see the task anyway; the workdir stays as it is.
   override readonly changes = false;
 
+  constructor(private readonly env: Env) {
+    super();
+  }
+
   async execute({ path, name }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();
-    const { size, content } = await session.readFile(path).catch((error: unknown) => {
+    const opened = await session.readFile(path).catch((error: unknown) => {
       if (!(error instanceof SandboxFileError) || error.code !== 'not_a_file') throw error;
       throw new Error(`${error.message} Only a file can be published: pack a folder first (tar -czf).`, {
         cause: error,
       });
     });
-    const file = { id: newId(), name: name ?? (basename(path) || 'file'), content };
+    this.checkSize(path, opened);
+    const { size, content } = opened;
+    const file = { id: newId(), name: name ?? (basename(path) || 'file'), size, content };
     return { status: 'success', output: { id: file.id, name: file.name, size }, files: [file] };
+  }
+
+  /** A sparse file is stored with all its zeros, so its apparent size counts: 2 GB of nothing were 2 GB in the storage. */
+  private checkSize(path: string, { size, sizeOnDisk, content }: OpenedFile): void {
+    const maxBytes = this.env.variables.MAX_UPLOAD_BYTES;
+    if (size <= maxBytes) return;
+    content.destroy();
+    const onDisk = sizeOnDisk === undefined ? '' : `, of which ${sizeOnDisk} lie on disk`;
+    throw new Error(`${path} has ${size} bytes${onDisk}; a published file may have at most ${maxBytes} bytes.`);
   }
 }

@@ -53,7 +53,7 @@ export class AiSdkProvider extends ModelProvider {
       request.signal.throwIfAborted();
       throw toModelError(error);
     } finally {
-      // Without it an answer that nobody reads keeps its connection open.
+      // Without this, an answer that nobody reads keeps its connection open.
       reader.cancel().catch(() => undefined);
     }
   }
@@ -117,7 +117,7 @@ function partOf(part: LanguageModelV3StreamPart): ModelPart | null {
     case 'reasoning-end':
       return { type: 'reasoning', ...piece(part) };
     case 'tool-input-delta':
-      // Arguments can take minutes to write: a sign of life.
+      // A model can take minutes to write the arguments of a call. The empty piece is its sign of life.
       return { type: 'text', text: '' };
     case 'tool-call': {
       const { toolCallId, toolName: name, input } = part;

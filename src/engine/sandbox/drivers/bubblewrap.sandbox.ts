@@ -6,16 +6,17 @@ import { Plugin } from '../../../platform/plugins/plugin.js';
 import { needProgram } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { HOME, PROJECT } from './root-folder.js';
+import { TEMPORARY_PART } from '../limits/memory-report.js';
+import { EMPTY, HIDDEN, HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
-import { seccompFilter } from './seccomp.js';
+import { seccompFilter, seccompReport } from './seccomp.js';
 
 const run = promisify(execFile);
 const FLAGS =
   '--unshare-user --unshare-all --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL ' +
-  '--uid 1000 --gid 1000 --json-status-fd 4';
+  '--uid 1000 --gid 1000 --clearenv --json-status-fd 4';
 
-/** bubblewrap (`bwrap`), with a seccomp filter. */
+/** bubblewrap (`bwrap`). */
 @Plugin(Sandbox, 'bubblewrap')
 export class BubblewrapSandbox extends LocalSandbox {
   private bwrap = '';
@@ -37,7 +38,7 @@ export class BubblewrapSandbox extends LocalSandbox {
   }
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
-    const size = String(Math.round(this.limits.memoryBytes / 4));
+    const size = String(Math.round(this.limits.memoryBytes * TEMPORARY_PART));
     const shown = root.shown.flatMap(({ source, target }) => ['--ro-bind', source, target]);
     const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
     const temporary = (mode: string, path: string) => ['--perms', mode, '--size', size, '--tmpfs', path];
@@ -47,7 +48,10 @@ export class BubblewrapSandbox extends LocalSandbox {
       ...(this.filter === null ? [] : ['--seccomp', '6']),
       ...['--ro-bind', root.path, '/', ...shown, '--dev', '/dev', ...temporary('1777', '/dev/shm')],
       ...project,
-      ...['--remount-ro', '/dev', '--proc', '/proc', ...temporary('1777', '/tmp'), ...temporary('0700', HOME)],
+      ...['--remount-ro', '/dev', '--proc', '/proc'],
+      ...HIDDEN.flatMap((path) => ['--ro-bind', root.path + EMPTY, path]),
+      // Nothing in /proc is for a command to write; else an ordinary user's one could lower its oom_score_adj.
+      ...['--remount-ro', '/proc', ...temporary('1777', '/tmp'), ...temporary('0700', HOME)],
       // The last one, and nothing below it: bubblewrap before 0.12 follows links there (CVE-2026-87766).
       ...['--bind', spec.workdir, '/workdir', '--'],
       ...spec.init,
@@ -60,8 +64,9 @@ export class BubblewrapSandbox extends LocalSandbox {
       'No capabilities, no nested namespaces.',
     ];
     const missing: string[] = [];
-    if (probed.get('seccomp') === '2') active.push('seccomp filter.');
-    else missing.push(`No seccomp filter for ${process.arch}.`);
+    const seccomp = seccompReport(this.filter !== null, probed.get('seccomp'));
+    active.push(...seccomp.active);
+    missing.push(...seccomp.missing);
     if (older(this.version, [0, 12])) {
       missing.push(
         `bubblewrap ${this.version} is older than 0.12 (CVE-2026-87766; we mount nothing below the workdir).`,

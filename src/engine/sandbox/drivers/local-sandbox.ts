@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
@@ -9,8 +9,11 @@ import { makeReachable, reachableFolder } from '../../../platform/config/reachab
 import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
 import type { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
+import { ControlGroups } from '../limits/control-groups.js';
+import { memoryReport } from '../limits/memory-report.js';
 import { LocalSession } from './local-session.js';
 import { Pipes } from '../launch/pipes.js';
+import { bytesOf } from '../workdir/disk-watch.js';
 import { ProjectFolders } from '../workdir/project-folders.js';
 import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
@@ -23,6 +26,8 @@ export interface Prepared {
   root: RootFolder;
   workdirs: Workdirs;
   projects: ProjectFolders;
+  /** Or why there are none. */
+  groups: ControlGroups | string;
   resources: LaunchResources;
 }
 
@@ -42,6 +47,7 @@ export abstract class LocalSandbox extends Sandbox {
   protected readonly guards: boolean = true;
   private readonly launchScript = script('launch');
   private readonly initScript = script('init');
+  private readonly enterScript = script('enter');
   private preparing: Promise<Prepared> | undefined;
 
   constructor(
@@ -74,7 +80,7 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   async check(): Promise<SandboxReport> {
-    const { base, root, workdirs } = await this.ready();
+    const { base, root, workdirs, groups } = await this.ready();
     const taskId = randomUUID();
     const controller = new AbortController();
     const session = await this.open({ taskId, signal: controller.signal });
@@ -84,14 +90,15 @@ export abstract class LocalSandbox extends Sandbox {
       if (exitCode !== 0) throw new SandboxError(`A command in it ended with ${exitCode}: ${stderr.trim()}`);
       const probed = new Map(stdout.split('\n').map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']));
       const report = this.report(probed);
+      const memory = memoryReport(groups, this.limits, probed);
       const programs = ['node', 'npm', 'git', 'rg'].filter((name) => probed.get(name) !== 'yes');
       const absent = programs.filter((name) => name !== 'rg' || root.missing.length === 0);
       const missing = absent.map((name) => `${name} does not run inside.`);
       const active = base === this.dataDir.path ? [] : [`Workdirs lie in ${base}: DATA_DIR is closed to their users.`];
       return {
         driver: report.driver,
-        active: [...report.active, ...active, ...NO_CGROUPS],
-        missing: [...report.missing, ...root.missing, ...missing, ...workdirs.missing],
+        active: [...report.active, ...active, ...memory.active, WATCHED_DISK],
+        missing: [...report.missing, ...memory.missing, ...root.missing, ...missing, ...workdirs.missing],
       };
     } finally {
       await session.close();
@@ -132,6 +139,11 @@ export abstract class LocalSandbox extends Sandbox {
     });
   }
 
+  override async workdirBytes(taskId: string): Promise<number> {
+    const path = (await this.ready()).workdirs.path(taskId);
+    return existsSync(path) ? bytesOf(path) : 0;
+  }
+
   async remove(taskId: string): Promise<void> {
     const { workdirs, projects } = await this.ready();
     await workdirs.remove(taskId);
@@ -167,14 +179,17 @@ export abstract class LocalSandbox extends Sandbox {
       writeFileSync(join(this.dataDir.path, 'sandbox.location'), `${base}\n`, { mode: 0o600 });
     }
     const sweep = this.sweep();
+    const groups = ControlGroups.find(this.limits);
     const prepared: Prepared = {
       base,
       root: await prepareRoot(base, uid),
       workdirs: await Workdirs.open(base, uid !== null),
       projects: new ProjectFolders(base, uid !== null),
+      groups,
       resources: {
         pipes: new Pipes(base, needProgram('mkfifo', 'coreutils')),
         heartbeat: this.heartbeat,
+        groups: typeof groups === 'string' ? null : groups,
         ...(sweep && { sweep }),
       },
     };
@@ -191,8 +206,13 @@ export abstract class LocalSandbox extends Sandbox {
     const spec: LaunchSpec = { workdir: at.workdir, project: at.project, init: [...this.prlimit(), ...init] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    const launch = [shell, '-c', this.launchScript, 'launch', ...silence, String(at.lastDescriptor)];
-    return { argv: [...launch, ...setpriv, ...this.command(spec, prepared)], file: this.file(spec, prepared) };
+    // On a socket as standard input bash takes itself for a remote login, and reads `.bashrc` of whoever starts it.
+    const launch = [shell, '--norc', '--noprofile', '-c', this.launchScript, 'launch', ...silence];
+    const enter = ['/bin/sh', '-c', this.enterScript, 'enter', at.group?.path ?? ''];
+    return {
+      argv: [...launch, ...enter, ...setpriv, ...this.command(spec, prepared)],
+      file: this.file(spec, prepared),
+    };
   }
 
   private prlimit(): string[] {
@@ -225,11 +245,8 @@ interface LaunchContext extends LaunchOptions {
   user: UserId | null;
 }
 
-/** How far limits reach, on every machine: nothing that an operator could mend, so no warning. */
-const NO_CGROUPS = [
-  'The memory limit holds for each process, not for their sum: control groups are not used.',
-  'The disk limit is watched about each second, so a command can exceed it for a moment.',
-];
+/** On every machine: nothing that an operator could mend, so no warning. */
+const WATCHED_DISK = 'The disk limit is watched about each second, so a command can exceed it for a moment.';
 
 function dropTo(uid: number): string[] {
   const id = String(uid);

@@ -3,7 +3,14 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, MARK } from '../launch/command.js';
 import { DiskWatch } from '../workdir/disk-watch.js';
-import { type RunOptions, type RunResult, SandboxError, type SandboxLimits, SandboxSession } from '../sandbox.js';
+import {
+  type OpenedFile,
+  type RunOptions,
+  type RunResult,
+  SandboxError,
+  type SandboxLimits,
+  SandboxSession,
+} from '../sandbox.js';
 import { PROJECT } from './root-folder.js';
 import type { UserId } from '../workdir/user-ids.js';
 import { WorkdirFiles } from '../workdir/workdir-files.js';
@@ -20,7 +27,7 @@ interface SessionParts {
   release: () => void;
   limits: SandboxLimits;
   resources: LaunchResources;
-  shell: string;
+  shell: string[];
   environment: Record<string, string>;
   launch: (command: string[], options: LaunchOptions) => LaunchCommand;
   signal: AbortSignal;
@@ -28,10 +35,11 @@ interface SessionParts {
 
 // The kernel takes at most 128 KiB as one argument (MAX_ARG_STRLEN, execve(2)).
 const MAX_ARGUMENT = 128 * 1024 - 1;
-// ARG_MAX is a quarter of the stack's limit, 2 MiB as a rule.
+// The command and its variables together: ARG_MAX is a quarter of the stack's limit, 2 MiB as a rule.
 const MAX_ARGUMENTS = 1024 * 1024;
-// The text is read before the descriptor is closed, and that before the text is run.
-const FROM_FILE = 'eval "exec 7<&-\n$(cat <&7)"';
+// At most four bytes each. A longer command comes in pieces as arguments: a file for it would be one of the host's, open inside.
+const PIECE = /[^]{1,32000}/gu;
+const JOINED = `IFS=; eval "IFS=' \t\n'; set --\n$*"`;
 const CANNOT_RUN = 126;
 
 export class LocalSession extends SandboxSession {
@@ -66,19 +74,21 @@ export class LocalSession extends SandboxSession {
     });
     const assignments = environment.map(([name, value]) => `${name}=${value}`);
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
-    const words = ['/usr/bin/env', '-i', ...assignments, shell, '-c', long ? FROM_FILE : command];
+    const text = long ? [JOINED, shell[0] ?? '', ...(command.match(PIECE) ?? [])] : [command];
+    const words = ['/usr/bin/env', '-i', ...assignments, ...shell, '-c', ...text];
+    const group = resources.groups?.make() ?? null;
     const running = new Command(resources, {
-      ...this.parts.launch(words, { cwd: cwd ?? inside, lastDescriptor: long ? 7 : 6 }),
-      ...(long && { text: Buffer.from(command) }),
+      ...this.parts.launch(words, { cwd: cwd ?? inside, group }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
       mark,
+      group,
     });
     return this.finish(running);
   }
 
-  readFile(path: string): Promise<{ size: number; content: Readable }> {
+  readFile(path: string): Promise<OpenedFile> {
     this.assertOpen();
     const inProject = insideWorkdir(posix.resolve(this.parts.inside, path), PROJECT) !== null;
     return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
@@ -87,6 +97,10 @@ export class LocalSession extends SandboxSession {
   writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
     this.assertOpen();
     return this.files.write(path, content);
+  }
+
+  override get workdirBytes(): number | null {
+    return this.disk.bytes;
   }
 
   async close(): Promise<void> {
@@ -138,6 +152,10 @@ function refusal(command: string, env: Record<string, string> = {}): string | nu
   const values = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   if ([command, ...values].some((value) => value.includes('\0'))) return 'a command cannot contain NUL';
   const bytes = values.map((value) => Buffer.byteLength(value));
-  const long = Math.max(0, ...bytes) > MAX_ARGUMENT || bytes.reduce((sum, one) => sum + one, 0) > MAX_ARGUMENTS;
-  return long ? `a variable is longer than ${MAX_ARGUMENT} bytes or all are too long: write a file instead` : null;
+  if (Math.max(0, ...bytes) > MAX_ARGUMENT) {
+    return `a variable is longer than ${MAX_ARGUMENT} bytes: write a file instead`;
+  }
+  const all = bytes.reduce((sum, one) => sum + one, Buffer.byteLength(command));
+  if (all <= MAX_ARGUMENTS) return null;
+  return `the command and its variables are longer than ${MAX_ARGUMENTS} bytes: write a file instead`;
 }

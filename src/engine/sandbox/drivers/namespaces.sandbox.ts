@@ -4,18 +4,25 @@ import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { DEVICES, HOME, noExec, PROJECT } from './root-folder.js';
+import { TEMPORARY_PART } from '../limits/memory-report.js';
+import { DEVICES, EMPTY, HIDDEN, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
+import { seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
 
 const FLAGS = '--user --map-root-user --mount --pid --net --ipc --uts --cgroup --fork --kill-child'.split(' ');
 
-/** Linux namespaces by util-linux alone (`unshare`, `mount`, `pivot_root`, `setpriv`, `prlimit`). */
+/** Number of mount(2), asm/unistd.h. */
+const MOUNT: Record<string, string> = { x64: '165', arm64: '40' };
+
+/** Linux namespaces by util-linux alone (`unshare`, `mount`, `pivot_root`, `setpriv`, `prlimit`); a filter where perl is. */
 @Plugin(Sandbox, 'namespaces')
 export class NamespacesSandbox extends LocalSandbox {
   private readonly script = script('namespaces');
+  private loader: string[] | null = null;
   private loopback: string | null = null;
   private unshare = '';
   private noExec = false;
+  private mountNumber = '';
 
   constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat) {
     super(env, dataDir, heartbeat);
@@ -25,12 +32,14 @@ export class NamespacesSandbox extends LocalSandbox {
     this.unshare = needProgram('unshare', 'util-linux');
     for (const name of ['mount', 'umount', 'pivot_root']) needProgram(name, 'mount and util-linux');
     this.loopback = loopbackCommand();
+    this.loader = await seccompLoader(seccompFilter());
     this.noExec = await noExec(base);
+    if (findProgram('perl') !== null) this.mountNumber = MOUNT[process.arch] ?? '';
   }
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
-    const build = ['/bin/sh', '-c', this.script, 'namespaces', root.path, this.loopback ?? ':'];
-    return [this.unshare, ...FLAGS, ...build, ...spec.init];
+    const build = ['/bin/sh', '-c', this.script, 'namespaces', root.path, this.loopback ?? ':', this.mountNumber];
+    return [this.unshare, ...FLAGS, ...build, ...(this.loader ?? []), ...spec.init];
   }
 
   protected override file(spec: LaunchSpec, { root }: Prepared): Buffer {
@@ -39,22 +48,24 @@ export class NamespacesSandbox extends LocalSandbox {
 
   protected report(probed: Map<string, string>): SandboxReport {
     const active = ['Own user, mount, process, network, IPC, host-name and control-group namespaces, no capabilities.'];
-    const missing = ['No seccomp here: util-linux cannot load a filter.'];
+    const seccomp = seccompReport(this.loader !== null, probed.get('seccomp'));
+    const missing = [...seccomp.missing];
     if (probed.get('loopback') !== 'yes') {
       missing.push('Nothing inside reaches 127.0.0.1: neither ip, ifconfig nor perl is there to bring lo up.');
     }
-    return { driver: 'namespaces', active, missing };
+    return { driver: 'namespaces', active: [...active, ...seccomp.active], missing };
   }
 
   /** fstab(5) lines in the order in which they are mounted; nothing comes after the workdir. */
   private mounts(spec: LaunchSpec, root: string, shown: { source: string; target: string }[]): string {
     const ours = this.noExec ? ',noexec' : '';
-    const temporary = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes / 4)},nr_inodes=100k`;
+    const temporary = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes * TEMPORARY_PART)},nr_inodes=100k`;
     const lines = [
       [root, root, 'none', `bind,ro,nosuid,nodev${ours}`],
       ...shown.map(({ source, target }) => [source, root + target, 'none', 'bind,ro,nosuid,nodev']),
       ...DEVICES.map((name) => [`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind,nosuid']),
       ['proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'],
+      ...HIDDEN.map((path) => [root + EMPTY, root + path, 'none', `bind,ro,nosuid,nodev${ours}`]),
       ['tmpfs', `${root}/tmp`, 'tmpfs', `${temporary},mode=1777`],
       ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${temporary},mode=1777`],
       ['tmpfs', `${root}${HOME}`, 'tmpfs', `${temporary},mode=0700`],

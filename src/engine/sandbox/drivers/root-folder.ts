@@ -27,8 +27,8 @@ export interface RootFolder {
   shown: Shown[];
   /** `PATH` inside. */
   searchPath: string;
-  /** `bash` or `sh`, as seen inside. */
-  shell: string;
+  /** `bash` or `sh`, as seen inside, with the options by which it reads no file before the command. */
+  shell: string[];
   /** What is not there, one sentence each. */
   missing: string[];
 }
@@ -37,6 +37,20 @@ export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 export const HOME = '/home/agent';
 /** Where the files of a project are seen; empty without one. */
 export const PROJECT = '/project';
+/**
+ * Files of `/proc` that tell of the host, empty inside: names of keys; what the kernel was started with; the pressure on the
+ * machine, where everybody may also have the kernel watch for more.
+ */
+export const HIDDEN = [
+  'keys',
+  'key-users',
+  'cmdline',
+  ...['cpu', 'io', 'irq', 'memory'].map((name) => `pressure/${name}`),
+]
+  .map((name) => `/proc/${name}`)
+  .filter((path) => existsSync(path));
+/** What is shown in their place. */
+export const EMPTY = '/etc/empty';
 const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', PROJECT.slice(1), 'tmp', 'usr', 'workdir'];
 // Kept from the host's /etc: links of Debian's alternatives (awk is one), and the loader's list of libraries.
 const FROM_ETC = ['alternatives', 'ld.so.cache'];
@@ -52,7 +66,7 @@ export async function prepareRoot(base: string, uid: number | null): Promise<Roo
   const path = skeleton(base, links, shown);
   const missing = rg === null ? ['rg is not inside: npm has not installed the ripgrep package of this platform.'] : [];
   const searchPath = ['/opt/millwright', node.path, '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
-  const shell = existsSync('/usr/bin/bash') ? '/usr/bin/bash' : '/bin/sh';
+  const shell = existsSync('/usr/bin/bash') ? ['/usr/bin/bash', '--norc', '--noprofile'] : ['/bin/sh'];
   return { path, shown, searchPath: [...new Set(searchPath)].join(':'), shell, missing };
 }
 
@@ -98,6 +112,7 @@ function fill(draft: string, links: Map<string, string>, etc: string[], shown: S
 const FILES: Record<string, string> = {
   'etc/passwd': `root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:${HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
   'etc/group': 'root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n',
+  [EMPTY.slice(1)]: '',
   'etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
   ...Object.fromEntries(DEVICES.map((name) => [`dev/${name}`, ''])),

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { PassThrough, Readable } from 'node:stream';
 import { newMark, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { until } from '../../../../test/harness/until.js';
@@ -175,13 +176,39 @@ function life(driver: DriverName): void {
     const { session } = await bench.open();
     expect((await session.run('cat; cat /dev/stdin', { stdin: 'given' })).stdout).toMatch(/^given/);
     expect((await session.run('cat')).stdout).toBe('');
-    const long = `cat <<'END' | wc -c\n${'x'.repeat(300_000)}\nEND\nls /proc/self/fd | wc -w`;
-    expect((await session.run(long)).stdout.split('\n').map(Number).slice(0, 2)).toEqual([300_001, 4]);
+    // A stream, and of more than a pipe holds.
+    const much = (part: string) => session.run(part, { stdin: Readable.from([Buffer.alloc(300_000, 'x'), 'end']) });
+    expect((await much('tail -c 5')).stdout).toBe('xxend');
+    expect((await much('cat /dev/stdin | tail -c 5; readlink /proc/self/fd/0')).stdout).toMatch(/^xxendpipe:/);
+    expect((await much('head -c 1; exit 3')).exitCode).toBe(3);
+    const endless = new PassThrough();
+    endless.write('some');
+    expect((await session.run('head -c 4; exit 3', { stdin: endless })).exitCode).toBe(3);
+    await until('its source to be let go', () => endless.destroyed);
+    expect((await session.run('sleep 0.1; cat /dev/stdin; cat', { stdin: 'given' })).stdout).toBe('given');
+    const long = `set -u; cat <<'END' | wc -mc\n${'xü€🙂'.repeat(80_000)}\nEND\nls /proc/self/fd | wc -w; echo $# "$0" "$IFS"`;
+    expect((await session.run(long)).stdout).toMatch(/^ *320001 +800001\n4\n0 \S+ [ ]\t\n\n$/);
+    const tooLong = await session.run(`#${'x'.repeat(1024 * 1024)}`);
+    expect(tooLong).toMatchObject({ exitCode: 126, stderr: expect.stringContaining('write a file instead') as string });
     await session.run('mkdir -p a/b');
     expect((await session.run('pwd', { cwd: 'a/b' })).stdout).toBe('/workdir/a/b\n');
     expect((await session.run('pwd', { cwd: '/workdir/a' })).stdout).toBe('/workdir/a\n');
     expect(await session.run('pwd', { cwd: '../..' })).toMatchObject({ exitCode: 126, stdout: '' });
     expect(await session.run('pwd', { cwd: 'absent' })).toMatchObject({ exitCode: 126, stdout: '' });
+  });
+
+  it('starts with a shell that reads no file of the service: with a socket as input it would take itself for a login', async () => {
+    const { session } = await bench.open();
+    const mark = newMark();
+    const run = session.run(`cat; sleep ${mark}; true`, { stdin: Readable.from(['given']) });
+    await sleeps(mark);
+    const shells = processesWith(mark).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'));
+    const launching = shells.filter((words) => /bash$/.test(words[0] ?? ''));
+    expect(launching.map((words) => words.slice(1, 4))).toEqual(launching.map(() => ['--norc', '--noprofile', '-c']));
+    // The small parent, and the command's own.
+    expect(launching).toHaveLength(2);
+    processesWith(`sleep\0${mark}`).forEach(kill);
+    expect((await run).stdout).toBe('given');
   });
 
   it('lets programs be interrupted: no signal is ignored from the start', async () => {

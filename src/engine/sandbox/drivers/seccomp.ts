@@ -1,17 +1,25 @@
 // A filter of system calls as the kernel takes it (seccomp(2), classic BPF), so that no native package is needed.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findProgram, needProgram } from '../host.js';
+
+const run = promisify(execFile);
 
 interface Architecture {
   /** AUDIT_ARCH_* of linux/audit.h. */
   audit: number;
   clone: number;
   ioctl: number;
+  socket: number;
+  socketpair: number;
+  prctl: number;
   denied: number[];
 }
 
 // Of one number on both, because they are newer than the tables were joined: io_uring 425–427, open_tree 428,
 // move_mount 429, fsopen 430, fsconfig 431, fsmount 432, fspick 433, pidfd_getfd 438, mount_setattr 442, quotactl_fd 443,
-// open_tree_attr 467.
-const NEW = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 467];
+// memfd_secret 447, open_tree_attr 467.
+const NEW = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 447, 467];
 const CLONE3 = 435;
 
 const ARCHITECTURES: Record<string, Architecture> = {
@@ -19,6 +27,9 @@ const ARCHITECTURES: Record<string, Architecture> = {
     audit: 0xc000_003e,
     clone: 56,
     ioctl: 16,
+    socket: 41,
+    socketpair: 53,
+    prctl: 157,
     denied: [
       ...[101, 103, 134, 153, 154, 155, 161, 163, 164, 165, 166, 167, 168, 169], // ptrace … mount family … reboot
       ...[170, 171, 172, 173, 174, 175, 176, 179, 180, 212, 227, 246, 248, 249, 250], // host name, modules, kexec, keys
@@ -30,6 +41,9 @@ const ARCHITECTURES: Record<string, Architecture> = {
     audit: 0xc000_00b7,
     clone: 220,
     ioctl: 29,
+    socket: 198,
+    socketpair: 199,
+    prctl: 167,
     denied: [
       ...[18, 39, 40, 41, 51, 58, 60, 89, 97, 104, 105, 106, 112, 116, 117, 142, 161, 162, 170],
       ...[217, 218, 219, 224, 225, 238, 239, 241, 262, 264, 265, 266, 268, 270, 271, 272, 273, 280, 282, 294],
@@ -43,11 +57,14 @@ const [LOAD, JEQ, JGE, JSET, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
 // Offsets in struct seccomp_data; the low half of an argument comes first on both machines.
 const [NUMBER, ARCH, ARGUMENT_0, ARGUMENT_1] = [0, 4, 16, 24];
 const [ALLOW, KILL, ERRNO] = [0x7fff_0000, 0x8000_0000, 0x0005_0000];
-const [EPERM, ENOSYS] = [1, 38];
+const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 // Also x32 calls, which are the same ones under other numbers.
 const X32 = 0x4000_0000;
 // Every CLONE_NEW* flag. clone3(2) hides its flags behind a pointer: it is absent, so libc falls back to clone(2).
 const NAMESPACES = 0x7e02_0000;
+// AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: they belong to a network namespace or to a folder. Of the others AF_VSOCK, which
+// virtual machines talk to their host by, belongs to the machine in whatever namespace, and few are ever used.
+const FAMILIES = [1, 2, 10, 16];
 // They type into a terminal of somebody else's.
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 
@@ -55,8 +72,13 @@ const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 export function seccompFilter(architecture: string = process.arch): Buffer | null {
   const machine = ARCHITECTURES[architecture];
   if (machine === undefined) return null;
-  const { audit, clone, ioctl, denied } = machine;
+  const { audit, clone, ioctl, socket, socketpair, denied } = machine;
   const refused = [op(RETURN, ERRNO + EPERM)];
+  const family = [
+    op(LOAD, ARGUMENT_0),
+    ...FAMILIES.flatMap((number) => unless(JEQ, number, [op(RETURN, ALLOW)])),
+    op(RETURN, ERRNO + EAFNOSUPPORT),
+  ];
   return Buffer.concat([
     op(LOAD, ARCH),
     op(JEQ, audit, 1, 0),
@@ -65,6 +87,8 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
     ...unless(JGE, X32, refused),
     ...unless(JEQ, CLONE3, [op(RETURN, ERRNO + ENOSYS)]),
     ...denied.flatMap((number) => unless(JEQ, number, refused)),
+    ...unless(JEQ, socket, family),
+    ...unless(JEQ, socketpair, family),
     ...unless(JEQ, clone, [op(LOAD, ARGUMENT_0), ...unless(JSET, NAMESPACES, refused), op(RETURN, ALLOW)]),
     ...unless(JEQ, ioctl, [
       op(LOAD, ARGUMENT_1),
@@ -75,6 +99,40 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
     op(RETURN, ALLOW),
   ]);
 }
+
+/**
+ * The beginning of a command line that loads the filter and starts what follows, tried once; null where nothing here can.
+ * util-linux has no program for it, and perl-base is part of every Debian. Whoever starts it has set no_new_privs.
+ */
+export async function seccompLoader(filter: Buffer | null): Promise<string[] | null> {
+  const perl = findProgram('perl');
+  const prctl = ARCHITECTURES[process.arch]?.prctl;
+  if (filter === null || perl === null || prctl === undefined) return null;
+  // prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, struct sock_fprog: a count of 16 bits, a pointer).
+  const load = `syscall(${prctl}, 22, 2, $program) == 0 or die "no filter of system calls: $!\\n"`;
+  const code = `$filter = pack("H*", shift); $program = pack("S x![P] P", length($filter) / 8, $filter); ${load}; exec @ARGV`;
+  const loader = [perl, '-e', code, filter.toString('hex')];
+  const trial = ['--no-new-privs', '--', ...loader, '/bin/sh', '-c', ':'];
+  return run(needProgram('setpriv', 'util-linux'), trial, { env: {} }).then(
+    () => loader,
+    () => null,
+  );
+}
+
+/** What the report of a driver says of the filter. `loaded`: what `/proc/self/status` says inside. */
+export function seccompReport(given: boolean, loaded: string | undefined): { active: string[]; missing: string[] } {
+  if (given && loaded === '2') return { active: [FILTERED], missing: [] };
+  const reason =
+    seccompFilter() === null
+      ? `there is none for ${process.arch}`
+      : 'there is no perl to load it, or the kernel takes none';
+  return { active: [], missing: [`No filter of system calls (${reason}): ${UNFILTERED}`] };
+}
+
+const FILTERED =
+  'A filter of system calls (seccomp): sockets of UNIX, INET, INET6 and NETLINK only, no keyrings of the kernel, no tracing.';
+const UNFILTERED =
+  "commands reach the host's AF_VSOCK sockets, and read each other's keys in the session keyring of the kernel, which they share.";
 
 /** Runs `body` when the test holds, else jumps over it. */
 function unless(test: number, value: number, body: Buffer[]): Buffer[] {

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Heartbeat } from '../heartbeat.js';
+import type { ControlGroup, ControlGroups } from '../limits/control-groups.js';
 import { Output } from './output.js';
 import type { Pipes } from './pipes.js';
 import { type RunResult, SandboxError } from '../sandbox.js';
@@ -15,6 +16,8 @@ export const MARK = 'MILLWRIGHT_SANDBOX';
 export interface LaunchResources {
   pipes: Pipes;
   heartbeat: Heartbeat;
+  /** Null where there is none that we may divide. */
+  groups: ControlGroups | null;
   /** Ends what has outlived the first process of a sandbox; only where the kernel does not do it. */
   sweep?: (mark: string) => Promise<void>;
 }
@@ -30,8 +33,7 @@ export interface LaunchCommand {
 export interface LaunchOptions {
   /** The folder that it runs in, as it is named inside. */
   cwd: string;
-  /** 7 with a text for the shell on it, else 6. */
-  lastDescriptor: 6 | 7;
+  group: ControlGroup | null;
 }
 
 export interface CommandOptions extends LaunchCommand {
@@ -39,8 +41,8 @@ export interface CommandOptions extends LaunchCommand {
   timeoutSeconds: number;
   outputBytes: number;
   mark: string;
-  /** What the shell finds on descriptor 7. */
-  text?: Buffer;
+  /** Removed at its end. */
+  group: ControlGroup | null;
 }
 
 type Killed = NonNullable<RunResult['killed']>;
@@ -73,9 +75,11 @@ export class Command {
     const timer = setTimeout(() => this.kill('timeout'), this.options.timeoutSeconds * 1000);
     try {
       const { code, signal } = await this.spawnAndWait();
+      if (this.options.group?.outOfMemory() === true) this.killed ??= 'memory';
       return this.result(code, signal);
     } finally {
       clearTimeout(timer);
+      await this.options.group?.remove();
     }
   }
 
@@ -106,7 +110,7 @@ export class Command {
     this.watch(child);
     // Elsewhere the kernel ends all processes of a sandbox, and with them its output.
     if (this.resources.sweep !== undefined) child.once('exit', () => letGo([out.output, err.output]));
-    if (this.options.stdin instanceof Readable && child.stdin !== null) feed(this.options.stdin, child.stdin);
+    if (child.stdin !== null) feed(this.options.stdin, child.stdin);
     try {
       const [result] = await Promise.all([ended, ...streams]);
       return result;
@@ -117,16 +121,19 @@ export class Command {
   }
 
   private spawn(...output: [number, number]): ChildProcess {
-    const { argv, file, stdin, text } = this.options;
+    const { argv, file, stdin } = this.options;
     const own: number[] = [...output];
-    const given = (content: Buffer | string) => {
-      own.push(this.resources.pipes.file(Buffer.from(content)));
-      return own.at(-1);
-    };
     try {
-      const input = stdin === undefined ? 'ignore' : stdin instanceof Readable ? 'pipe' : given(stdin);
-      const stdio: StdioOptions = [input, ...output, 'pipe', 'pipe', 'pipe', given(file)];
-      if (text !== undefined) stdio.push(given(text));
+      const forMaker = this.resources.pipes.file(file);
+      own.push(forMaker);
+      const stdio: StdioOptions = [
+        stdin === undefined ? 'ignore' : 'pipe',
+        ...output,
+        'pipe',
+        'pipe',
+        'pipe',
+        forMaker,
+      ];
       return spawn(argv[0] ?? '', argv.slice(1), { cwd: '/', env: {}, detached: true, stdio });
     } finally {
       own.forEach((fd) => closeSync(fd));
@@ -147,9 +154,11 @@ export class Command {
     });
     let text = '';
     life.on('data', (chunk: Buffer) => {
+      // What comes later is of no use, and would be kept.
+      if (this.first !== undefined) return;
       text += chunk.toString('latin1');
       const pid = /pid"?:? *(\d+)\D/.exec(text)?.[1];
-      if (pid === undefined || this.first !== undefined) return;
+      if (pid === undefined) return;
       this.first = Number(pid);
       if (this.killed !== undefined) this.killNow(child);
     });
@@ -205,7 +214,12 @@ function signalQuietly(pid: number): void {
 }
 
 /** A command need not read its input, and a source may break off: neither is an error of the run. */
-function feed(source: Readable, stdin: Writable): void {
+function feed(source: CommandOptions['stdin'], stdin: Writable): void {
+  if (!(source instanceof Readable)) {
+    stdin.on('error', () => undefined);
+    stdin.end(source);
+    return;
+  }
   stdin.on('error', () => source.destroy());
   stdin.on('close', () => source.destroy());
   source.on('error', () => stdin.destroy());

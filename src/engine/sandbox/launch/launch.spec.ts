@@ -12,7 +12,7 @@ describe('a sandbox whose worker dies while it is being made', () => {
   it('is ended with the first process inside, in a session of its own and not bound to anybody', async () => {
     const mark = newMark();
     const maker = ['bash', '-c', `setsid sh -c "exec sleep ${mark}" & wait`];
-    const small = spawn('bash', ['-c', script('launch'), 'launch', '60', '60', '6', ...maker], {
+    const small = spawn('bash', ['-c', script('launch'), 'launch', '60', '60', ...maker], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'ignore'],
       detached: true,
     });

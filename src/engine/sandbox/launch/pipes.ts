@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fchmodSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { alive } from '../host.js';
 
 const run = promisify(execFile);
 const BATCH = 32;
@@ -51,21 +52,17 @@ export class Pipes {
     }
   }
 
-  /** A descriptor at the beginning of a nameless file with that content, for standard input; the caller closes it. */
+  /** A descriptor of a nameless file with that content, for reading alone; the caller closes it. */
   file(content: Buffer): number {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const path = join(this.folder, randomBytes(8).toString('hex'));
-    const fd = openSync(path, 'wx+', 0o600);
-    rmSync(path, { force: true });
     try {
-      fchmodSync(fd, 0o666);
-      let done = 0;
-      // At a position: so the descriptor's own stays at the beginning.
-      while (done < content.length) done += writeSync(fd, content, done, content.length - done, done);
-      return fd;
-    } catch (error) {
-      closeSync(fd);
-      throw error;
+      // For all, because the program that makes the sandbox opens it once more by the descriptor, under its own uid.
+      writeFileSync(path, content, { mode: 0o444, flag: 'wx' });
+      chmodSync(path, 0o444);
+      return openSync(path, 'r');
+    } finally {
+      rmSync(path, { force: true });
     }
   }
 
@@ -89,14 +86,5 @@ export class Pipes {
       if (kind !== 'pipes' || host !== hostname().replaceAll('.', '-') || alive(Number(pid))) continue;
       rmSync(join(this.base, name), { recursive: true, force: true });
     }
-  }
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -48,6 +48,11 @@ export class DiskWatch {
     void this.tick();
   }
 
+  /** As of the last look; null before the first. */
+  get bytes(): number | null {
+    return this.last?.bytes ?? null;
+  }
+
   /** Resolves when it looks at nothing any more. */
   async idle(): Promise<void> {
     await this.looking;
@@ -93,6 +98,11 @@ async function totalOf(path: string): Promise<Size> {
 async function measure(workdir: string): Promise<Size> {
   const [bytes, inodes] = await Promise.all([du('--block-size=1', workdir), du('--inodes', workdir)]);
   return { bytes, inodes };
+}
+
+/** Bytes that a folder takes on disk. */
+export function bytesOf(folder: string): Promise<number> {
+  return du('--block-size=1', folder);
 }
 
 async function du(what: string, workdir: string): Promise<number> {

@@ -16,7 +16,7 @@ import {
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { SandboxFileError } from '../sandbox.js';
+import { type OpenedFile, SandboxFileError } from '../sandbox.js';
 import { fileError, O_PATH, PathWalk, through, withPath } from './path-walk.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
@@ -45,17 +45,18 @@ export class WorkdirFiles {
     this.walk = new PathWalk(workdir, inside, owner);
   }
 
-  async read(path: string): Promise<{ size: number; content: Readable }> {
+  async read(path: string): Promise<OpenedFile> {
     const descriptor = this.openAt(path);
     try {
-      const { nlink, size } = regular(fstatSync(descriptor), path);
+      const { nlink, size, blocks } = regular(fstatSync(descriptor), path);
       if (nlink > 1)
         throw new SandboxFileError('not_a_file', `${path} has several hard links; read a copy of it (cp).`);
       const file = await this.later(path, open(through(descriptor), O_RDONLY));
       // What it had when it was opened: a file that grows meanwhile does not make the answer longer.
       const content = size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1 });
       if (size === 0) await file.close();
-      return { size, content };
+      // stat(2) counts blocks of 512 bytes, whatever the file system's own are.
+      return { size, sizeOnDisk: blocks * 512, content };
     } finally {
       closeSync(descriptor);
     }

@@ -9,6 +9,7 @@ import { OneQueueIndex1795392000010 } from './0010-one-queue-index.js';
 import { ReadUpTo1795478400011 } from './0011-read-up-to.js';
 import { KeyLastUse1795564800012 } from './0012-key-last-use.js';
 import { HoldMembership1795564800013 } from './0013-hold-membership.js';
+import { StorageUsage1795651200014 } from './0014-storage-usage.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -23,4 +24,5 @@ export const MIGRATIONS = [
   ReadUpTo1795478400011,
   KeyLastUse1795564800012,
   HoldMembership1795564800013,
+  StorageUsage1795651200014,
 ];

@@ -72,7 +72,7 @@ interface Parts {
 }
 
 /** `/v1/tasks/:taskId` → `/v1/tasks/{taskId}`. */
-export function templateOf(path: string): string {
+function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 

@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../../../platform/config/env.js';
-import { ApiError } from '../../../platform/http/api-error.js';
 import { PluginRegistry } from '../../../platform/plugins/plugin.js';
+import { tooLarge } from '../storage-quota.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
 import { type ArrivingBytes, type ByteRange, BytesGoneError, StorageDriver, StorageError } from './storage-driver.js';
 
 export interface PutOptions {
-  /** More is refused with `too_large`. Bytes. */
+  /** Bytes; more is refused with `tooLong`. */
   maxBytes?: number;
+  /** `too_large` when it is not given. */
+  tooLong?: Error;
   /** Used when the bytes do not tell; ignored when it has not the form `type/subtype`. */
   declaredType?: string | null;
   /** The last resort for a type: its extension. */
@@ -46,13 +48,13 @@ export class FileStorage implements OnModuleInit {
 
   /**
    * Stores a stream, without ever holding it in memory; when it resolves the bytes are safe. A row must point at them within the hour,
-   * or they are removed as left over. When it rejects (`too_large`, the stream's own error, the storage's) nothing is left and the
+   * or they are removed as left over. When it rejects (`tooLong`, the stream's own error, the storage's) nothing is left and the
    * stream is destroyed.
    */
   async put(workspaceId: string, content: Readable, options: PutOptions = {}): Promise<PutFile> {
     // An error before the first read has no listener yet and would end the process; reading throws it again.
     content.on('error', () => undefined);
-    const bytes = new MeasuredBytes(content, options.maxBytes ?? Infinity);
+    const bytes = new MeasuredBytes(content, options);
     try {
       await this.driver.put(workspaceId, bytes);
       const { head, sha256, size } = bytes;
@@ -86,7 +88,7 @@ class MeasuredBytes implements ArrivingBytes {
 
   constructor(
     private readonly content: Readable,
-    private readonly maxBytes: number,
+    private readonly limit: Pick<PutOptions, 'maxBytes' | 'tooLong'>,
   ) {}
 
   get head(): Buffer {
@@ -100,9 +102,8 @@ class MeasuredBytes implements ArrivingBytes {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
     for await (const chunk of this.read()) {
-      if (this.size + chunk.length > this.maxBytes) {
-        throw (this.failure = new ApiError('too_large', `A file may have at most ${this.maxBytes} bytes.`));
-      }
+      const { maxBytes = Infinity, tooLong } = this.limit;
+      if (this.size + chunk.length > maxBytes) throw (this.failure = tooLong ?? tooLarge(maxBytes));
       if (this.size < SNIFFED_BYTES) this.first.push(chunk.subarray(0, SNIFFED_BYTES - this.size));
       this.size += chunk.length;
       this.hash.update(chunk);

@@ -16,7 +16,7 @@ const toolResults = [
   named('DeniedToolResult', z.strictObject({ type: z.literal('tool_result'), ...toolCall, status: z.literal('denied') })),
 ] as const; // prettier-ignore
 
-export const partSchema = named(
+const partSchema = named(
   'MessagePart',
   z.union([
     named('TextPart', z.strictObject({ type: z.literal('text'), text: z.string() })),
@@ -50,7 +50,7 @@ export const messageSchema = named(
 type PartView = z.output<typeof partSchema>;
 
 /** What a view needs beside the row: the policy, and the origin for absolute links. */
-export interface MessageViewContext {
+interface MessageViewContext {
   transparency: Transparency;
   origin: string;
 }

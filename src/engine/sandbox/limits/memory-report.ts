@@ -1,0 +1,45 @@
+import type { SandboxLimits } from '../sandbox.js';
+import type { ControlGroups } from './control-groups.js';
+
+/** `/tmp`, `/dev/shm` and the home inside are kept in memory, each up to this part of the limit. */
+export const TEMPORARY_FOLDERS = 3;
+export const TEMPORARY_PART = 1 / 4;
+
+/**
+ * How far the limits of memory, processes and processor reach on this machine, one sentence each.
+ * @param groups Or why there are none.
+ * @param probed What the trial inside has printed.
+ */
+export function memoryReport(
+  groups: ControlGroups | string,
+  limits: SandboxLimits,
+  probed: Map<string, string>,
+): { active: string[]; missing: string[] } {
+  const active: string[] = [];
+  const missing: string[] = [];
+  const each = mib(limits.memoryBytes);
+  if (typeof groups === 'string') {
+    const folders = mib(limits.memoryBytes * TEMPORARY_FOLDERS * TEMPORARY_PART);
+    missing.push(
+      `No control groups (${groups}): the memory limit of ${each} holds for each process, not for their sum. ` +
+        `One command may hold ${limits.processes} times that and ${folders} in temporary folders; shared memory ` +
+        '(memfd, shared mappings) has no limit but the memory of the machine.',
+    );
+  } else {
+    const cpu = groups.cpu ? ' Commands get a third of the processor when the service wants all of it.' : '';
+    active.push(
+      `Control groups in ${groups.path}: all processes of a command together have at most ${each}, shared memory and ` +
+        `temporary folders included, and at most ${limits.processes} threads.${cpu}`,
+    );
+  }
+  if (probed.get('oom') === '1000' && probed.get('oomlowered') !== 'yes') {
+    active.push('Out of memory, the kernel ends commands first (oom_score_adj 1000).');
+  } else {
+    missing.push('A command can lower its oom_score_adj: out of memory, the kernel may end the service before it.');
+  }
+  return { active, missing };
+}
+
+function mib(bytes: number): string {
+  return `${Math.round(bytes / 1024 ** 2)} MiB`;
+}
