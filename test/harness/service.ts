@@ -38,13 +38,17 @@ export class ServiceProcess {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (this.output += String(chunk)));
   }
 
-  /** Starts it and returns at once; see {@link ready}. */
-  static async spawn(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+  /**
+   * Starts it and returns at once; see {@link ready}.
+   * @param through a program with its arguments that becomes the service, such as prlimit(1).
+   */
+  static async spawn(env: Record<string, string>, main = MAIN, through: string[] = []): Promise<ServiceProcess> {
     if (!existsSync(main))
       throw new Error('dist/main.js is missing: run these tests through `npm test`, which builds.');
     const port = env['PORT'] ?? String(await freePort());
     const redis = await sharedRedis(env);
-    const child = spawn(process.execPath, [main], {
+    const [program = '', ...words] = [...through, process.execPath, main];
+    const child = spawn(program, words, {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...redis, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

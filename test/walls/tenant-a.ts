@@ -1,0 +1,142 @@
+// The attacking tenant: one workspace, one key. It does what the key may do, and does not wait for anything but its answers.
+import { randomUUID } from 'node:crypto';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import type { Member } from '../harness/client.js';
+import { until } from '../harness/until.js';
+
+export interface Answer {
+  /** 0 without an answer. */
+  status: number;
+  body: string;
+}
+
+interface TaskPage {
+  tasks: { id: string; status: string }[];
+  nextCursor: string | null;
+}
+
+const FINAL = ['completed', 'failed', 'cancelled'];
+const PATIENCE_MS = 40_000;
+
+export class TenantA {
+  /** How often which status came: 0 is no answer. */
+  readonly statuses = new Map<number, number>();
+  /** Tasks that it has created. */
+  readonly created: string[] = [];
+  private readonly agent = new Agent({ keepAlive: true });
+
+  constructor(
+    readonly url: string,
+    private readonly member: Member,
+    /** A second key of the same workspace, which tidies up: its limits are its own. */
+    private readonly tidier: string,
+  ) {}
+
+  get secret(): string {
+    return this.member.key.secret;
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.send('GET', path);
+  }
+
+  /** @param json an object, or a text that is sent as it is. */
+  post(path: string, json?: unknown, key: string = randomUUID()): Promise<Answer> {
+    const body = json === undefined || typeof json === 'string' ? json : JSON.stringify(json);
+    return this.send('POST', path, { type: 'application/json', key, ...(body === undefined ? {} : { body }) });
+  }
+
+  upload(bytes: Buffer, name = 'a.bin'): Promise<Answer> {
+    const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
+    const body = Buffer.concat([Buffer.from(head), bytes, Buffer.from('\r\n--b--\r\n')]);
+    return this.send('POST', '/v1/uploads', { body, type: 'multipart/form-data; boundary=b' });
+  }
+
+  /** Creates a task of the model `runbook`; null when that was refused. */
+  async task(content: string, more: Record<string, unknown> = {}): Promise<string | null> {
+    const { status, body } = await this.post('/v1/tasks', { content, model: 'runbook', ...more });
+    if (status !== 201) return null;
+    const { id } = (JSON.parse(body) as { task: { id: string } }).task;
+    this.created.push(id);
+    return id;
+  }
+
+  /** Starts so many tasks with these blocks, each block in a fence of its own, and waits for their end. */
+  async tasks(count: number, ...blocks: (string | { info: string; text: string })[]): Promise<void> {
+    const fences = blocks.map((block) => (typeof block === 'string' ? { info: 'bash may-fail', text: block } : block));
+    const content = fences
+      .map(({ info, text }) => `\`\`\`${info}\n${text === '' ? '' : `${text}\n`}\`\`\``)
+      .join('\n\n');
+    await Promise.all(Array.from({ length: count }, () => this.task(content)));
+    await this.over();
+  }
+
+  /** Waits until none of its tasks has anything to do. */
+  async over(): Promise<void> {
+    const none = async () => (await this.openTasks()).length === 0;
+    await until('the tasks of the attack to be over', none, { within: PATIENCE_MS, every: 200 });
+  }
+
+  /** Cancels and deletes all its tasks. */
+  async tidy(): Promise<void> {
+    for (const id of await this.openTasks()) await this.send('POST', `/v1/tasks/${id}/cancel`, {}, this.tidier);
+    for (const { id } of await this.list()) await this.send('DELETE', `/v1/tasks/${id}`, {}, this.tidier);
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private async openTasks(): Promise<string[]> {
+    return (await this.list()).filter(({ status }) => !FINAL.includes(status)).map(({ id }) => id);
+  }
+
+  /** All its tasks. A service that does not answer for a while is asked again. */
+  private async list(): Promise<{ id: string; status: string }[]> {
+    const found: { id: string; status: string }[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const path = `/v1/tasks?limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
+      const page = await until(
+        'the list of tasks',
+        async () => {
+          const { status, body } = await this.send('GET', path, {}, this.tidier);
+          return status === 200 ? (JSON.parse(body) as TaskPage) : null;
+        },
+        { within: PATIENCE_MS, every: 200 },
+      );
+      found.push(...page.tasks);
+      cursor = page.nextCursor;
+    }
+    return found;
+  }
+
+  private async send(
+    method: string,
+    path: string,
+    { body, type, key = randomUUID() }: { body?: string | Buffer; type?: string; key?: string } = {},
+    secret = this.secret,
+  ): Promise<Answer> {
+    const headers = {
+      Authorization: `Bearer ${secret}`,
+      'Idempotency-Key': key,
+      ...(type === undefined || body === undefined
+        ? {}
+        : { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }),
+    };
+    const answer = await new Promise<Answer>((resolve) => {
+      const none = () => resolve({ status: 0, body: '' });
+      const req = request(this.url + path, { method, headers, agent: this.agent }, (message) => {
+        void textOf(message).then((text) => resolve({ status: message.statusCode ?? 0, body: text }), none);
+      });
+      req.on('error', none).end(body);
+    });
+    if (secret === this.secret) this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+    return answer;
+  }
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

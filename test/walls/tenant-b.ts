@@ -1,0 +1,135 @@
+// The other tenant, as a process of its own: it creates a small task each second, and reads ten times a second. Arguments: the
+// service's address, a key. It tells its parent of each request and of each task that is over.
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** One request, as soon as it is over. */
+export interface SeenRequest {
+  /** `create`, or what was read. */
+  kind: 'create' | 'task' | 'messages' | 'list' | 'result';
+  /** When it was due, milliseconds since 1970: a request that had to wait for the one before counts from there. */
+  at: number;
+  ms: number;
+  /** Null without an answer. */
+  status: number | null;
+  /** What was wrong; null for a 2xx. */
+  problem: string | null;
+}
+
+/** One task, as soon as it is over. */
+export interface SeenTask {
+  id: string;
+  at: number;
+  /** From its creation to its end, by the service's own times. */
+  ms: number;
+  status: string;
+  /** The outcomes of its commands. */
+  results: string[];
+}
+
+/** What its parent hears; `answered` is its word that each request which had begun when the parent asked is over. */
+export type Told = { request: SeenRequest } | { task: SeenTask } | { created: string } | { answered: true };
+
+interface Task {
+  id: string;
+  status: string;
+  createdAt: string;
+  finishedAt: string | null;
+}
+
+/** An address of its own, as another client has: what is counted by address is not the attacker's. */
+const ADDRESS = '127.0.0.2';
+const CREATE_EVERY_MS = 1000;
+const READ_EVERY_MS = 100;
+const PATIENCE_MS = 30_000;
+/** There is nearly always one of its commands under way, to be interrupted. */
+const RUNBOOK = '```bash\necho small > a.txt; sleep 0.8; cat a.txt\n```';
+const FINAL = ['completed', 'failed', 'cancelled'];
+
+const [url = '', secret = ''] = process.argv.slice(2);
+const agent = new Agent({ keepAlive: true });
+const open = new Set<string>();
+const under = new Set<Promise<unknown>>();
+let last = '';
+let reads = 0;
+
+const tell = (told: Told) => process.send?.(told);
+
+/** Resolves with the parsed answer, null when it is none of the 2xx; either way the parent is told. */
+async function ask<T>(kind: SeenRequest['kind'], method: string, path: string, body?: unknown): Promise<T | null> {
+  const at = Date.now();
+  const began = performance.now();
+  const { status, text } = await exchange(method, path, body).catch((error: Error) => {
+    return { status: null, text: error.message };
+  });
+  const ok = status !== null && status >= 200 && status < 300;
+  const problem = ok ? null : `${method} ${path}: ${status} ${text.slice(0, 300)}`;
+  tell({ request: { kind, at, ms: performance.now() - began, status, problem } });
+  return ok ? (JSON.parse(text) as T) : null;
+}
+
+function exchange(method: string, path: string, body?: unknown): Promise<{ status: number | null; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers: Record<string, string> = { Authorization: `Bearer ${secret}` };
+    if (body !== undefined)
+      Object.assign(headers, { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() });
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const req = request(url + path, { method, agent, headers, signal, localAddress: ADDRESS }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? null, text })).on('error', reject);
+    });
+    req.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+async function create(): Promise<void> {
+  const answer = await ask<{ task: Task }>('create', 'POST', '/v1/tasks', { content: RUNBOOK, model: 'runbook' });
+  if (answer === null) return;
+  last = answer.task.id;
+  open.add(last);
+  tell({ created: last });
+}
+
+async function read(): Promise<void> {
+  if (last === '') return;
+  const [oldest = last] = open;
+  switch (reads++ % 3) {
+    case 0:
+      return settle((await ask<{ task: Task }>('task', 'GET', `/v1/tasks/${oldest}`))?.task);
+    case 1:
+      return void (await ask('messages', 'GET', `/v1/tasks/${last}/messages`));
+    default:
+      for (const task of (await ask<{ tasks: Task[] }>('list', 'GET', '/v1/tasks?limit=50'))?.tasks ?? [])
+        await settle(task);
+  }
+}
+
+/** Tells of a task that is over, once. */
+async function settle(task: Task | undefined): Promise<void> {
+  if (task === undefined || !FINAL.includes(task.status) || !open.delete(task.id)) return;
+  const { id, status, createdAt, finishedAt } = task;
+  const at = Date.parse(createdAt);
+  const path = `/v1/tasks/${id}/messages`;
+  const answer = await ask<{ messages: { parts: { type: string; status?: string }[] }[] }>('result', 'GET', path);
+  const parts = answer?.messages.flatMap((message) => message.parts) ?? [];
+  const results = parts.flatMap((part) => (part.type === 'tool_result' ? [part.status ?? 'none'] : []));
+  tell({ task: { id, at, ms: Date.parse(finishedAt ?? createdAt) - at, status, results } });
+}
+
+/** Begins one each so many milliseconds, however long those before it take. */
+async function every(ms: number, act: () => Promise<void>): Promise<never> {
+  for (let due = Date.now(); ; due += ms) {
+    await wait(Math.max(0, due - Date.now()));
+    const acting = act();
+    under.add(acting);
+    void acting.finally(() => under.delete(acting));
+  }
+}
+
+// The parent may be gone without a word.
+process.on('disconnect', () => process.exit());
+process.on('message', () => void Promise.allSettled(under).then(() => tell({ answered: true })));
+void every(CREATE_EVERY_MS, create);
+void every(READ_EVERY_MS, read);
