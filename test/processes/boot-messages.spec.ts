@@ -89,6 +89,7 @@ describe('A boot that succeeds (reference §16)', () => {
       const ready = `Ready at http://127.0.0.1:${port}`;
       expect(await said('api')).toEqual([
         'Warning, RateLimits: Without REDIS_URL rate limits count per process: each api process grants them anew.',
+        expect.stringMatching(/^In force: .*Connections: at most \d+, \d+ of them from one address\..*Kept free/),
         ready,
         'Models: runbook. Sandbox: none, ROLE=api runs no task.',
       ]);

@@ -42,7 +42,7 @@ const { memoryBytes, diskBytes, processes, outputBytes, storageBytes } = LIMITS;
 const given = {
   models: [{ id: 'runbook', provider: 'runbook' }],
   sandbox: { memoryBytes, diskBytes, processes, outputBytes, wallClockSeconds: 20 },
-  plans: { paid: 'storageBytes' in mergedPlans().paid ? { storageBytes } : {} },
+  plans: { paid: { storageBytes } },
 };
 
 /** `CONFIG_FILE` of the processes under attack. Everything else is as it comes. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import { Safeguards } from '../config/safeguards.js';
 import { connectionLimit, LINGERING } from '../config/descriptors.js';
 import { Env } from '../config/env.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -63,6 +64,7 @@ export class Connections {
 
   constructor(
     private readonly env: Env,
+    private readonly safeguards: Safeguards,
     metrics: Metrics,
   ) {
     this.closed = metrics.counter('connections_closed_total', 'Connections that the service closed.', 'reason');
@@ -82,6 +84,8 @@ export class Connections {
   watch(server: Server, trust: Trust): void {
     const { most, warning } = connectionLimit(this.env);
     if (warning !== null) this.logger.warn(warning);
+    const half = Math.max(1, Math.floor(most / 2));
+    this.safeguards.report({ inForce: [`Connections: at most ${most}, ${half} of them from one address.`] });
     this.all = group(most);
     server.on('connection', (socket: Socket) => this.admit(socket, trust));
     server.on('request', (req: IncomingMessage, res: ServerResponse) => this.begin(req, res));
