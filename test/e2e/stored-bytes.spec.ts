@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
 import { AgentTool, Plugin, type ToolOutcome } from 'millwright';
 import { z } from 'zod';
 import { newId } from '../../src/platform/database/ids.js';
-import { bootWorker, useService } from '../harness/app.js';
+import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { checkedFetch, storedFiles, upload } from '../harness/files.js';
 import { ROOMY } from '../harness/limits.js';
@@ -21,6 +21,10 @@ import { until } from '../harness/until.js';
 const LIMIT = 1024 * 1024;
 /** What the plan of the free workspaces here allows. */
 const QUOTA = 2 * LIMIT;
+const SETTINGS = {
+  env: { MAX_UPLOAD_BYTES: String(LIMIT) },
+  config: { ...ROOMY, plans: { free: { storageBytes: QUOTA, runningTasks: 4 } } },
+};
 const nothing = z.strictObject({});
 
 /** Hands over a file that never ends, as one does that grows while it is read. */
@@ -72,11 +76,8 @@ describe('Stored bytes (reference §7, §14)', () => {
 
   const service = useService(async () => {
     model = await ModelServer.start();
-    return bootWorker({
-      env: { OPENAI_COMPATIBLE_URL: model.url, MAX_UPLOAD_BYTES: String(LIMIT) },
-      config: { ...ROOMY, plans: { free: { storageBytes: QUOTA, runningTasks: 4 } } },
-      imports: [GrowModule],
-    });
+    const { env, config } = SETTINGS;
+    return bootWorker({ env: { ...env, OPENAI_COMPATIBLE_URL: model.url }, config, imports: [GrowModule] });
   });
   beforeAll(async () => {
     member = await makeMember(service);
@@ -118,9 +119,9 @@ describe('Stored bytes (reference §7, §14)', () => {
       made.append('file', new Blob([bytes]), 'a.bin');
       return made;
     };
-    const send = async (who: Member, bytes: Uint8Array<ArrayBuffer>, path = '/v1/uploads') => {
+    const send = async (who: Member, bytes: Uint8Array<ArrayBuffer>, path = '/v1/uploads', to: TestApp = service) => {
       const headers = { Authorization: `Bearer ${who.key.secret}` };
-      const answer = await checkedFetch(service, path, { method: 'POST', headers, body: form(bytes) });
+      const answer = await checkedFetch(to, path, { method: 'POST', headers, body: form(bytes) });
       return { status: answer.status, body: (await answer.json()) as ErrorBody };
     };
     /** Uploads fresh bytes. */
@@ -164,20 +165,46 @@ describe('Stored bytes (reference §7, §14)', () => {
       waiting.destroy();
     });
 
-    it('of parallel uploads that all want the last bytes one passes', async () => {
+    const LOCK = 'SELECT FROM storage_usage WHERE workspace_id = $1 FOR UPDATE';
+
+    it('of parallel uploads that all want the last bytes one passes; the others leave nothing in the storage', async () => {
+      const who = await free();
+      await store(who, LIMIT);
+      const before = await storedFiles(service);
+      const size = LIMIT / 2 + 1;
+      const held = await holding(service.db, LOCK, [who.workspace.id]);
+      let refused = 0;
+      const sent = Array.from({ length: 8 }, async () => {
+        const { status } = await send(who, randomBytes(size));
+        if (status === 402) refused++;
+        return status;
+      });
+      // The one that was given the room waits for the counter; the others are refused while it does.
+      await until('seven to be refused', () => Promise.resolve(refused === 7));
+      await held.release();
+      expect((await Promise.all(sent)).sort()).toEqual([201, ...Array<number>(7).fill(402)]);
+      expect(await counted(who)).toEqual({ stored: LIMIT + size, workdirs: 0 });
+      expect(await storedFiles(service)).toHaveLength(before.length + 1);
+    });
+
+    it('of two to two processes, which know of each other by the counter alone, one passes', async () => {
       const who = await free();
       await store(who, LIMIT);
       const size = LIMIT / 2 + 1;
-      const lock = 'SELECT FROM storage_usage WHERE workspace_id = $1 FOR UPDATE';
-      const held = await holding(service.db, lock, [who.workspace.id]);
-      const sent = Promise.all(Array.from({ length: 8 }, () => send(who, randomBytes(size))));
-      await until('all to wait for the counter', async () => (await waiting(service.db)).length === 8);
-      await held.release();
-      const answers = await sent;
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(402)]);
-      expect(await counted(who)).toEqual({ stored: LIMIT + size, workdirs: 0 });
-      const refused = answers.find(({ status }) => status === 402);
-      expect(refused?.body.error.message).toMatch(new RegExp(`a file of ${size} bytes does not fit`));
+      const other = await bootApp({ db: service.db, ...SETTINGS });
+      try {
+        const held = await holding(service.db, LOCK, [who.workspace.id]);
+        const sent = Promise.all([service, other].map((to) => send(who, randomBytes(size), '/v1/uploads', to)));
+        await until('both to wait for the counter', async () => (await waiting(service.db)).length === 2);
+        await held.release();
+        const answers = await sent;
+        expect(answers.map(({ status }) => status).sort()).toEqual([201, 402]);
+        const refused = answers.find(({ status }) => status === 402);
+        expect(refused?.body.error.message).toMatch(new RegExp(`a file of ${size} bytes does not fit`));
+        expect(await counted(who)).toEqual({ stored: LIMIT + size, workdirs: 0 });
+      } finally {
+        await other.close();
+      }
     });
 
     it('files of projects are held to it too; what is deleted makes room at once', async () => {
@@ -214,7 +241,12 @@ describe('Stored bytes (reference §7, §14)', () => {
     it('publish whose room is taken while its bytes are stored is a tool error too', async () => {
       const who = await free();
       for (const size of [LIMIT, LIMIT / 2]) await store(who, size);
-      LateTool.meanwhile = () => store(who, LIMIT / 2 - 10);
+      // By another process: in this one nobody else is given the room.
+      LateTool.meanwhile = () =>
+        service.db.query('UPDATE storage_usage SET stored_bytes = stored_bytes + $2 WHERE workspace_id = $1', [
+          who.workspace.id,
+          LIMIT / 2 - 10,
+        ]);
       const task = await runTask(who.client, script(call('late', {}), { text: 'Done.' }));
       const [result] = await readResults(who.client, task.id);
       expect([task.status, result?.status]).toEqual(['completed', 'error']);

@@ -20,18 +20,27 @@ export class FileIntake {
   ) {}
 
   /**
-   * Reads a form with one file and stores its bytes, outside of any transaction; the row that points at them comes after.
+   * Reads a form with one file and stores its bytes, outside of any transaction; then `keep` writes the row that points at them.
    * Throws as {@link readFilePart} and {@link FileStorage.put} do, and `storage_exhausted` for what does not fit.
    */
-  async receive({ workspace }: AuthContext, request: IncomingMessage): Promise<PutFile & { name: string }> {
+  async receive<T>(
+    { workspace }: AuthContext,
+    request: IncomingMessage,
+    keep: (stored: PutFile & { name: string }) => Promise<T>,
+  ): Promise<T> {
     const length = request.headers['content-length'];
-    const what = length === undefined ? null : `an upload of ${length} bytes`;
-    const room = await this.quota.room(workspace.id, workspace.plan, what);
-    return this.read(request, room, async ({ content, declaredType, name }) => {
-      const named = { name: uploadName(name) };
-      const stored = await this.storage.put(workspace.id, content, { ...room, declaredType });
-      return { ...stored, ...named };
-    });
+    const [size, what] = length === undefined ? [null, null] : [Number(length), `an upload of ${length} bytes`];
+    const room = await this.quota.room(workspace.id, workspace.plan, size, what);
+    try {
+      const stored = await this.read(request, room, async ({ content, declaredType, name }) => {
+        const named = { name: uploadName(name) };
+        const { maxBytes, tooLong } = room;
+        return { ...(await this.storage.put(workspace.id, content, { maxBytes, tooLong, declaredType })), ...named };
+      });
+      return await keep(stored);
+    } finally {
+      room.release();
+    }
   }
 
   /** Reads a form that is to be refused for another reason, keeping nothing. Throws what {@link receive} would. */

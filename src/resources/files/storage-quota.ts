@@ -13,11 +13,18 @@ export interface Room {
   tooLong: ApiError;
 }
 
+/** Room that nobody else is given until its `release`, which is called when the row of the file is written, or never will be. */
+export interface KeptRoom extends Room {
+  release: () => void;
+}
+
 /** Uploads, files and workdirs of a workspace together are held to its plan's `storageBytes` (reference §14). */
 @Injectable()
 export class StorageQuota {
   /** For the statements that let bytes in. */
   readonly limits: StorageLimits;
+  /** Bytes of each workspace that are on their way to this process, or to their row. */
+  private readonly arriving = new Map<string, number>();
   private readonly maxUploadBytes: number;
 
   constructor(
@@ -35,18 +42,35 @@ export class StorageQuota {
   }
 
   /**
-   * The room for one file: {@link most}, or what the workspace has left. One read where the plan has a limit. What is let in by this
-   * may still find no room when its row is written: others take room meanwhile.
+   * Keeps the room for one file: {@link most}, or what the workspace has left beside all that is arriving. One read where the plan
+   * has a limit. Without it a hundred uploads at once would all be stored, and most of them refused when their rows are
+   * written: 144 MiB that only the sweep of the next hours removes. Each process knows its own, so a file may still find no room in the end.
    * @param plan null when it is not known.
+   * @param size of the file, in bytes, at most; null when it is not known: then it is given all the room that one file may have.
    * @param what names the file in the refusal: `a file of 5 bytes`; null when its size is not known.
    */
-  async room(workspaceId: string, plan: Plan | null, what: string | null): Promise<Room> {
-    if (plan !== null && this.limits[plan] === null) return this.most;
-    const used = await this.usage(workspaceId);
-    if (used.limitBytes === null) return this.most;
-    const left = Math.max(0, used.limitBytes - used.usedBytes);
-    if (left >= this.maxUploadBytes) return this.most;
-    return { maxBytes: left, tooLong: exhausted(used, what ?? `a file of more than ${left} bytes`) };
+  async room(workspaceId: string, plan: Plan | null, size: number | null, what: string | null): Promise<KeptRoom> {
+    const unlimited = { ...this.most, release: () => undefined };
+    if (plan !== null && this.limits[plan] === null) return unlimited;
+    const { usedBytes, limitBytes } = await this.usage(workspaceId);
+    if (limitBytes === null) return unlimited;
+    const taken = usedBytes + (this.arriving.get(workspaceId) ?? 0);
+    const left = Math.max(0, limitBytes - taken);
+    const most = Math.min(left, this.maxUploadBytes);
+    const kept = Math.min(size ?? most, most);
+    const fits = left >= this.maxUploadBytes;
+    const refusal = exhausted({ usedBytes: taken, limitBytes }, what ?? `a file of more than ${left} bytes`);
+    return { ...(fits ? this.most : { maxBytes: left, tooLong: refusal }), release: this.keep(workspaceId, kept) };
+  }
+
+  private keep(workspaceId: string, bytes: number): () => void {
+    const add = (more: number) => {
+      const sum = (this.arriving.get(workspaceId) ?? 0) + more;
+      if (sum > 0) this.arriving.set(workspaceId, sum);
+      else this.arriving.delete(workspaceId);
+    };
+    add(bytes);
+    return () => add(-bytes);
   }
 
   /** What a file is refused with that found no room in the end. */

@@ -37,10 +37,11 @@ export class UploadsService {
    * an upload that anybody can name is whole. Throws as {@link FileIntake.receive} does.
    */
   async receive(auth: AuthContext, request: IncomingMessage): Promise<UploadRow> {
-    const stored = await this.intake.receive(auth, request);
-    const { limits } = this.quota;
-    const [row] = await this.transactions.run(INSERT({ auth, limits, id: newId(), ...stored }));
-    if (row === undefined) throw await this.quota.refusal(auth.workspaceId, stored.size);
-    return row;
+    return this.intake.receive(auth, request, async (stored) => {
+      const { limits } = this.quota;
+      const [row] = await this.transactions.run(INSERT({ auth, limits, id: newId(), ...stored }));
+      if (row === undefined) throw await this.quota.refusal(auth.workspaceId, stored.size);
+      return row;
+    });
   }
 }

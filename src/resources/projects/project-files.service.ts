@@ -38,14 +38,13 @@ export class ProjectFilesService {
       await this.intake.discard(request);
       throw notFound('project');
     }
-    const stored = await this.intake.receive(auth, request);
-    const { limits } = this.quota;
-    const [row] = await this.transactions.run(ADD({ auth, limits, projectId, id: newId(), ...stored }));
-    if (row === undefined) {
+    return this.intake.receive(auth, request, async (stored) => {
+      const { limits } = this.quota;
+      const [row] = await this.transactions.run(ADD({ auth, limits, projectId, id: newId(), ...stored }));
+      if (row !== undefined) return { ...row, createdByName: auth.user.name };
       if (await this.projects.sees(auth, projectId)) throw await this.quota.refusal(auth.workspaceId, stored.size);
       throw notFound('project');
-    }
-    return { ...row, createdByName: auth.user.name };
+    });
   }
 
   /** Deletes a file for good. Throws 403 unless the caller uploaded it, or owns the project or the workspace. */

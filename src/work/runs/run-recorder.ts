@@ -7,7 +7,7 @@ import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { cleanName } from '../../resources/files/file-name.js';
-import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
+import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
 import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
@@ -138,14 +138,19 @@ export class RunRecorder {
   private async tool(held: Held, event: Event<'tool'>): Promise<Written> {
     const { messageId, toolCallId, last, parts, workdirBytes = null } = event;
     const about = { run: held.run, messageId, toolCallId, last, parts, workdirBytes, limits: this.quota.limits };
-    const { result, files } = await this.stored(held, event);
-    if (files.length === 0) return this.fenced(held, TOOL({ ...about, ...told(result) }));
-    const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
-    const written = await this.tried(held, PUBLISH({ ...about, ...told(result), files, publishedBytes }));
-    if (written !== undefined) return written;
-    // The room was taken meanwhile, or the run is not ours any more: the next write tells.
-    const { message } = await this.quota.refusal(held.run.workspaceId, publishedBytes);
-    return this.fenced(held, TOOL({ ...about, ...told({ status: 'error', error: message }) }));
+    const rooms: KeptRoom[] = [];
+    try {
+      const { result, files } = await this.stored(held, event, rooms);
+      if (files.length === 0) return await this.fenced(held, TOOL({ ...about, ...told(result) }));
+      const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
+      const written = await this.tried(held, PUBLISH({ ...about, ...told(result), files, publishedBytes }));
+      if (written !== undefined) return written;
+      // The room was taken meanwhile, or the run is not ours any more: the next write tells.
+      const { message } = await this.quota.refusal(held.run.workspaceId, publishedBytes);
+      return await this.fenced(held, TOOL({ ...about, ...told({ status: 'error', error: message }) }));
+    } finally {
+      for (const { release } of rooms) release();
+    }
   }
 
   private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
@@ -157,10 +162,10 @@ export class RunRecorder {
   }
 
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
-  private async stored(held: Held, { result, files }: Event<'tool'>) {
+  private async stored(held: Held, { result, files }: Event<'tool'>, rooms: KeptRoom[]) {
     try {
       const stored = [];
-      for (const file of files) stored.push(await this.store(held, file));
+      for (const file of files) stored.push(await this.store(held, file, rooms));
       return { result, files: stored };
     } catch (error) {
       return { result: { status: 'error' as const, error: this.notStored(held.run, error) }, files: [] };
@@ -174,12 +179,19 @@ export class RunRecorder {
     return 'The file could not be stored by the service.';
   }
 
-  private async store({ run, signal }: Held, { id, name: given, size: announced, content }: PublishedFile) {
+  private async store(
+    { run, signal }: Held,
+    { id, name: given, size: announced, content }: PublishedFile,
+    rooms: KeptRoom[],
+  ) {
     const name = cleanName(given);
     const what = announced === undefined ? null : `${name} of ${announced} bytes`;
-    const room = await retryWhileUnavailable(() => this.quota.room(run.workspaceId, null, what), signal);
+    const expected = announced ?? null;
+    const room = await retryWhileUnavailable(() => this.quota.room(run.workspaceId, null, expected, what), signal);
+    rooms.push(room);
     if (announced !== undefined && announced > room.maxBytes) throw room.tooLong;
-    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { ...room, name });
+    const { maxBytes, tooLong } = room;
+    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { maxBytes, tooLong, name });
     return { id, name, mediaType, size, sha256 };
   }
 

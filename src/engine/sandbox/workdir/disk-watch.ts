@@ -14,6 +14,8 @@ const LOOK_MS = 3000;
 const REST = 4;
 // ext4 makes an inode for each 16 KiB (mke2fs.conf); the same ratio bounds the number of files.
 const BYTES_PER_INODE = 16 * 1024;
+/** A command that leaves so many bytes more is looked at: its workspace has a quota, and is told of `bytes` (reference §14). */
+const NOTED = 1024 ** 2;
 /** More than an honest command can write beyond the limit in the moment before it is ended. */
 const MARGIN = 1024 ** 3;
 
@@ -148,6 +150,7 @@ export class DiskWatch {
     if (last === null) return true;
     if (when !== 'before' && performance.now() - last.at > LOOK_MS) return true;
     if (total.bytes === last.total.bytes && total.inodes === last.total.inodes) return false;
+    if (when === 'after' && total.bytes - last.total.bytes > NOTED && performance.now() >= this.rested) return true;
     const short = this.users > 0 && this.parts.space.state !== 'enough';
     return short || exceeds(grown(last, total), this.limit);
   }
