@@ -138,7 +138,7 @@ describe('The choice of the sandbox', () => {
 
   it('is not made where no work is done', async () => {
     const selector = await boot({ ROLE: 'api' });
-    expect(said).toEqual([]);
+    expect(said.join('\n')).not.toContain('Sandbox');
     expect(() => selector.current).toThrow('No sandbox has been selected');
   });
 });
