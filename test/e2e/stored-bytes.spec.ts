@@ -237,10 +237,9 @@ describe('Stored bytes (reference §7, §14)', () => {
       expect(await storedFiles(service)).toEqual(before);
     });
 
-    it('publish whose room is taken while its bytes are stored is a tool error too', async () => {
+    it('publish whose room another process takes while its bytes are stored is a tool error too', async () => {
       const who = await free();
       for (const size of [LIMIT, LIMIT / 2]) await store(who, size);
-      // By another process: in this one nobody else is given the room.
       LateTool.meanwhile = () =>
         service.db.query('UPDATE storage_usage SET stored_bytes = stored_bytes + $2 WHERE workspace_id = $1', [
           who.workspace.id,
