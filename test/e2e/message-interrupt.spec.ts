@@ -108,15 +108,16 @@ describe('A message that interrupts (reference §5)', () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     await until('the model to be asked', () => model.held.length > 0);
     await Promise.all([1, 2, 3, 4, 5].map((n) => send(id, `Stop ${n}.`, 'interrupt')));
-    const read: (string | undefined)[] = [];
+    // A run that is interrupted before its request has left is followed by one that reads its message too: so the last one counts.
+    let read: string[] = [];
     await until('the end', async () => {
       for (const { said, answer } of model.held.splice(0)) {
-        read.push(said.at(-1));
+        read = said;
         answer({ text: 'Yes.' });
       }
       return (await readTask(member.client, id)).status === 'completed' && model.held.length === 0;
     });
-    expect(read.sort()).toEqual(['Begin.', ...[1, 2, 3, 4, 5].map((n) => `Stop ${n}.`)]);
+    expect([...read].sort()).toEqual(['Begin.', ...[1, 2, 3, 4, 5].map((n) => `Stop ${n}.`)]);
     const users = (await readMessages(member.client, id)).filter(({ role }) => role === 'user');
     expect(users.every(({ status }) => status === 'complete')).toBe(true);
   });
