@@ -14,12 +14,16 @@ export interface Form {
 /** More than the service under test takes: `MAX_UPLOAD_BYTES` of the world. */
 export const MAX_UPLOAD = 64 * 1024;
 
+/** What names of files are refused for (reference §7); a defect below has one. */
+const HIDDEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 const NAMES = ['a.txt', '../../etc/passwd', 'C:\\dir\\x.html', '.', '..', 'é😀.png', 'a\tb\u0001c', 'x'.repeat(400)];
 
 export const form: fc.Arbitrary<Form> = fc.record({
   filename: fc.oneof(
     fc.constantFrom(...NAMES),
-    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).map((name) => name.replace(/["\\\r\n]/g, '_')),
+    fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
+      .map((name) => name.replace(/["\\\r\n]/g, '_').replace(HIDDEN, '_')),
   ),
   type: fc.constantFrom('text/plain', 'text/html', 'image/svg+xml', 'application/json; charset=x', 'nonsense', null),
   content: fc.oneof(
@@ -89,6 +93,7 @@ export const DEFECTS: Record<string, (given: Form) => Partial<Written>> = {
   'a field first': (given) => wrapped(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="x"\r\n\r\ny\r\n${part(given)}`),
   'a field last': (given) => wrapped(`${part(given)}--${BOUNDARY}\r\nContent-Disposition: form-data; name="x"\r\n\r\ny\r\n`),
   'another name': (given) => wrapped(part(given, '', 'name="files"; ')),
+  'a name with a hidden character': (given) => wrapped(part({ ...given, filename: 'invoice\u202efdp.exe' })),
   'an empty file name': (given) => wrapped(part({ ...given, filename: '' })),
   'no name': (given) => wrapped(part(given, '', '')),
   'a huge name': (given) => wrapped(part(given, '', `name="${'n'.repeat(20_000)}"; `)),
