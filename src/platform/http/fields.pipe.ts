@@ -61,9 +61,18 @@ function refuseNames(value: object, path: string, inQuery: boolean): void {
   if (name !== undefined) throw unknown(path + name, inQuery);
 }
 
-/** Measures the lists of a body first: class-validator checks each item of a list that is too long, 10 µs and an error for each. */
+/**
+ * Measures the lists of a body first: class-validator checks each item of a list that is too long, or stands in place of one object,
+ * 10 µs and an error for each.
+ */
 function checkLengths(body: Record<string, unknown>, type: NonNullable<ArgumentMetadata['metatype']>): void {
   const checks = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const objects = checks.filter((check) => check.type === ValidationTypes.NESTED_VALIDATION && !check.each);
+  const listed = objects.find(({ propertyName }) => Array.isArray(body[propertyName]));
+  if (listed !== undefined) {
+    const { propertyName: param } = listed;
+    throw new ApiError('invalid_field', `${param} must be an object.`, { param });
+  }
   for (const { propertyName, constraints } of checks.filter(({ name }) => name === ARRAY_MAX_SIZE)) {
     const [most] = constraints as [number];
     const list = body[propertyName];
