@@ -8,6 +8,8 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
+import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
@@ -21,6 +23,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       join: true,
     }),
     ChannelModule,
+    PluginsModule,
   ];
   return {
     imports: [
@@ -29,6 +32,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       KeysModule,
       OffboardingModule,
       StorageQuotaModule,
+      ConnectionsModule,
       ...extensions.operatorModules,
     ],
   };
