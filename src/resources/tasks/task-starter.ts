@@ -13,6 +13,12 @@ import { checkInput, userParts } from './messages/message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
 import { CREATE, type TaskRow } from './task.sql.js';
 
+/** The automation that makes a task, and the run of it. */
+export interface TaskSource {
+  automationId: string;
+  automationRunId: string;
+}
+
 /** Makes a task with its first message and the run that will read it. */
 @Injectable()
 export class TaskStarter {
@@ -23,7 +29,13 @@ export class TaskStarter {
     private readonly signal: WorkSignal,
   ) {}
 
-  async create(auth: AuthContext, tx: UnitOfWork, input: CreateTaskDto): Promise<TaskRow> {
+  /** @param source null for a task of the API. */
+  async create(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    input: CreateTaskDto,
+    source: TaskSource | null = null,
+  ): Promise<TaskRow> {
     checkInput(auth, input);
     const model = this.model(input.model);
     const effort = effortOf(model, input.effort);
@@ -45,6 +57,8 @@ export class TaskStarter {
         projectId: input.projectId ?? null,
         approvals: input.approvals ?? 'none',
         parts,
+        automationId: source?.automationId ?? null,
+        automationRunId: source?.automationRunId ?? null,
       }),
     );
     if (created === undefined) throw new Error('The task was not inserted.');

@@ -75,8 +75,8 @@ const statusReasonSchema = named(
 
 const sourceSchema = z.strictObject({
   type: z.enum(['api', 'automation']),
-  automationId: idSchema.nullable(),
-  automationRunId: idSchema.nullable(),
+  automationId: idSchema.nullable().describe('The automation that made it, which may be deleted since; else null.'),
+  automationRunId: idSchema.nullable().describe('The run of that automation.'),
 });
 
 const resultSchema = z.strictObject({
@@ -141,7 +141,11 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     effort: row.effort,
     approvals: row.approvals,
     budget: row.budget === null ? null : budgetView(row.budget),
-    source: { type: 'api', automationId: null, automationRunId: null },
+    source: {
+      type: row.automationId === null ? 'api' : 'automation',
+      automationId: row.automationId,
+      automationRunId: row.automationRunId,
+    },
     result: row.status === 'completed' ? resultView(row, transparency) : null,
     usage: {
       inputTokens: row.inputTokens,
