@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthContext } from '../../access/auth/auth-context.js';
+import type { Actor, AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
@@ -40,7 +40,7 @@ export class ProjectsService {
    * As {@link sees}, and keeps the project from being deleted until the transaction ends. Locks are taken in the order
    * project, task, run: so this comes before the lock of a task that exists.
    */
-  async hold(auth: AuthContext, tx: UnitOfWork, id: string): Promise<boolean> {
+  async hold(auth: Actor, tx: UnitOfWork, id: string): Promise<boolean> {
     return isUuid(id) && (await tx.run(HOLD({ auth, id }))).length > 0;
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthContext } from '../../access/auth/auth-context.js';
+import type { Actor } from '../../access/auth/auth-context.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -31,7 +31,7 @@ export class TaskStarter {
 
   /** @param source null for a task of the API. */
   async create(
-    auth: AuthContext,
+    auth: Actor,
     tx: UnitOfWork,
     input: CreateTaskDto,
     source: TaskSource | null = null,
@@ -66,7 +66,7 @@ export class TaskStarter {
     return { ...created.row, createdByName: auth.user.name, interaction: null };
   }
 
-  private async holdProject(auth: AuthContext, tx: UnitOfWork, id: string | null | undefined): Promise<void> {
+  private async holdProject(auth: Actor, tx: UnitOfWork, id: string | null | undefined): Promise<void> {
     if (id != null && !(await this.projects.hold(auth, tx, id))) throw notFound('project', 'projectId');
   }
 
