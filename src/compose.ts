@@ -16,6 +16,7 @@ import { ModelsModule } from './engine/models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import type { ExtensionSet } from './platform/plugins/extension-set.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
+import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { ChannelModule } from './platform/signals/channel.module.js';
 import { SignalsModule } from './platform/signals/signals.module.js';
@@ -41,7 +42,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
-  const signals: Modules = [ChannelModule, SignalsModule.with(env)];
+  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with()];
   const resources: Modules = [
     WorkspacesModule,
     FirstBootModule,

@@ -5,6 +5,7 @@ import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
 import { Membership } from './access/workspaces/membership.entity.js';
 import { User } from './access/workspaces/user.entity.js';
 import { Workspace } from './access/workspaces/workspace.entity.js';
+import { StoredJob } from './platform/jobs/job.entity.js';
 import { Automation } from './resources/automations/automation.entity.js';
 import { AutomationRun } from './resources/automations/automation-run.entity.js';
 import { StorageUsage } from './resources/files/storage-usage.entity.js';
@@ -41,4 +42,5 @@ export const ENTITIES = [
   HookDelivery,
   Automation,
   AutomationRun,
+  StoredJob,
 ];

@@ -50,6 +50,8 @@ export {
   timestampView,
 } from './platform/http/schema.js';
 export { Tx } from './platform/http/tx.js';
+export { JobHandler, type Job, type JobOptions, JobWork } from './platform/jobs/job-handler.js';
+export { JobQueue } from './platform/jobs/job-queue.js';
 export { Metrics } from './platform/metrics/metrics.js';
 export { configSection, defineExtension } from './platform/plugins/extension.js';
 export type * from './platform/plugins/extension.js';

@@ -62,7 +62,7 @@ export class TaskStarter {
       }),
     );
     if (created === undefined) throw new Error('The task was not inserted.');
-    tx.afterCommit(() => this.signal.ring(runId));
+    tx.afterCommit(() => this.signal.ring('runs', runId));
     return { ...created.row, createdByName: auth.user.name, interaction: null };
   }
 

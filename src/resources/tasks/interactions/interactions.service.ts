@@ -41,7 +41,7 @@ export class InteractionsService {
     else await this.reply(auth, tx, task.id, pending, input);
     const runId = newId();
     await tx.run(CONTINUE({ taskId: task.id, runId }));
-    tx.afterCommit(() => this.signal.ring(runId));
+    tx.afterCommit(() => this.signal.ring('runs', runId));
     return readTask(tx, task.id);
   }
 

@@ -59,7 +59,7 @@ export class MessageSender {
       }),
     );
     if (sent === undefined) throw tooMuchUnread();
-    if (kind !== null) tx.afterCommit(() => this.signal.ring(runId));
+    if (kind !== null) tx.afterCommit(() => this.signal.ring('runs', runId));
     return {
       message: { ...sent.row, createdByName: auth.user.name, invocations: null },
       task: await readTask(tx, task.id),
