@@ -17,6 +17,17 @@ export class Metrics {
   readonly runsEnded = this.counter('runs_ended_total', 'Runs that this process brought to an end.', 'outcome');
   readonly chores = this.counter('chore_runs_total', 'Chores that this process carried out.', 'chore', 'outcome');
 
+  readonly occurrencesMissed = this.counter(
+    'automation_occurrences_missed_total',
+    'Occurrences that came due while no worker ran, and were recorded as skipped or left out.',
+  );
+  readonly fireLag = new Histogram({
+    name: 'millwright_automation_fire_lag_seconds',
+    help: 'From the time at which an occurrence is due to the commit of its run.',
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+
   private readonly requests = new Histogram({
     name: 'millwright_http_request_duration_seconds',
     help: 'Requests by route, from the arrival of their head to the end of the answer.',
