@@ -44,7 +44,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
-  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with()];
+  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with(env)];
   const resources: Modules = [
     WorkspacesModule,
     FirstBootModule,
