@@ -42,6 +42,7 @@ const schema = z.object({
   LEASE_SECONDS: integer(2, 3600, 12),
   TRUST_PROXY: optional(z.string()),
   AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000, 300),
+  HOOKS_PER_MINUTE: integer(1, 1_000_000, 600),
   MAX_CONNECTIONS: optionalInteger(2, 10_000_000),
   METRICS_PORT: optionalInteger(1, 65_535),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER, 100 * 1024 * 1024),

@@ -153,6 +153,7 @@ const FORM: JsonSchema = {
 function requestBody({ body, bodyType, contract }: Route, requests: RequestSchemas): JsonSchema {
   if (body === 'none') return {};
   const { accepts = 'multipart/form-data' } = contract;
+  if (body === 'raw') return { requestBody: { required: true, content: { 'application/json': { schema: {} } } } };
   if (body === 'stream') {
     return { requestBody: { required: true, content: { [accepts]: contract.accepts ? {} : { schema: FORM } } } };
   }
@@ -192,7 +193,9 @@ function errors(
 ): JsonSchema {
   const known = contract.scopes !== 'public';
   const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 431, 500, 503] : [400, 404, 413, 431, 500];
-  if (body !== 'none') statuses.push(415);
+  // A signature takes the place of a credential, and the bytes are taken under any content type.
+  if (body === 'raw' && !known) statuses.push(401, 429, 503);
+  else if (body !== 'none') statuses.push(415);
   if (path.endsWith('/content')) statuses.push(416);
   return Object.fromEntries(
     statuses.map((status) => {

@@ -1,0 +1,123 @@
+// A thread beside the event loop, for what would hold it too long (docs/decisions/0024).
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+
+/** A thread costs 40 ms to start and 10 MB, so that it stays for the next question, but not for ever. Milliseconds. */
+const IDLE_MS = 5_000;
+
+/** What the thread posts when the time of a question begins to count. */
+const BEGUN = 'begun';
+
+/** The thread was ended because a question took longer than it may. */
+export class ThreadTimeoutError extends Error {
+  override readonly name = 'ThreadTimeoutError';
+}
+
+interface Waiting<Question, Answer> {
+  question: Question;
+  /** Of two that wait, the one of less weight is next. */
+  weight: number;
+  limitMs: number | undefined;
+  resolve: (answer: Answer) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * One thread, which answers one question at a time; the first question starts it. The smallest question that waits is next: long ones
+ * of one tenant hold the small ones of others up by one of them, and not by all.
+ *
+ * The file is plain JavaScript, because Node starts a thread from a file that it can run as it is. It answers each message with one
+ * message, in order. What it throws is a defect: the question fails, and the next one gets a new thread.
+ */
+export class SideThread<Question, Answer> {
+  private worker: Worker | undefined;
+  private current: Waiting<Question, Answer> | undefined;
+  private waiting: Waiting<Question, Answer>[] = [];
+  private idle: NodeJS.Timeout | undefined;
+  private limit: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly file: URL,
+    private readonly resourceLimits: ResourceLimits = {},
+  ) {}
+
+  /**
+   * With `limitMs` the thread posts `'begun'` before the part that is limited: what comes before it, such as the start of the thread, does
+   * not count. After that time the thread is ended, and {@link ThreadTimeoutError} thrown.
+   */
+  ask(question: Question, weight: number, limitMs?: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ question, weight, limitMs, resolve, reject });
+      if (this.current === undefined) this.next();
+    });
+  }
+
+  /** Ends the thread. What was not answered fails with `reason`. */
+  stop(reason: Error): void {
+    this.end();
+    const left = this.current === undefined ? this.waiting : [this.current, ...this.waiting];
+    this.current = undefined;
+    this.waiting = [];
+    for (const { reject } of left) reject(reason);
+  }
+
+  private next(): void {
+    clearTimeout(this.idle);
+    this.current = this.waiting.reduce<Waiting<Question, Answer> | undefined>(
+      (least, one) => (least === undefined || one.weight < least.weight ? one : least),
+      undefined,
+    );
+    if (this.current === undefined) {
+      // The process must not wait for a thread that has nothing to do.
+      this.worker?.unref();
+      this.idle = setTimeout(() => this.end(), IDLE_MS).unref();
+      return;
+    }
+    this.waiting.splice(this.waiting.indexOf(this.current), 1);
+    this.worker ??= this.start();
+    this.worker.ref();
+    this.worker.postMessage(this.current.question);
+  }
+
+  private start(): Worker {
+    const worker = new Worker(this.file, { execArgv: [], env: {}, resourceLimits: this.resourceLimits });
+    // A thread that was ended may have posted something before: it answers nothing that was asked since.
+    worker.on('message', (message: Answer | typeof BEGUN) => {
+      if (this.worker !== worker) return;
+      if (message === BEGUN) this.watch();
+      else this.settle(({ resolve }) => resolve(message));
+    });
+    worker.on('error', (error: Error) => {
+      if (this.worker === worker) this.fail(error);
+    });
+    return worker;
+  }
+
+  private watch(): void {
+    const watched = this.current;
+    if (watched?.limitMs === undefined) return;
+    this.limit = setTimeout(() => {
+      // An answer that came while the event loop was busy stands behind the timer: it is taken first.
+      setImmediate(() => {
+        if (this.current === watched) this.fail(new ThreadTimeoutError(`Ended after ${watched.limitMs} ms.`));
+      });
+    }, watched.limitMs);
+  }
+
+  private fail(error: Error): void {
+    this.end();
+    this.settle(({ reject }) => reject(error));
+  }
+
+  private settle(how: (one: Waiting<Question, Answer>) => void): void {
+    clearTimeout(this.limit);
+    if (this.current !== undefined) how(this.current);
+    this.next();
+  }
+
+  private end(): void {
+    clearTimeout(this.idle);
+    clearTimeout(this.limit);
+    void this.worker?.terminate();
+    this.worker = undefined;
+  }
+}

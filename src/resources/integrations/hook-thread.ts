@@ -1,0 +1,74 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { SideThread, ThreadTimeoutError } from '../../platform/threads/side-thread.js';
+import { FilterError, faultOf } from './filter.js';
+import { type Fault, type HookBody, readBody } from './hook-body.mjs';
+
+const KIB = 1024;
+/** Longer bodies are hashed and parsed in the thread; this one takes the event loop less than 10 ms. Bytes. */
+const LONG = 256 * KIB;
+/** For one filter. Milliseconds. */
+const FILTER_MS = 100;
+/** A body of 25 MiB that holds nothing but empty lists needs 400 MiB once it is parsed. */
+const HEAP_MIB = 512;
+
+/** A body that cannot be taken: the message says why, in a sentence. */
+export class HookBodyError extends Error {
+  override readonly name = 'HookBodyError';
+}
+
+interface Question {
+  body: Buffer;
+  /** Without one the body is read. */
+  filter?: string;
+}
+type Answer = HookBody | { matches: boolean } | { filterFault: string } | Fault;
+
+/** One thread of the process for the bodies of deliveries: what they hold, and whether a filter wants them (reference §12, §13). */
+@Injectable()
+export class HookThread implements OnApplicationShutdown {
+  private readonly thread = new SideThread<Question, Answer>(new URL('./hook.worker.mjs', import.meta.url), {
+    maxOldGenerationSizeMb: HEAP_MIB,
+  });
+
+  onApplicationShutdown(): void {
+    this.thread.stop(new Error('The service is stopping.'));
+  }
+
+  /** Throws {@link HookBodyError} for what is no JSON object or list. Bodies of at most 256 KiB are read here, longer ones in the thread. */
+  async read(body: Buffer): Promise<HookBody> {
+    const answer = body.length <= LONG ? readBody(body) : await this.ask({ body });
+    if ('payload' in answer) return answer;
+    throw unexpected(answer);
+  }
+
+  /**
+   * Whether the expression is true of the whole payload of a body, by JMESPath's own truth. Throws {@link FilterError} when it cannot be
+   * evaluated, or takes longer than 100 ms, and {@link HookBodyError} as {@link read} does.
+   */
+  async matches(filter: string, body: Buffer): Promise<boolean> {
+    const answer = await this.ask({ filter, body }, FILTER_MS);
+    if ('matches' in answer) return answer.matches;
+    throw unexpected(answer);
+  }
+
+  private async ask(question: Question, limitMs?: number): Promise<Answer> {
+    try {
+      return await this.thread.ask(question, question.body.length, limitMs);
+    } catch (error) {
+      if (error instanceof ThreadTimeoutError) {
+        throw new FilterError(`The filter took longer than ${FILTER_MS} ms and was stopped.`);
+      }
+      if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+        if (question.filter === undefined) throw new HookBodyError('The body holds more values than can be read.');
+        throw new FilterError('The filter needed too much memory and was stopped.');
+      }
+      throw error;
+    }
+  }
+}
+
+function unexpected(answer: Answer): Error {
+  if ('fault' in answer) return new HookBodyError(answer.fault);
+  if ('filterFault' in answer) return new FilterError(`The filter cannot be evaluated. ${faultOf(answer.filterFault)}`);
+  return new Error('The thread answered another question.');
+}
