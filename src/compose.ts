@@ -7,6 +7,7 @@ import { DiskModule } from './platform/disk/disk.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { ENTITIES } from './entities.js';
+import { EventLogModule } from './platform/events/event-log.module.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { FilesModule } from './resources/files/files.module.js';
 import { HealthModule } from './operator/health/health.module.js';
@@ -38,11 +39,12 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     MetricsModule,
     PluginsModule,
     DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: extensions.migrations }),
+    EventLogModule,
     ScheduleModule.forRoot(),
     ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
-  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with()];
+  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with(env)];
   const resources: Modules = [
     WorkspacesModule,
     FirstBootModule,

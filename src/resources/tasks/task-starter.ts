@@ -30,12 +30,7 @@ export class TaskStarter {
   ) {}
 
   /** @param source null for a task of the API. */
-  async create(
-    auth: Actor,
-    tx: UnitOfWork,
-    input: CreateTaskDto,
-    source: TaskSource | null = null,
-  ): Promise<TaskRow> {
+  async create(auth: Actor, tx: UnitOfWork, input: CreateTaskDto, source: TaskSource | null = null): Promise<TaskRow> {
     checkInput(auth, input);
     const { model, effort } = chooseModel(this.models, input.model, input.effort);
     const taskId = newId();
