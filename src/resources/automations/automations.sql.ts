@@ -88,7 +88,7 @@ export const LIST_IN_WORKSPACE = sql`${SELECT} WHERE a.workspace_id = ${uuid('wo
 ORDER BY a.created_at, a.id`.rows<AutomationRow>();
 
 /** By the clock that automations fire by. */
-export const NOW = sql`SELECT clock_timestamp() AS now`.rows<{ now: Date }>();
+export const NOW = sql`SELECT schedule_now() AS now`.rows<{ now: Date }>();
 
 /** One after the other, so that two of them do not both count one too few. */
 export const LOCK_ACTIVE = sql`
