@@ -14,6 +14,7 @@ import { FilesModule } from './resources/files/files.module.js';
 import { HealthModule } from './operator/health/health.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { IntegrationsModule } from './resources/integrations/integrations.module.js';
 import { ModelsModule } from './engine/models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import type { ExtensionSet } from './platform/plugins/extension-set.js';
@@ -54,6 +55,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     FilesModule,
     TasksModule,
     TaskAccessModule,
+    IntegrationsModule,
   ];
   const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule] : [];
   return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...extensions.modules] };

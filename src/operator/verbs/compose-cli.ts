@@ -9,6 +9,8 @@ import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
+import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
@@ -23,6 +25,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
     }),
     ChannelModule,
     EventLogModule,
+    PluginsModule,
   ];
   return {
     imports: [
@@ -31,6 +34,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       KeysModule,
       OffboardingModule,
       StorageQuotaModule,
+      ConnectionsModule,
       ...extensions.operatorModules,
     ],
   };

@@ -6,6 +6,7 @@ import { type KeyRecord, KeysService } from '../../access/auth/keys.service.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
+import { integrations } from './integrations.js';
 import {
   inWords,
   lifetime,
@@ -163,6 +164,7 @@ export function program(extensions: ExtensionSet): Command {
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
   keys(group('key', 'keys of people and service accounts'), extensions.scopes);
+  integrations(group('integration', 'connections to providers whose events start automations'));
   doctor(root, extensions);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;

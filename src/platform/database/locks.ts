@@ -14,4 +14,6 @@ export const LOCKS = {
   expiredKeys: 7_163_012,
   /** The chore that forgets jobs that failed long ago. */
   failedJobs: 7_163_017,
+  /** The chore that forgets old deliveries. */
+  oldDeliveries: 7_163_016,
 } as const;

@@ -18,6 +18,7 @@ export type Verdict = (typeof VERDICTS)[number];
 @Entity('hook_deliveries')
 @Index('hook_deliveries_once', ['connectionId', 'dedupeKey'], { unique: true })
 @Index('hook_deliveries_log', ['connectionId', 'id'])
+@Index('hook_deliveries_without_effect', ['connectionId', 'id'], { where: 'dedupe_key IS NULL' })
 @Index('hook_deliveries_age', ['createdAt'])
 @Check(
   'hook_deliveries_verdict_check',

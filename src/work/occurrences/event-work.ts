@@ -7,7 +7,7 @@ import { AutomationFirer, type EventFile, reasonOf } from '../../resources/autom
 import { EVENT_FILE } from '../../resources/automations/event-notice.js';
 import { StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
-import { matchesTrigger } from '../../resources/integrations/catalogue/catalogue.js';
+import { matchesTrigger } from '../../resources/integrations/catalogue/matches-trigger.js';
 import { FilterError } from '../../resources/integrations/filter.js';
 import { HookThread } from '../../resources/integrations/hook-thread.js';
 import { AWAITED, DELIVERED, type Delivery, FREE_PAYLOAD, HOLD, HOLD_BOUND, OF_CONNECTION } from './event-work.sql.js';

@@ -43,6 +43,7 @@ CREATE TABLE hook_deliveries (
 );
 CREATE UNIQUE INDEX hook_deliveries_once ON hook_deliveries (connection_id, dedupe_key);
 CREATE INDEX hook_deliveries_log ON hook_deliveries (connection_id, id);
+CREATE INDEX hook_deliveries_without_effect ON hook_deliveries (connection_id, id) WHERE dedupe_key IS NULL;
 CREATE INDEX hook_deliveries_age ON hook_deliveries (created_at);
 
 CREATE TABLE automations (
