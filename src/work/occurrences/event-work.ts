@@ -44,7 +44,8 @@ export class EventWork extends JobWork<AutomationJob> {
     let stored: Promise<EventFile> | undefined;
     for (const { id: automationId, ...wish } of await this.database.work.run(OF_CONNECTION({ connectionId }))) {
       signal.throwIfAborted();
-      if (wish.triggerEvent === null || !matchesTrigger(wish.triggerEvent, slug, event.slice(slug.length + 1))) continue;
+      if (wish.triggerEvent === null || !matchesTrigger(wish.triggerEvent, slug, event.slice(slug.length + 1)))
+        continue;
       const wanted = await this.wants(wish.filter, delivery);
       if (wanted === false) continue;
       const file = wanted === true ? await (stored ??= this.store(delivery)) : wanted;
