@@ -9,6 +9,7 @@ import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { ENTITIES } from './entities.js';
 import { EventLogModule } from './platform/events/event-log.module.js';
+import { OccurrencesModule } from './work/occurrences/occurrences.module.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { FilesModule } from './resources/files/files.module.js';
 import { HealthModule } from './operator/health/health.module.js';
@@ -58,6 +59,6 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     AutomationsModule,
     IntegrationsModule,
   ];
-  const work: Modules = env.runsWork ? [RunsModule.with(env)] : [];
+  const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule] : [];
   return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...extensions.modules] };
 }

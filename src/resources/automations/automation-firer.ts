@@ -15,25 +15,24 @@ import {
   type FiringAutomation,
   FITS,
   INSERT_EVENT_FILE,
-  INSERT_RUN,
   LOAD,
-  PAUSE,
   type RunReason,
-  SETTLE_RUN,
-  SKIP_WAITING,
   WAITING_RUN,
 } from './automation-runs.sql.js';
 import { EVENT_FILE, withNotice } from './event-notice.js';
 import { hindrance, overlapping, type Refusal } from './firing-rules.js';
+import { RunRecords } from './run-records.js';
 
-/** The stored payload of an event, or why it could not be stored. */
-export type EventFile = PutFile | ApiError;
+/** The stored payload of an event, or why there is none. */
+export type EventFile = PutFile | RunReason;
 
 /** What an automation fires by. */
 export type Trigger =
   | { type: 'schedule'; scheduledAt: Date }
   | { type: 'manual' }
   | { type: 'event'; event: string; deliveryId: string; file: EventFile };
+
+const NOTHING = { scheduledAt: null, event: null, deliveryId: null };
 
 /** Makes the runs of automations, and their tasks as the owner would (reference §12). */
 @Injectable()
@@ -42,6 +41,7 @@ export class AutomationFirer {
 
   constructor(
     private readonly tasks: TaskStarter,
+    private readonly records: RunRecords,
     private readonly quota: StorageQuota,
     private readonly extensions: ExtensionSet,
     env: Env,
@@ -60,46 +60,32 @@ export class AutomationFirer {
   async fire(tx: UnitOfWork, automationId: string, trigger: Trigger): Promise<AutomationRunRow | null> {
     const automation = await this.load(tx, automationId);
     const refusal = hindrance(automation, trigger.type);
-    const ending =
-      refusal === null ? overlapping(automation, trigger.type) : { status: 'failed', reason: refusal.reason };
-    const [run] = await tx.run(
-      INSERT_RUN({
-        id: newId(),
-        automationId,
-        triggerType: trigger.type,
-        scheduledAt: trigger.type === 'schedule' ? trigger.scheduledAt : null,
-        event: trigger.type === 'event' ? trigger.event : null,
-        deliveryId: trigger.type === 'event' ? trigger.deliveryId : null,
-        status: ending?.status ?? 'started',
-        reason: ending?.reason ?? null,
-      }),
-    );
-    if (run === undefined) return null;
-    if (refusal?.pause != null) await this.pause(tx, automationId, refusal.pause);
-    return ending === null ? this.start(tx, automation, run, trigger.type === 'event' ? trigger.file : null) : run;
+    const failed = refusal && { status: 'failed' as const, reason: refusal.reason };
+    const ending = failed ?? overlapping(automation, trigger.type);
+    const { type: triggerType, ...facts } = trigger;
+    const { file = null, ...known } = { file: null, ...facts };
+    const standing = ending ?? { status: 'started' as const, reason: null };
+    const run = await this.records.begin(tx, automation, { ...NOTHING, ...known, triggerType }, standing);
+    if (run === null) return null;
+    if (refusal?.pause != null) await this.records.pause(tx, automation, refusal.pause);
+    return ending === null ? this.start(tx, automation, run, file) : run;
   }
 
   /**
-   * Starts the run that waits, if the task before it has ended by now. The caller holds the automation's row FOR UPDATE.
+   * Starts the run that waits, if the task before it has ended by now; of an automation that is paused it is skipped. The caller
+   * holds the automation's row FOR UPDATE.
    * @param file of the run's event, null when it has none.
    */
   async startWaiting(tx: UnitOfWork, automationId: string, file: EventFile | null): Promise<AutomationRunRow | null> {
     const [run] = await tx.run(WAITING_RUN({ automationId }));
     if (run === undefined) return null;
     const automation = await this.load(tx, automationId);
+    if (automation.status === 'paused') {
+      await this.records.skipWaiting(tx, automation, 'paused');
+      return null;
+    }
     const refusal = hindrance(automation, run.triggerType);
     return refusal === null ? this.start(tx, automation, run, file) : this.refuse(tx, automation, run, refusal);
-  }
-
-  /** Pauses an active automation: nothing accumulates, and what waits is skipped. The caller holds its row. */
-  async pause(tx: UnitOfWork, automationId: string, reason: NonNullable<Refusal['pause']>): Promise<void> {
-    if ((await tx.run(PAUSE({ automationId, reason }))).length > 0) await this.skipWaiting(tx, automationId, 'paused');
-  }
-
-  /** The run that waits is skipped when its automation is paused or completed. The caller holds the automation's row. */
-  async skipWaiting(tx: UnitOfWork, automationId: string, become: 'paused' | 'completed'): Promise<void> {
-    const reason = { code: become, message: `The automation was ${become} while this run waited.` };
-    await tx.run(SKIP_WAITING({ automationId, reason }));
   }
 
   private async load(tx: UnitOfWork, automationId: string): Promise<FiringAutomation> {
@@ -114,9 +100,10 @@ export class AutomationFirer {
     run: AutomationRunRow,
     file: EventFile | null,
   ): Promise<AutomationRunRow> {
+    if (file !== null && 'code' in file) return this.refuse(tx, automation, run, { reason: file, pause: null });
     try {
       const taskId = await this.createTask(tx, automation, run, file);
-      return await this.settle(tx, run, { status: 'started', reason: null, taskId });
+      return await this.records.settle(tx, automation, run, { status: 'started', reason: null, taskId });
     } catch (error) {
       // Refused by the rules of tasks, before anything was written.
       if (!(error instanceof ApiError)) throw error;
@@ -128,10 +115,9 @@ export class AutomationFirer {
     tx: UnitOfWork,
     automation: FiringAutomation,
     run: AutomationRunRow,
-    file: EventFile | null,
+    file: PutFile | null,
   ): Promise<string> {
     const { id, workspaceId, ownerId, projectId, content, model, effort, approvals, budget } = automation;
-    if (file instanceof ApiError) throw file;
     const { limits } = this.quota;
     if (file !== null && (await tx.run(FITS({ workspaceId, limits, size: file.size }))).length === 0) {
       throw await this.quota.refusal(workspaceId, file.size);
@@ -160,18 +146,9 @@ export class AutomationFirer {
     run: AutomationRunRow,
     { reason, pause }: Refusal,
   ): Promise<AutomationRunRow> {
-    const failed = await this.settle(tx, run, { status: 'failed', reason, taskId: null });
-    if (pause !== null) await this.pause(tx, automation.id, pause);
+    const failed = await this.records.settle(tx, automation, run, { status: 'failed', reason, taskId: null });
+    if (pause !== null) await this.records.pause(tx, automation, pause);
     return failed;
-  }
-
-  private async settle(
-    tx: UnitOfWork,
-    run: AutomationRunRow,
-    settled: { status: 'started' | 'failed'; reason: RunReason | null; taskId: string | null },
-  ): Promise<AutomationRunRow> {
-    await tx.runWithNext(SETTLE_RUN({ id: run.id, ...settled }));
-    return { ...run, ...settled };
   }
 
   /** The owner, who acts without a credential. */
@@ -193,7 +170,7 @@ export class AutomationFirer {
 }
 
 /** An error of the rules of tasks as the reason of a run. */
-function reasonOf({ code, message, param }: ApiError): RunReason {
+export function reasonOf({ code, message, param }: ApiError): RunReason {
   if (param !== 'projectId') return { code, message };
   return { code: 'project_not_visible', message: 'The owner does not see the project of this automation any more.' };
 }

@@ -4,14 +4,18 @@ import { columns } from '../../platform/database/columns.js';
 import {
   bigint,
   field,
+  type Fragment,
   jsonb,
+  type None,
   raw,
   sql,
   text,
   textOrNull,
+  texts,
   timeOrNull,
   uuid,
   uuidOrNull,
+  uuids,
 } from '../../platform/database/sql.js';
 import { Membership } from '../../access/workspaces/membership.entity.js';
 import { User } from '../../access/workspaces/user.entity.js';
@@ -81,17 +85,16 @@ export interface ActiveLimits {
 const limits = field<ActiveLimits>();
 const LIMIT = sql`CASE w.plan WHEN 'free' THEN ${limits('limits', 'free', 'int')} ELSE ${limits('limits', 'paid', 'int')} END`;
 const AUTOMATION_ID = uuid('automationId');
-const ENDED = raw(`t.status NOT IN ('queued', 'running')`);
 
-/** The task of the last run that has started, while it is queued or running. */
-const BUSY = sql`EXISTS (
-  SELECT 1 FROM tasks t WHERE t.id = (
-    SELECT p.task_id FROM automation_runs p WHERE p.automation_id = a.id AND p.status = 'started'
-    ORDER BY p.created_at DESC, p.id DESC LIMIT 1) AND NOT ${ENDED})`;
+/** The task of the last run that has started is queued or running. */
+const busy = (automationId: Fragment<None>) => sql`EXISTS (
+  SELECT 1 FROM tasks t WHERE t.status IN ('queued', 'running') AND t.id = (
+    SELECT p.task_id FROM automation_runs p WHERE p.automation_id = ${automationId} AND p.status = 'started'
+    ORDER BY p.created_at DESC, p.id DESC LIMIT 1))`;
 
 /** The owner's membership and the project stay until the end of the transaction. */
 export const LOAD = sql`
-SELECT ${AUTOMATION}, u.name AS "ownerName", u.email, w.name AS "workspaceName", ${WORKSPACE}, m.role, ${BUSY} AS busy,
+SELECT ${AUTOMATION}, u.name AS "ownerName", u.email, w.name AS "workspaceName", ${WORKSPACE}, m.role, ${busy(raw('a.id'))} AS busy,
   EXISTS (SELECT 1 FROM automation_runs r WHERE r.automation_id = a.id AND r.status = 'waiting') AS waits,
   a.status = 'active' AND (${LIMIT} = 0 OR EXISTS (
     SELECT 1 FROM automations o
@@ -113,6 +116,14 @@ VALUES (${uuid('id')}, ${AUTOMATION_ID}, ${text('triggerType')}, ${timeOrNull('s
 ON CONFLICT DO NOTHING
 RETURNING ${RUN}`.rows<AutomationRunRow>();
 
+/** Those that have a run already are left out. `times` and `reasons` as text, of equal length. */
+export const INSERT_MISSED = sql`
+INSERT INTO automation_runs AS r (id, automation_id, trigger_type, scheduled_at, status, reason)
+SELECT m.id, ${AUTOMATION_ID}, 'schedule', m.at::timestamptz, 'skipped', m.reason::jsonb
+FROM unnest(${uuids('ids')}, ${texts('times')}, ${texts('reasons')}) AS m(id, at, reason)
+ON CONFLICT DO NOTHING
+RETURNING ${RUN}`.rows<AutomationRunRow>();
+
 /** What has become of a run that was just inserted, or that waited. */
 export const SETTLE_RUN = sql`
 UPDATE automation_runs SET status = ${text('status')}, reason = ${jsonb<RunReason | null>()('reason')},
@@ -121,13 +132,20 @@ WHERE id = ${uuid('id')}`.rows();
 
 /** The run that waits, if the task before it has ended. */
 export const WAITING_RUN = sql`
-SELECT ${RUN} FROM automation_runs r JOIN automations a ON a.id = r.automation_id
-WHERE r.automation_id = ${AUTOMATION_ID} AND r.status = 'waiting' AND NOT ${BUSY}`.rows<AutomationRunRow>();
+SELECT ${RUN} FROM automation_runs r
+WHERE r.automation_id = ${AUTOMATION_ID} AND r.status = 'waiting' AND NOT ${busy(raw('r.automation_id'))}`.rows<AutomationRunRow>();
+
+const ONE = columns(AutomationRun, 'r', ['automationId']);
+/** Automations of a workspace, or of all, whose waiting run has nothing to wait for any more. */
+export const NO_LONGER_WAITING = sql`
+SELECT ${ONE} FROM automation_runs r JOIN automations a ON a.id = r.automation_id
+WHERE r.status = 'waiting' AND (${uuidOrNull('workspaceId')} IS NULL OR a.workspace_id = ${uuidOrNull('workspaceId')})
+  AND NOT ${busy(raw('r.automation_id'))}`.rows<typeof ONE.row>();
 
 /** What waits when an automation is paused or completed is not started any more. */
 export const SKIP_WAITING = sql`
 UPDATE automation_runs r SET status = 'skipped', reason = ${jsonb<RunReason>()('reason')}
-WHERE r.automation_id = ${AUTOMATION_ID} AND r.status = 'waiting' RETURNING r.id`.rows<{ id: string }>();
+WHERE r.automation_id = ${AUTOMATION_ID} AND r.status = 'waiting' RETURNING ${RUN}`.rows<AutomationRunRow>();
 
 /** No row when it is not active. */
 export const PAUSE = sql`
