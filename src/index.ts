@@ -36,6 +36,8 @@ export { isUuid, newId } from './platform/database/ids.js';
 export * from './platform/database/sql.js';
 export { Transactions } from './platform/database/transactions.js';
 export type { UnitOfWork } from './platform/database/unit-of-work.js';
+export { EventLog } from './platform/events/event-log.js';
+export { type DomainEvent, OnEvent } from './platform/events/on-event.js';
 export { ApiError, errorCode, type ExtensionError, notFound } from './platform/http/api-error.js';
 export { Documented } from './platform/http/documented.js';
 export { type DocumentedAnswer, Endpoint, type EndpointContract, type Scope } from './platform/http/endpoint.js';

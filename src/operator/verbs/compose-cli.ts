@@ -5,6 +5,7 @@ import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../../entities.js';
 import { DatabaseModule } from '../../platform/database/database.module.js';
+import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
@@ -23,6 +24,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       join: true,
     }),
     ChannelModule,
+    EventLogModule,
     PluginsModule,
   ];
   return {

@@ -48,6 +48,7 @@ const schema = z.object({
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER, 100 * 1024 * 1024),
   DISK_RESERVE_BYTES: optionalInteger(0, Number.MAX_SAFE_INTEGER),
   DEFAULT_PLAN: z.preprocess(empty, oneOf(PLANS).default('paid')),
+  CATCHUP_WINDOW_SECONDS: integer(0, 10 * 366 * 86_400, 3600),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
   CONFIG_FILE: optional(z.string()),

@@ -12,6 +12,8 @@ export const LOCKS = {
   unusedBytes: 7_163_011,
   /** The chore that deletes expired idempotency keys. */
   expiredKeys: 7_163_012,
+  /** The chore that forgets jobs that failed long ago. */
+  failedJobs: 7_163_017,
   /** The chore that forgets old deliveries. */
   oldDeliveries: 7_163_016,
 } as const;

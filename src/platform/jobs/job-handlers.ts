@@ -22,7 +22,7 @@ export class JobHandlers implements OnModuleInit {
       const mark = handlerMarkOf(work);
       if (mark === undefined) continue;
       const { name } = work.constructor;
-      if (!(work instanceof JobWork)) {
+      if (!isJobWork(work)) {
         throw new Error(
           `The handler ${name} of the queue '${mark.queue}' is no JobWork: let the class extend JobWork.`,
         );
@@ -53,4 +53,8 @@ export class JobHandlers implements OnModuleInit {
         `Known queues: ${[...this.found.keys()].sort().join(', ') || 'none'}.`,
     );
   }
+}
+
+function isJobWork(provider: object): provider is JobWork {
+  return provider instanceof JobWork;
 }

@@ -41,6 +41,8 @@ const TASK = columns(Task, 't', [
   'durationMs',
   'messageCount',
   'createdById',
+  'automationId',
+  'automationRunId',
   'createdAt',
   'updatedAt',
   'startedAt',
@@ -90,11 +92,13 @@ export const SEEN = sql`SELECT 1 FROM tasks t WHERE ${visible('t')} AND t.id = $
 const BEFORE = timeOrNull('createdAt');
 const STATUS = textOrNull('status');
 const PROJECT = uuidOrNull('projectId');
+const AUTOMATION = uuidOrNull('automationId');
 
 /** A page, newest first; `createdAt` and `id` are those of the last task before it, null for the first page. */
 export const LIST = sql`${TASK_SELECT}
 WHERE ${visible('t')} AND (${BEFORE} IS NULL OR (t.created_at, t.id) < (${BEFORE}, ${uuidOrNull('id')}))
   AND (${STATUS} IS NULL OR t.status = ${STATUS}) AND (${PROJECT} IS NULL OR t.project_id = ${PROJECT})
+  AND (${AUTOMATION} IS NULL OR t.automation_id = ${AUTOMATION})
 ORDER BY t.created_at DESC, t.id DESC LIMIT ${int('limit')}`.jsonRows<TaskRow>();
 
 const LOCKED = columns(Task, 't', ['id', 'status', 'createdById']);
@@ -116,10 +120,10 @@ const TASK_ID = uuid('taskId');
 export const CREATE = sql`
 WITH task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
-    project_id, approvals)
+    project_id, approvals, automation_id, automation_run_id)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${text('model')}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, 1, 1, ${uuidOrNull('projectId')},
-    ${text('approvals')}
+    ${text('approvals')}, ${AUTOMATION}, ${uuidOrNull('automationRunId')}
   RETURNING ${TASK}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)

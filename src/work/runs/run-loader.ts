@@ -8,7 +8,7 @@ import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
 import type { InvocationRow } from '../../resources/tasks/messages/message.sql.js';
 import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
-import { retryWhileUnavailable } from './retry-while-unavailable.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { LOAD, type MessageInput } from './run-loader.sql.js';
 
 /** Assembles what an engine needs to drive a claimed run: one read. */

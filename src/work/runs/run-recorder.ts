@@ -24,7 +24,7 @@ import {
   WORKDIR,
   type Written,
 } from './run-recorder.sql.js';
-import { retryWhileUnavailable } from './retry-while-unavailable.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;

@@ -1,0 +1,233 @@
+// How automations fire by the clock, and what stands against it (reference §12).
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { type TestApp, useService, bootWorker } from '../harness/app.js';
+import { makeDue, plan, type PlannedAutomation, readAutomation, runs, runsOf } from '../harness/automations.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { HeldModel } from '../harness/held-model.js';
+import { createProject, deletion, patch } from '../harness/projects.js';
+import { reaches, readMessages, readTask } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+
+let model: HeldModel;
+let owner: Member;
+const models = [{ id: 'held', provider: 'openai-compatible', model: 'held', default: true }];
+const service: TestApp = useService(async () => {
+  model = await HeldModel.start();
+  const env = { OPENAI_COMPATIBLE_URL: model.server.url, OPENAI_COMPATIBLE_KEY: 'key' };
+  return bootWorker({ env, config: { models, plans: { free: { activeAutomations: 2 } } } });
+});
+afterAll(() => model.server.stop());
+beforeEach(async () => {
+  owner = await makeMember(service);
+});
+
+const planned = (given: PlannedAutomation = {}, by = owner) => plan(service.db, by, given);
+/** The runs of an automation, once there are so many. */
+const fired = (id: string, count = 1) => runs(service.db, id, count);
+/** The task of its last run; its model call is answered when the test says so. */
+async function startedTask(id: string, count = 1) {
+  const taskId = (await fired(id, count)).at(-1)?.taskId ?? '';
+  return { taskId, asked: await model.asked() };
+}
+
+describe('an occurrence', () => {
+  it('makes one run and one task, which acts as the owner and says where it comes from', async () => {
+    const id = await planned({ content: 'Look after the build.' });
+    const [run] = await fired(id);
+    expect(run).toMatchObject({ triggerType: 'schedule', status: 'started', reason: null });
+    const task = await readTask(owner.client, run?.taskId ?? '');
+    expect(task).toMatchObject({
+      createdBy: { id: owner.user.id },
+      source: { type: 'automation', automationId: id, automationRunId: run?.id },
+    });
+    const [message] = await readMessages(owner.client, task.id);
+    expect(message?.parts).toEqual([{ type: 'text', text: 'Look after the build.' }]);
+    (await model.asked()).answer({ text: 'Done.' });
+    await reaches(owner.client, task.id, 'completed');
+    expect(await runsOf(service.db, id)).toHaveLength(1);
+  });
+
+  it('completes an automation that fires once, however late it is', async () => {
+    const id = await planned({ dueIn: -40 * 86_400 });
+    expect(await fired(id)).toMatchObject([{ status: 'started' }]);
+    await until(
+      'the automation to be completed',
+      async () => (await readAutomation(service.db, id)).status === 'completed',
+    );
+    expect(await readAutomation(service.db, id)).toMatchObject({ nextRunAt: null });
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+
+  it('moves a schedule on from the time at which it was due', async () => {
+    const id = await planned({ cron: '0 0 1 1 *' });
+    await fired(id);
+    const { status, nextRunAt } = await readAutomation(service.db, id);
+    expect(status).toBe('active');
+    expect(nextRunAt?.toISOString()).toMatch(/^\d{4}-01-01T00:00:00\.000Z$/);
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+
+  it('that has its run already makes no second one', async () => {
+    const id = await planned({ cron: '0 0 1 1 *', overlap: 'allow' });
+    const [run] = await fired(id);
+    // As a process with a slow clock would plan it again.
+    await service.db.query('UPDATE automations SET next_run_at = $2 WHERE id = $1', [id, run?.scheduledAt]);
+    const moved = async () => ((await readAutomation(service.db, id)).nextRunAt ?? new Date(0)) > new Date();
+    await until('the automation to be due next year', moved);
+    expect(await runsOf(service.db, id)).toEqual([run]);
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+
+  it('is fired within a second of its time when it was written a moment before', async () => {
+    const id = await planned({ dueIn: 0.3 });
+    const [run] = await fired(id);
+    const [row] = await service.db.query<{ late: number }>(
+      'SELECT extract(epoch FROM created_at - scheduled_at)::float8 AS late FROM automation_runs WHERE id = $1',
+      [run?.id],
+    );
+    expect(row?.late).toBeGreaterThanOrEqual(0);
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+
+  it('of a paused automation does not fire', async () => {
+    const id = await planned({ cron: '* * * * *', dueIn: null });
+    await service.db.query(
+      `UPDATE automations SET status = 'paused', next_run_at = now() - interval '1 minute' WHERE id = $1`,
+      [id],
+    );
+    const other = await planned();
+    await fired(other);
+    expect(await runsOf(service.db, id)).toEqual([]);
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+});
+
+describe('after a time without a worker', () => {
+  it('the latest missed occurrence fires and the others are on record as skipped', async () => {
+    const [row] = await service.db.query<{ late: number }>(
+      `SELECT extract(epoch FROM date_trunc('hour', now()) - interval '2 hours' - now())::float8 AS late`,
+    );
+    const id = await planned({ cron: '0 * * * *', dueIn: row?.late ?? 0 });
+    const [first, second, latest] = await fired(id, 3);
+    expect([first, second, latest].map((run) => run?.status)).toEqual(['skipped', 'skipped', 'started']);
+    expect(first?.reason).toEqual({ code: 'missed', message: 'No worker ran at this time.' });
+    const hours = [first, second, latest].map((run) => run?.scheduledAt?.getTime() ?? 0);
+    expect(hours.map((hour) => hour - (hours[0] ?? 0))).toEqual([0, 3_600_000, 7_200_000]);
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+
+  it('nothing fires that is later than the window', async () => {
+    // Yesterday, two minutes after this time of the day: the last occurrence is almost a day ago.
+    const [row] = await service.db.query<{ cron: string; late: number }>(
+      `SELECT extract(minute FROM at) || ' ' || extract(hour FROM at) || ' * * *' AS cron, extract(epoch FROM at - now())::float8 AS late
+       FROM (SELECT date_trunc('minute', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '23 hours 58 minutes' AS at) t`,
+    );
+    const id = await planned({ cron: row?.cron ?? '', dueIn: row?.late ?? 0 });
+    expect(await fired(id)).toMatchObject([{ status: 'skipped', reason: { code: 'missed' } }]);
+  });
+});
+
+describe('while the task of the run before is queued or running', () => {
+  it('overlap skip records the occurrence as skipped', async () => {
+    const id = await planned({ cron: '0 0 1 1 *' });
+    const { taskId, asked } = await startedTask(id);
+    await makeDue(service.db, id);
+    const [, second] = await fired(id, 2);
+    expect(second).toMatchObject({ status: 'skipped', reason: { code: 'previous_running' }, taskId: null });
+    asked.answer({ text: 'Done.' });
+    await reaches(owner.client, taskId, 'completed');
+    await makeDue(service.db, id);
+    expect((await fired(id, 3))[2]).toMatchObject({ status: 'started' });
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+
+  it('overlap allow starts all', async () => {
+    const id = await planned({ cron: '0 0 1 1 *', overlap: 'allow' });
+    const first = await startedTask(id);
+    await makeDue(service.db, id);
+    const second = await startedTask(id, 2);
+    expect(second.taskId).not.toBe(first.taskId);
+    first.asked.answer({ text: 'Done.' });
+    second.asked.answer({ text: 'Done.' });
+  });
+
+  it('a task that waits for a person does not count as running', async () => {
+    const id = await planned({ cron: '0 0 1 1 *' });
+    const { taskId, asked } = await startedTask(id);
+    asked.answer({ calls: [{ name: 'ask', arguments: { question: 'Which one?' } }] });
+    await reaches(owner.client, taskId, 'awaiting_input');
+    await makeDue(service.db, id);
+    expect((await fired(id, 2))[1]).toMatchObject({ status: 'started' });
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+});
+
+describe('what is checked again when an automation fires', () => {
+  it('an owner who is no member any more: the run fails and the automation is paused', async () => {
+    const leaver = await makeMember(service, { workspace: owner.workspace });
+    const id = await planned({ cron: '* * * * *', dueIn: null }, leaver);
+    await service.app.get(MembershipsService).remove(owner.workspace.id, leaver.user.id);
+    await service.db.query(`UPDATE automations SET status = 'active', paused_reason = NULL WHERE id = $1`, [id]);
+    await makeDue(service.db, id);
+    expect(await fired(id)).toMatchObject([{ status: 'failed', reason: { code: 'owner_removed' }, taskId: null }]);
+    expect(await readAutomation(service.db, id)).toMatchObject({
+      status: 'paused',
+      pausedReason: { code: 'owner_removed', message: expect.any(String) as string },
+      nextRunAt: null,
+    });
+  });
+
+  it('an owner who only reads by now: the run fails', async () => {
+    const reader = await makeMember(service, { workspace: owner.workspace });
+    await service.app.get(MembershipsService).add(owner.workspace.id, reader.user.id, 'viewer');
+    const id = await planned({ cron: '0 0 1 1 *' }, reader);
+    expect(await fired(id)).toMatchObject([{ status: 'failed', reason: { code: 'role_not_allowed' } }]);
+  });
+
+  it('a project that the owner does not see any more: the run fails', async () => {
+    const other = await makeMember(service, { workspace: owner.workspace });
+    const project = await createProject(other, { name: 'Ours', visibility: 'workspace' });
+    const id = await planned({ cron: '0 0 1 1 *', projectId: project.id });
+    const { taskId, asked } = await startedTask(id);
+    expect(await readTask(owner.client, taskId)).toMatchObject({ projectId: project.id });
+    asked.answer({ text: 'Done.' });
+    await reaches(owner.client, taskId, 'completed');
+    await patch(other.client, `/v1/projects/${project.id}`, { visibility: 'private' });
+    await makeDue(service.db, id);
+    expect((await fired(id, 2))[1]).toMatchObject({ status: 'failed', reason: { code: 'project_not_visible' } });
+  });
+
+  it('a project that is deleted while the automation is due: it fires without one', async () => {
+    const project = await createProject(owner);
+    const id = await planned({ cron: '0 0 1 1 *', projectId: project.id, dueIn: null });
+    expect((await deletion(owner.client, `/v1/projects/${project.id}`)).status).toBe(200);
+    await makeDue(service.db, id);
+    const { taskId, asked } = await startedTask(id);
+    expect(await readTask(owner.client, taskId)).toMatchObject({ projectId: null });
+    asked.answer({ text: 'Done.' });
+  });
+
+  it('a model that is not offered any more: the run fails with the sentence of a task', async () => {
+    const id = await planned({ cron: '0 0 1 1 *', model: 'gone' });
+    const [run] = await fired(id);
+    expect(run).toMatchObject({ status: 'failed', reason: { code: 'model_not_available' } });
+    expect(run?.reason?.message).toContain('"gone" is not available');
+    expect(await readAutomation(service.db, id)).toMatchObject({ status: 'active' });
+  });
+
+  it('a plan that allows fewer: the newest automation is paused, the oldest ones go on', async () => {
+    const oldest = await planned({ cron: '0 0 1 1 *', dueIn: null });
+    await planned({ cron: '0 0 1 1 *', dueIn: null });
+    const newest = await planned({ cron: '0 0 1 1 *', dueIn: null });
+    await service.db.query(`UPDATE workspaces SET plan = 'free' WHERE id = $1`, [owner.workspace.id]);
+    await makeDue(service.db, newest);
+    expect(await fired(newest)).toMatchObject([{ status: 'failed', reason: { code: 'subscription' } }]);
+    expect(await readAutomation(service.db, newest)).toMatchObject({
+      status: 'paused',
+      pausedReason: { code: 'subscription', message: expect.any(String) as string },
+    });
+    await makeDue(service.db, oldest);
+    expect(await fired(oldest)).toMatchObject([{ status: 'started' }]);
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+});
