@@ -1,5 +1,5 @@
 // A thread beside the event loop, for what would hold it too long (docs/decisions/0024).
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 
 /** A thread costs 40 ms to start and 10 MB, so that it stays for the next question, but not for ever. Milliseconds. */
 const IDLE_MS = 5_000;
@@ -34,15 +34,14 @@ export class SideThread<Question, Answer> {
   private waiting: Waiting<Question, Answer>[] = [];
   private idle: NodeJS.Timeout | undefined;
   private limit: NodeJS.Timeout | undefined;
+  private ended: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    private readonly file: URL,
-    private readonly resourceLimits: ResourceLimits = {},
-  ) {}
+  constructor(private readonly file: URL) {}
 
   /**
    * With `limitMs` the thread posts `'begun'` before the part that is limited: what comes before it, such as the start of the thread, does
-   * not count. After that time the thread is ended, and {@link ThreadTimeoutError} thrown.
+   * not count. After that time the thread is ended, and {@link ThreadTimeoutError} thrown. It ends after the step that it is at: what
+   * the question may hold bounds the longest one.
    */
   ask(question: Question, weight: number, limitMs?: number): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -73,13 +72,20 @@ export class SideThread<Question, Answer> {
       return;
     }
     this.waiting.splice(this.waiting.indexOf(this.current), 1);
+    void this.put(this.current);
+  }
+
+  private async put(one: Waiting<Question, Answer>): Promise<void> {
+    // A thread ends after the step that it is at. Beside the next one it would take its memory once more.
+    await this.ended;
+    if (this.current !== one) return;
     this.worker ??= this.start();
     this.worker.ref();
-    this.worker.postMessage(this.current.question);
+    this.worker.postMessage(one.question);
   }
 
   private start(): Worker {
-    const worker = new Worker(this.file, { execArgv: [], env: {}, resourceLimits: this.resourceLimits });
+    const worker = new Worker(this.file, { execArgv: [], env: {} });
     // A thread that was ended may have posted something before: it answers nothing that was asked since.
     worker.on('message', (message: Answer | typeof BEGUN) => {
       if (this.worker !== worker) return;
@@ -117,7 +123,7 @@ export class SideThread<Question, Answer> {
   private end(): void {
     clearTimeout(this.idle);
     clearTimeout(this.limit);
-    void this.worker?.terminate();
+    if (this.worker !== undefined) this.ended = this.worker.terminate();
     this.worker = undefined;
   }
 }

@@ -1,9 +1,15 @@
 // The filter of an automation: a JMESPath expression over the payload of an event (reference §12).
-import { compile, isRegistered } from '@jmespath-community/jmespath';
+import { compile, getRegisteredFunctions } from '@jmespath-community/jmespath';
 
 const MAX_LENGTH = 1_000;
 /** Of the syntax tree. `a || b || c` has three levels: 1,000 characters hold some 60 alternatives, and nobody reads 100. */
 const MAX_DEPTH = 100;
+
+/**
+ * A filter answers yes or no. Texts that it makes would be as long as it likes: `pad_left(a, `500000000`)`, or `to_string` around
+ * `to_string`. A search in them takes minutes, and no thread can be ended in the middle of one.
+ */
+const TEXT_MAKERS = ['join', 'pad_left', 'pad_right', 'replace', 'to_string'];
 
 /** An expression that cannot be used, or one that could not be evaluated; the message is a sentence for the one who wrote it. */
 export class FilterError extends Error {
@@ -34,10 +40,19 @@ function checkTree(node: object, depth: number): void {
   if (depth > MAX_DEPTH) throw new FilterError(`The filter is nested deeper than ${MAX_DEPTH} levels.`);
   const { type, name } = node as { type?: string; name?: string };
   if (type === 'Literal') return;
-  if (type === 'Function' && name !== undefined && !isRegistered(name)) {
-    throw new FilterError(`The filter calls '${name.slice(0, 100)}', which is not a function of JMESPath.`);
-  }
+  if (type === 'Function' && name !== undefined) checkFunction(name);
   for (const child of Object.values(node).flat()) {
     if (typeof child === 'object' && child !== null) checkTree(child as object, depth + 1);
+  }
+}
+
+function checkFunction(name: string): void {
+  if (TEXT_MAKERS.includes(name)) {
+    throw new FilterError(
+      `The filter calls '${name}'. A filter must not make texts: ${TEXT_MAKERS.join(', ')} are not offered.`,
+    );
+  }
+  if (!getRegisteredFunctions().includes(name)) {
+    throw new FilterError(`The filter calls '${name.slice(0, 100)}', which is not a function of JMESPath.`);
   }
 }

@@ -8,8 +8,6 @@ const KIB = 1024;
 const LONG = 256 * KIB;
 /** For one filter. Milliseconds. */
 const FILTER_MS = 100;
-/** A body of 25 MiB that holds nothing but empty lists needs 400 MiB once it is parsed. */
-const HEAP_MIB = 512;
 
 /** A body that cannot be taken: the message says why, in a sentence. */
 export class HookBodyError extends Error {
@@ -26,9 +24,7 @@ type Answer = HookBody | { matches: boolean } | { filterFault: string } | Fault;
 /** One thread of the process for the bodies of deliveries: what they hold, and whether a filter wants them (reference §12, §13). */
 @Injectable()
 export class HookThread implements OnApplicationShutdown {
-  private readonly thread = new SideThread<Question, Answer>(new URL('./hook.worker.mjs', import.meta.url), {
-    maxOldGenerationSizeMb: HEAP_MIB,
-  });
+  private readonly thread = new SideThread<Question, Answer>(new URL('./hook.worker.mjs', import.meta.url));
 
   onApplicationShutdown(): void {
     this.thread.stop(new Error('The service is stopping.'));
@@ -42,7 +38,8 @@ export class HookThread implements OnApplicationShutdown {
   }
 
   /**
-   * Whether the expression is true of the whole payload of a body, by JMESPath's own truth. Throws {@link FilterError} when it cannot be
+   * Whether the expression, which `checkFilter` let pass, is true of the whole payload of a body, by JMESPath's own truth. Of a
+   * text it sees the first 65,536 characters. Throws {@link FilterError} when it cannot be
    * evaluated, or takes longer than 100 ms, and {@link HookBodyError} as {@link read} does.
    */
   async matches(filter: string, body: Buffer): Promise<boolean> {
@@ -57,10 +54,6 @@ export class HookThread implements OnApplicationShutdown {
     } catch (error) {
       if (error instanceof ThreadTimeoutError) {
         throw new FilterError(`The filter took longer than ${FILTER_MS} ms and was stopped.`);
-      }
-      if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-        if (question.filter === undefined) throw new HookBodyError('The body holds more values than can be read.');
-        throw new FilterError('The filter needed too much memory and was stopped.');
       }
       throw error;
     }

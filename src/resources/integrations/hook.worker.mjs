@@ -1,7 +1,7 @@
 // The thread that reads the long bodies of deliveries, and asks all of them what a filter wants to know (docs/decisions/0024).
 import { parentPort } from 'node:worker_threads';
 import { compile, TreeInterpreter } from '@jmespath-community/jmespath';
-import { parseBody, readBody } from './hook-body.mjs';
+import { payloadOf, readBody } from './hook-body.mjs';
 
 /** JMESPath's own truth: false, null, and an empty text, list or object are false; 0 is true. */
 function matches(filter, value) {
@@ -15,7 +15,7 @@ function matches(filter, value) {
 
 parentPort.on('message', ({ filter, body }) => {
   if (filter === undefined) return parentPort.postMessage(readBody(body));
-  const { value, fault } = parseBody(body);
+  const { value, fault } = payloadOf(body);
   if (fault !== undefined) return parentPort.postMessage({ fault });
   parentPort.postMessage('begun');
   parentPort.postMessage(matches(filter, value));
