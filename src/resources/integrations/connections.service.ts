@@ -62,7 +62,9 @@ export class ConnectionsService implements OnModuleInit {
     this.memberships.onRemoved(async (tx, workspaceId, userId) => {
       for (const { id } of await tx.run(LOCK_OF_USER({ workspaceId, userId }))) await this.end(tx, id);
     });
-    this.workspaces.onRemoving(async (tx, workspaceId) => (await tx.run(DELETE_SOME_DELIVERIES({ workspaceId }))).length);
+    this.workspaces.onRemoving(
+      async (tx, workspaceId) => (await tx.run(DELETE_SOME_DELIVERIES({ workspaceId }))).length,
+    );
   }
 
   /**
