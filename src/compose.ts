@@ -1,6 +1,7 @@
 // The table of contents: what one process is made of, by its role.
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { AutomationsModule } from './resources/automations/automations.module.js';
 import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DiskModule } from './platform/disk/disk.module.js';
@@ -55,6 +56,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     FilesModule,
     TasksModule,
     TaskAccessModule,
+    AutomationsModule,
     IntegrationsModule,
   ];
   const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule] : [];

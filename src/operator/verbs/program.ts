@@ -219,7 +219,7 @@ function members(member: Command): void {
     .description('removes a member, and ends its keys in the workspace')
     .option(
       '--transfer-to <address>',
-      'the member who gets its projects, tasks and files; else they stay, seen by owners and admins',
+      'the member who gets its projects, tasks, files and automations; else they stay, seen by owners and admins',
     )
     .option(...EVEN_LAST_OWNER);
   const list: Verb = async (services, options) => {

@@ -153,8 +153,8 @@ function contradiction(contract: EndpointContract, body: string, takes: Takes): 
   if (contract.idempotency !== undefined && !contract.transaction) {
     return `an Idempotency-Key needs a transaction: add 'transaction: true' to its @Endpoint, or drop 'idempotency'.`;
   }
-  if (contract.idempotency !== undefined && body !== 'json') {
-    return `an Idempotency-Key needs a JSON body; drop 'idempotency' from its @Endpoint.`;
+  if (contract.idempotency !== undefined && body !== 'json' && body !== 'none') {
+    return `an Idempotency-Key needs a body that is read first; drop 'idempotency' from its @Endpoint.`;
   }
   if (contract.transaction && (['stream', 'raw'].includes(body) || !writes(contract))) {
     return `a transaction needs a scope that ends in ':write' and no body: '${body === 'raw' ? 'raw' : 'stream'}'; drop 'transaction' from its @Endpoint.`;

@@ -55,6 +55,11 @@ export interface EndpointContract {
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
   /**
+   * The field of the body that asks for a rehearsal: with `true` the handler checks all and writes nothing, the answer is 200 without
+   * `Location`, and an `Idempotency-Key` is not looked at.
+   */
+  rehearsal?: string;
+  /**
    * `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; `raw`: so it does, as the
    * bytes that somebody has signed; else `none`.
    */

@@ -4,8 +4,10 @@ import { HookDelivery } from '../integrations/hook-delivery.entity.js';
 import { Task } from '../tasks/task.entity.js';
 import { Automation } from './automation.entity.js';
 
-export type TriggerType = 'schedule' | 'event' | 'manual';
-export type AutomationRunStatus = 'waiting' | 'started' | 'skipped' | 'failed';
+export const TRIGGER_TYPES = ['schedule', 'event', 'manual'] as const;
+export type TriggerType = (typeof TRIGGER_TYPES)[number];
+export const AUTOMATION_RUN_STATUSES = ['waiting', 'started', 'skipped', 'failed'] as const;
+export type AutomationRunStatus = (typeof AUTOMATION_RUN_STATUSES)[number];
 
 /** One occurrence of an automation and what became of it (reference §12). */
 @Entity('automation_runs')

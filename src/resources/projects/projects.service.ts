@@ -13,12 +13,14 @@ import {
   GET,
   HOLD,
   LIST,
+  LOCK_AUTOMATIONS,
   LOCK_TASKS,
   LOCK_TO_CHANGE,
   LOCK_TO_DELETE,
   type ProjectRow,
   READ,
   SEES,
+  UNGROUP_AUTOMATIONS,
   UNGROUP_TASKS,
 } from './projects.sql.js';
 
@@ -70,9 +72,11 @@ export class ProjectsService {
     return row ?? missing();
   }
 
-  /** Its tasks and files stay, without a project. */
+  /** Its tasks, files and automations stay, without a project. */
   async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
     await this.lock(auth, tx, id, LOCK_TO_DELETE);
+    await tx.run(LOCK_AUTOMATIONS({ id }));
+    await tx.run(UNGROUP_AUTOMATIONS({ id }));
     await tx.run(LOCK_TASKS({ id }));
     await tx.run(UNGROUP_TASKS({ id }));
     await tx.run(DELETE({ id }));

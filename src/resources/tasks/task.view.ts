@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Transparency } from '../../platform/config/config-file.js';
-import { APPROVALS } from '../../engine/agent/agent-engine.js';
+import { APPROVALS, type Budget } from '../../engine/agent/agent-engine.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
 import type { TaskRow } from './task.sql.js';
@@ -33,7 +33,7 @@ const interactionSchema = named(
   }),
 );
 
-const budgetSchema = named(
+export const budgetSchema = named(
   'TaskBudget',
   z.strictObject({
     maxSteps: count.nullable().describe('Calls of the model.'),
@@ -173,7 +173,7 @@ function resultView({ resultText, resultFileIds }: TaskRow, { text }: Transparen
   return { text: text ? (resultText ?? '') : null, fileIds: resultFileIds ?? [] };
 }
 
-function budgetView(budget: NonNullable<TaskRow['budget']>): z.output<typeof budgetSchema> {
+export function budgetView(budget: Budget): z.output<typeof budgetSchema> {
   const { maxSteps = null, maxTokens = null, maxDurationSeconds = null } = budget;
   return { maxSteps, maxTokens, maxDurationSeconds, maxCost: null };
 }

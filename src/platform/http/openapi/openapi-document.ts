@@ -166,7 +166,6 @@ function successes({ contract, status, name }: Route, schemas: AnswerSchemas): J
   const headers = {
     'X-Request-Id': header('X-Request-Id'),
     ...(contract.scopes === 'public' ? {} : rateLimitHeaders(true)),
-    ...(location === undefined ? {} : { Location: header('Location') }),
     ...(idempotency === undefined ? {} : { 'Idempotent-Replayed': header('Idempotent-Replayed', false) }),
   };
   const answers: Record<number, DocumentedAnswer> =
@@ -174,16 +173,17 @@ function successes({ contract, status, name }: Route, schemas: AnswerSchemas): J
       ? { [status]: { description: 'Success.', content: { 'application/json': answer } } }
       : answer;
   const ref = (schema: z.ZodType) => schemas.ref(schema, operationId(name));
-  return mapped(answers, ({ description, content, headers: own = {} }) => {
+  return mapped(answers, ({ description, content, headers: own = {} }, answered) => {
     const more = mapped(own, (said) => ({ description: said, required: true, schema: { type: 'string' } }));
-    const all = { ...headers, ...more };
+    const made = location === undefined || answered !== '201' ? {} : { Location: header('Location') };
+    const all = { ...headers, ...made, ...more };
     if (content === undefined) return { description, headers: all };
     return { description, headers: all, content: mapped(content, (one) => (one === null ? {} : { schema: ref(one) })) };
   });
 }
 
-function mapped<T>(record: Record<string, T>, change: (value: T) => JsonSchema): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+function mapped<T>(record: Record<string, T>, change: (value: T, key: string) => JsonSchema): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 }
 
 function errors(
