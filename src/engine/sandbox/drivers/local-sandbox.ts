@@ -218,7 +218,7 @@ export abstract class LocalSandbox extends Sandbox {
     };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    // On a socket as standard input bash takes itself for a remote login, and reads `.bashrc` of whoever starts it.
+    // On a socket as standard input bash takes itself for a remote login, and reads the `.bashrc` of the user who starts it.
     const launch = [shell, '--norc', '--noprofile', '-c', this.launchScript, 'launch', ...silence];
     const enter = ['/bin/sh', '-c', this.enterScript, 'enter', at.group?.path ?? ''];
     return {

@@ -112,7 +112,8 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
 
 /**
  * The beginning of a command line that loads the filter and starts what follows, tried once; null where nothing here can.
- * util-linux has no program for it, and perl-base is part of every Debian. Whoever starts it has set no_new_privs.
+ * util-linux has no program for it, and perl-base is part of every Debian. It needs
+ * no_new_privs, which `setpriv` sets before it.
  */
 export async function seccompLoader(filter: Buffer | null): Promise<string[] | null> {
   const perl = findProgram('perl');

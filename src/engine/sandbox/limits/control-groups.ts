@@ -30,7 +30,7 @@ export interface ControlGroup {
   readonly path: string;
   /** Whether the kernel ended it because its processes together held more than the limit. */
   outOfMemory(): boolean;
-  /** Ends whoever is left in it, and removes it. A group that does not become empty is left to the next boot. */
+  /** Ends the processes that are left in it, and removes it. A group that does not become empty is left to the next boot. */
   remove(): Promise<void>;
 }
 
@@ -132,7 +132,7 @@ function bases({ proc, root }: GroupHost): (Base | string)[] {
   // The group that somebody has given to the service comes first: its own limits go on to bound all of it.
   if (below !== null && below !== '/' && !below.split('/').includes('..')) {
     const path = join(mount.path, below);
-    // A process before us has moved us, or whoever has started us, into the leaf.
+    // An earlier process of the service has moved this one, or its parent, into the leaf.
     const given = basename(path) === LEAF ? dirname(path) : path;
     // Somebody's login shell is moved only where there is no other way.
     if (given !== top) found.push({ path: given, top: false, withAncestors: !(root && top !== null) });
@@ -206,7 +206,7 @@ function move(pid: number, group: string): void {
   }
 }
 
-/** This process, its descendants, and with `ancestors` whoever has started it. 0 is a process that we cannot see. */
+/** This process, its descendants, and with `ancestors` the processes that have started it. 0 is a process that we cannot see. */
 function isFamily(pid: number, ancestors: boolean, proc: string): boolean {
   return lineOf(pid, proc).includes(process.pid) || (ancestors && lineOf(process.pid, proc).includes(pid));
 }
