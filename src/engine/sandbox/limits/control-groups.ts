@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { alive, isRoot, script } from '../host.js';
+import { isLeftOver, isRoot, ownName, script } from '../host.js';
 import { SandboxError, type SandboxLimits } from '../sandbox.js';
 
 /** Below the group that is ours to divide: the groups of commands, and the processes that were in it before. */
@@ -36,7 +34,7 @@ export interface ControlGroup {
 
 /** Control groups v2 of this process's commands (kernel: Documentation/admin-guide/cgroup-v2.rst), one for each command. */
 export class ControlGroups {
-  private readonly prefix: string;
+  private readonly prefix = ownName();
   private made = 0;
 
   private constructor(
@@ -45,9 +43,7 @@ export class ControlGroups {
     /** Whether commands share the processor with the service by weight. */
     readonly cpu: boolean,
     private readonly limits: SandboxLimits,
-  ) {
-    this.prefix = `${host()}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  }
+  ) {}
 
   /** Looks for a group that this process may divide, and tries one. A text says why there is none. */
   static find(limits: SandboxLimits, at: GroupHost = { proc: '/proc', root: isRoot() }): ControlGroups | string {
@@ -236,8 +232,7 @@ function parentOf(pid: number, proc: string): number {
 /** Removes the groups of dead processes of this host; the kernel removes none that has somebody in it. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const [of, pid] = name.split('.');
-    if (of === host() && !alive(Number(pid))) removeIfEmpty(join(folder, name));
+    if (isLeftOver(name)) removeIfEmpty(join(folder, name));
   }
 }
 
@@ -282,9 +277,4 @@ function messageOf(error: unknown): string {
 /** Words of a file of the kernel's; none for an empty one. */
 function words(path: string): string[] {
   return readFileSync(path, 'utf8').split(/\s+/).filter(Boolean);
-}
-
-/** Containers that share a hierarchy do not share process ids. */
-function host(): string {
-  return hostname().replaceAll('.', '-');
 }
