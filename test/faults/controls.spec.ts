@@ -98,10 +98,12 @@ async function lateWrites(mutation: Mutation): Promise<Violation[]> {
   const options = { databaseUrl: db.url, firstWorkerUrl: network.url, dist: mutant.dist, workers: 2, leaseSeconds: 2 };
   const world = await World.start(options);
   const load = Array.from({ length: 24 }, (_, n) => orderOf(`late-${n}`, 'slow', 700));
-  const running = (count: number, which = 'epoch = 1') => async () => {
-    const sql = `SELECT count(*)::int AS n FROM runs r WHERE status = 'running' AND ${which}`;
-    return ((await db.query<{ n: number }>(sql))[0]?.n ?? 0) >= count;
-  };
+  const running =
+    (count: number, which = 'epoch = 1') =>
+    async () => {
+      const sql = `SELECT count(*)::int AS n FROM runs r WHERE status = 'running' AND ${which}`;
+      return ((await db.query<{ n: number }>(sql))[0]?.n ?? 0) >= count;
+    };
   try {
     await send(world, load);
     // More than the other worker has places for: the first one has some.
