@@ -12,6 +12,8 @@ class FileWork extends JobWork {
     console.log(`begun: attempt ${attempt}`);
     while (!existsSync(`${data.path}-${attempt}`) && !signal.aborted) await wait(20);
     console.log(`ended: attempt ${attempt}, ${signal.aborted ? signal.reason.name : 'by itself'}`);
+    // What it records after the loss of its lease must change nothing.
+    if (signal.aborted && signal.reason.name !== 'LeaseLostError') throw signal.reason;
   }
 }
 JobHandler('files', { leaseSeconds: 3, attempts: 4 })(FileWork);
