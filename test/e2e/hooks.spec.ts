@@ -1,10 +1,31 @@
 import { randomUUID } from 'node:crypto';
+import { Module } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { Plugin } from '../../src/platform/plugins/plugin.js';
 import { ConnectionsService } from '../../src/resources/integrations/connections.service.js';
 import { HookLog } from '../../src/resources/integrations/hooks/hook-log.js';
+import { IntegrationProvider } from '../../src/resources/integrations/integration-provider.js';
 import { bootApp, useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { automationOn, connect, deliver, entries, github, jobs, pushBody, verdicts } from '../harness/hooks.js';
+
+/** A provider of an extension that takes its words from the sender as they are. */
+@Plugin(IntegrationProvider, 'odd')
+class OddProvider extends IntegrationProvider {
+  describe() {
+    return { slug: 'odd', name: 'Odd', description: 'Odd.', category: 'other', triggerEvents: [], signsId: true };
+  }
+  verify() {
+    return true;
+  }
+  parseEvent() {
+    const event = `pu\u202esh\u0000\n\ud800${'x'.repeat(500)}`;
+    return { type: 'event', event, deliveryId: 'a\u0000\u200b b' } as const;
+  }
+}
+
+@Module({ providers: [OddProvider] })
+class OddModule {}
 
 /** What a client may see of an answer, without what differs from request to request. */
 function seen({ status, headers, body }: Answer<ErrorBody>) {
@@ -16,7 +37,7 @@ function seen({ status, headers, body }: Answer<ErrorBody>) {
 describe('POST /hooks/{connectionId} (reference §13)', () => {
   let member: Member;
 
-  const service = useService();
+  const service = useService(() => bootApp({ imports: [OddModule] }));
   beforeAll(async () => {
     member = await makeMember(service);
   });
@@ -178,17 +199,14 @@ describe('POST /hooks/{connectionId} (reference §13)', () => {
   });
 
   it('what a provider calls an event is shown in one line, with nothing hidden', async () => {
-    const { id, path, secret } = await connected();
-    const { headers, raw } = github(secret);
-    const odd = {
-      ...headers,
-      'X-GitHub-Event': `pu\u00adsh\u0085${'x'.repeat(500)}`,
-      'X-GitHub-Delivery': 'a\u00ad b',
-    };
-    expect((await deliver(service, path, { raw, headers: odd })).status).toBe(200);
+    const owner = await makeMember(service);
+    const { id, path } = await connect(service, owner, { slug: 'odd' });
+    expect((await deliver(service, path, { raw: Buffer.from('{}') })).text).toBe('{"accepted":true}');
     const [entry] = await entries(service, { id });
-    expect(entry?.event).toMatch(/^github\.pushx{100,200}$/);
+    expect(entry?.event).toMatch(/^odd\.push\ufffdx{100,200}$/);
     expect(entry?.delivery_id).toBe('a b');
+    const { deliveries } = (await owner.client.get<{ deliveries: object[] }>('/v1/integrations/odd/deliveries')).body;
+    expect(deliveries).toMatchObject([{ event: entry?.event, deliveryId: 'a b' }]);
   });
 
   it('entries without an effect take the place of each other and not of the others', async () => {

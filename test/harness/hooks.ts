@@ -1,19 +1,10 @@
 // Connections to providers, and deliveries as GitHub signs them.
 import { createHmac, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { JobHandler, JobWork } from '../../src/platform/jobs/job-handler.js';
 import { type Connected, ConnectionsService } from '../../src/resources/integrations/connections.service.js';
 import type { TestApp } from './app.js';
 import { Client, type Member } from './client.js';
 import { until } from './until.js';
-
-/** Says that some process handles the queue: a service that only serves the API adds jobs to it. */
-@JobHandler('automation')
-export class ElsewhereWork extends JobWork {
-  override handle(): Promise<void> {
-    return Promise.resolve();
-  }
-}
 
 /** A new connection of a member's workspace, or the member's own. */
 export function connect(

@@ -7,6 +7,7 @@ import { isUuid, newId } from '../../platform/database/ids.js';
 import type { Sql } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { PAUSE_BOUND } from '../automations/automations.sql.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { ConnectionSecrets, newSecret } from './connection-secrets.js';
 import {
@@ -134,6 +135,7 @@ export class ConnectionsService implements OnModuleInit {
 
   /** The caller holds its lock. */
   private async end(tx: UnitOfWork, id: string): Promise<void> {
+    await tx.run(PAUSE_BOUND({ connectionId: id }));
     await tx.run(DELETE({ id }));
   }
 

@@ -3,7 +3,6 @@ import { Module } from '@nestjs/common';
 import { RateLimitModule } from '../../access/rate-limit/rate-limit.module.js';
 import { CatalogueModule } from './catalogue/catalogue.module.js';
 import { ConnectionsModule } from './connections.module.js';
-import { HookThread } from './hook-thread.js';
 import { HookBodies } from './hooks/hook-bodies.js';
 import { HookLog } from './hooks/hook-log.js';
 import { HookVerifier } from './hooks/hook-verifier.js';
@@ -15,7 +14,7 @@ import { IntegrationsService } from './integrations.service.js';
 @Module({
   imports: [CatalogueModule, ConnectionsModule, RateLimitModule],
   controllers: [IntegrationsController, HooksController],
-  providers: [IntegrationsService, HooksService, HookBodies, HookLog, HookVerifier, HookThread],
-  exports: [CatalogueModule, ConnectionsModule, HookThread],
+  providers: [IntegrationsService, HooksService, HookBodies, HookLog, HookVerifier],
+  exports: [CatalogueModule, ConnectionsModule],
 })
 export class IntegrationsModule {}
