@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newId } from '../../src/platform/database/ids.js';
 import { useService } from '../harness/app.js';
-import { Client, makeMember } from '../harness/client.js';
+import { Client, makeMember, type Member } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { automationOn, connect, github } from '../harness/hooks.js';
 import { ROOMY } from '../harness/limits.js';
@@ -61,12 +62,13 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
   const folder = temporaryFolder();
   const socket = join(folder.path, 'spans.sock');
   let client: Client;
+  let member: Member;
   let service: ServiceProcess;
   let document: Document;
 
   const api = useService(undefined);
   beforeAll(async () => {
-    const member = await makeMember(api);
+    member = await makeMember(api);
     const config = join(folder.path, 'config.json');
     writeFileSync(config, JSON.stringify(ROOMY));
     service = await ServiceProcess.start({
@@ -170,6 +172,47 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
         process.stderr.write(`${name}${kept ? ', kept' : ''}: ${Math.round(span)} ms\n`);
         if (span > LONGEST) over.push(`${Math.round(span)} ms: ${name}`);
       }
+    }
+    expect(over).toEqual([]);
+  }, 300_000);
+
+  /** A finished task with 100 messages of 200,000 characters, which its next run reads. */
+  const longTask = async (piece: string) => {
+    const { id } = await createTask(client, { content: 'Nothing to do.' });
+    await finished(client, id);
+    const [row] = await api.db.query<{ last: number }>(
+      `WITH message AS (
+         INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, created_by, parts)
+         SELECT id, $1, 100 + n, 100 + n, 1, 'user', 'complete', $2,
+           jsonb_build_array(jsonb_build_object('type', 'text', 'text', repeat($3, 200000 / char_length($3))))
+         FROM unnest($4::uuid[]) WITH ORDINALITY one (id, n))
+       UPDATE tasks SET last_seq = 300 WHERE id = $1 RETURNING last_seq AS last`,
+      [id, member.user.id, piece, Array.from({ length: 100 }, () => newId())],
+    );
+    expect(row?.last).toBe(300);
+    return id;
+  };
+  const HISTORIES: Record<string, string> = { letters: 'abcd', 'line ends': '\n', 'pairs of surrogates': '😀' };
+
+  it('nor by a history of 100 messages of 200,000 characters, whether it is listed or gone on with', async () => {
+    const over: string[] = [];
+    const hold = async (name: string, act: () => Promise<unknown>) => {
+      const span = await measured(act);
+      process.stderr.write(`${name}: ${Math.round(span)} ms\n`);
+      if (span > LONGEST) over.push(`${Math.round(span)} ms: ${name}`);
+    };
+    for (const [name, piece] of Object.entries(HISTORIES)) {
+      const id = await longTask(piece);
+      for (const order of ['asc', 'desc']) {
+        await hold(`${name}, listed ${order}`, async () => {
+          const { status } = await client.get(`/v1/tasks/${id}/messages?limit=100&order=${order}`);
+          expect(status).toBe(200);
+        });
+      }
+      await hold(`${name}, gone on with`, async () => {
+        expect((await client.post(`/v1/tasks/${id}/messages`, { content: 'Go on.' })).status).toBe(202);
+        expect((await finished(client, id)).status).toBe('completed');
+      });
     }
     expect(over).toEqual([]);
   }, 300_000);

@@ -95,11 +95,18 @@ export class PageRequest<Q extends PageQuery = PageQuery> {
     return this.query.limit ?? ALL;
   }
 
-  /** The rows of the page, and the cursor of the next one when there was one row too many. */
-  cut<Row>(rows: readonly Row[], positionOf: (row: Row) => Position): { rows: Row[]; nextCursor: string | null } {
+  /**
+   * The rows of the page, and the cursor of the next one when there was one row too many.
+   * @param early there are more rows than these, although they are not too many: the page ends before them.
+   */
+  cut<Row>(
+    rows: readonly Row[],
+    positionOf: (row: Row) => Position,
+    early = false,
+  ): { rows: Row[]; nextCursor: string | null } {
     const kept = rows.slice(0, this.limit);
     const last = kept.at(-1);
-    const more = rows.length > kept.length && last !== undefined;
+    const more = (early || rows.length > kept.length) && last !== undefined;
     return { rows: kept, nextCursor: more ? this.encode(positionOf(last)) : null };
   }
 }
