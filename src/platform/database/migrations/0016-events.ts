@@ -24,7 +24,7 @@ CREATE TABLE task_events (
   ref uuid,
   -- What must not change afterwards.
   data jsonb,
-  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (task_id, seq)
 );
 
@@ -41,7 +41,7 @@ CREATE TABLE workspace_events (
   event_id uuid,
   type text NOT NULL,
   data jsonb NOT NULL,
-  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (xid, id),
   CHECK ((seq IS NULL) <> (event_id IS NULL))
 );
