@@ -48,6 +48,7 @@ const schema = z.object({
   DISK_RESERVE_BYTES: optionalInteger(0, Number.MAX_SAFE_INTEGER),
   DEFAULT_PLAN: z.preprocess(empty, oneOf(PLANS).default('paid')),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
+  EVENT_RETENTION_DAYS: integer(1, 3650, 30),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
   CONFIG_FILE: optional(z.string()),
   ANTHROPIC_API_KEY: optional(z.string()),
