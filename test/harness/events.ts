@@ -7,19 +7,16 @@ import { messageView } from '../../src/resources/tasks/messages/message.view.js'
 import type { TestDatabase } from './database.js';
 import type { MessageBody, PartBody } from './tasks.js';
 
-/** How many are asked for at a time: few, so that reading goes on after an event. */
-const PAGE = 5;
-
-/** All events of a task. */
-export async function readEvents(db: Pick<TestDatabase, 'query'>, taskId: string): Promise<TaskEventView[]> {
+/** All events of a task. So many are asked for at a time: few, so that reading goes on after an event. */
+export async function readEvents(db: Pick<TestDatabase, 'query'>, taskId: string, limit = 5): Promise<TaskEventView[]> {
   const sql = {
     run: async <Row>(query: Query<Row>) => query.rowsOf({ rows: await db.query(query.text, query.values) }),
   };
   const events: TaskEventView[] = [];
   for (;;) {
-    const page = await new TaskEvents().read(sql, taskId, events.at(-1)?.seq ?? 0, PAGE);
+    const page = await new TaskEvents().read(sql, taskId, events.at(-1)?.seq ?? 0, limit);
     events.push(...page);
-    if (page.length < PAGE) return events;
+    if (page.length < limit) return events;
   }
 }
 
