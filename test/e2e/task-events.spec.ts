@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Module } from '@nestjs/common';
 import { z } from 'zod';
 import { AgentTool, success, type ToolOutcome } from '../../src/engine/agent/agent-tool.js';
+import { BACKFILL } from '../../src/platform/database/migrations/0016-events.js';
 import { newId } from '../../src/platform/database/ids.js';
 import { Plugin } from '../../src/platform/plugins/plugin.js';
 import { bootWorker, useService } from '../harness/app.js';
@@ -340,6 +341,25 @@ describe('The events of a task (reference §17)', () => {
     expect((await feed(id)).slice(-3).map(({ data }) => data)).toMatchObject(
       own.map((event) => ('data' in event ? event.data : {})),
     );
+  });
+
+  it('of tasks from before the log are made of what is there', async () => {
+    const { id } = await createTask(member.client, { content: 'Begin.', approvals: 'writes' });
+    (await model.asked()).answer(bash('true', 'true'));
+    await answer(id, await waits(id), { decision: 'approve' });
+    const task = await until('the next approval', async () => {
+      const found = told(await readEvents(service.db, id));
+      return found.filter((type) => type === 'task.awaiting_input').length === 2 ? waits(id) : null;
+    });
+    await service.db.query('DELETE FROM task_events');
+    await service.db.query('UPDATE tasks SET last_event = 0');
+    await service.db.query(BACKFILL);
+    const before = ['message.completed user', 'message.created assistant', 'tool.completed', 'task.awaiting_input'];
+    expect(told(await events(id))).toEqual(before);
+    await answer(id, task, { decision: 'approve' });
+    (await model.asked()).answer({ text: 'Done.' });
+    await finished(member.client, id);
+    await events(id);
   });
 
   it('go with the task; that it was deleted stays in the log of the workspace', async () => {

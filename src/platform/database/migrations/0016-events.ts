@@ -4,6 +4,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class Events1795823400016 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(SQL);
+    await db.query(BACKFILL);
+    await db.query(TRIGGERS);
   }
 
   down(): Promise<void> {
@@ -59,7 +61,29 @@ CREATE TABLE event_handlers (
   -- When a process last had it.
   seen_at timestamptz(3) NOT NULL DEFAULT now()
 );
+`;
 
+/** Tasks that are older than their events: their messages as they are, and their status. Handlers have no interest in these. */
+export const BACKFILL = `
+WITH known AS (
+  SELECT m.task_id, m.seq AS place, 0 AS nth, CASE m.status WHEN 'complete' THEN 'message.completed' ELSE 'message.created' END AS type,
+    m.id AS ref, CASE m.status WHEN 'in_progress' THEN jsonb_build_object('parts', jsonb_array_length(m.parts)) END AS data, m.created_at
+  FROM messages m
+  UNION ALL
+  SELECT m.task_id, m.seq, v.idx + 1, 'tool.completed', m.id, jsonb_build_object('toolCallId', v.tool_call_id), v.finished_at
+  FROM messages m JOIN tool_invocations v ON v.message_id = m.id WHERE m.status = 'in_progress' AND v.state <> 'running'
+  UNION ALL
+  SELECT t.id, t.last_seq + 1, 0, 'task.' || t.status, NULL, jsonb_build_object('status', t.status, 'statusReason', t.status_reason,
+    'projectId', t.project_id, 'source', jsonb_build_object('type', 'api', 'automationId', NULL, 'automationRunId', NULL),
+    'metadata', t.metadata, 'usage', NULL, 'interactionId', NULL), t.updated_at
+  FROM tasks t),
+written AS (
+  INSERT INTO task_events (task_id, seq, type, ref, data, created_at)
+  SELECT task_id, row_number() OVER (PARTITION BY task_id ORDER BY place, nth), type, ref, data, created_at FROM known)
+UPDATE tasks t SET last_event = k.n FROM (SELECT task_id, count(*) AS n FROM known GROUP BY task_id) k WHERE t.id = k.task_id;
+`;
+
+const TRIGGERS = `
 -- The events of a change of the task's own row: its status (with all that is told of it), or what a PATCH, a hand-over or the end
 -- of its project changes. In a BEFORE trigger the number is part of the change itself, and no statement can move a task without
 -- its event. Events that the statement writes by itself come before it.
