@@ -94,10 +94,10 @@ const HTTP_ATTACKS: Attack[] = [
   {
     name: 'connections',
     what: 'more connections than the service has descriptors: idle, with slow headers, with a slow body',
-    wave: async (a, { descriptors }) => {
+    wave: async (a, { connections }) => {
       const line = `POST /v1/tasks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${a.secret}\r\n`;
       const begun = ['', line, `${line}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"content"`];
-      const sockets = times(Math.round(descriptors * 1.2), (n) => hanging(a.url, begun[n % 3] ?? ''));
+      const sockets = times(connections, (n) => hanging(a.url, begun[n % 3] ?? ''));
       await wait(1500);
       // A few bytes now and then keep them from being silent.
       sockets.forEach((socket, n) => n % 3 > 0 && socket.write(n % 3 === 1 ? 'X-A: b\r\n' : ' '));

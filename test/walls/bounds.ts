@@ -19,6 +19,8 @@ export interface Limits {
   places: number;
   /** That a process of the service may open. */
   descriptors: number;
+  /** That the attack opens from one address. */
+  connections: number;
   /** Stored bytes of one workspace. */
   storageBytes: number;
   /** With which an attack on processors begins, at most `runningTasks`. */
@@ -34,6 +36,7 @@ export const LIMITS: Limits = {
   runningTasks: mergedPlans().paid.runningTasks,
   places: 16,
   descriptors: 1024,
+  connections: LONG ? 4_400 : 1_200,
   storageBytes: 256 * MIB,
   tasks: LONG ? mergedPlans().paid.runningTasks : 4,
 };
