@@ -162,6 +162,98 @@ describe('while the task of the run before is queued or running', () => {
   });
 });
 
+describe('overlap queue', () => {
+  const queued = () => planned({ cron: '0 0 1 1 *', overlap: 'queue' });
+
+  it('lets one run wait, which starts when the task before it has ended', async () => {
+    const id = await queued();
+    const { taskId, asked } = await startedTask(id);
+    await makeDue(service.db, id);
+    expect((await fired(id, 2))[1]).toMatchObject({
+      status: 'waiting',
+      reason: { code: 'previous_running' },
+      taskId: null,
+    });
+    await makeDue(service.db, id);
+    expect((await fired(id, 3))[2]).toMatchObject({ status: 'skipped', reason: { code: 'other_waits' } });
+    asked.answer({ text: 'Done.' });
+    await reaches(owner.client, taskId, 'completed');
+    (await model.asked()).answer({ text: 'Done.' });
+    const [, second] = await runsOf(service.db, id);
+    expect(second).toMatchObject({ status: 'started', reason: null });
+    await reaches(owner.client, second?.taskId ?? '', 'completed');
+  });
+
+  it('starts the run that waits when the task before it is deleted', async () => {
+    const id = await queued();
+    const { taskId } = await startedTask(id);
+    await makeDue(service.db, id);
+    await fired(id, 2);
+    expect((await deletion(owner.client, `/v1/tasks/${taskId}`)).status).toBe(200);
+    (await model.asked()).answer({ text: 'Done.' });
+    expect((await runsOf(service.db, id))[1]).toMatchObject({ status: 'started' });
+  });
+
+  it('skips the run that waits when the automation is paused meanwhile', async () => {
+    const id = await queued();
+    const { asked } = await startedTask(id);
+    await makeDue(service.db, id);
+    await fired(id, 2);
+    expect((await owner.client.post(`/v1/automations/${id}/pause`)).status).toBe(200);
+    expect((await runsOf(service.db, id))[1]).toMatchObject({ status: 'skipped', reason: { code: 'paused' } });
+    asked.answer({ text: 'Done.' });
+  });
+});
+
+describe('failures in a row', () => {
+  it('the tenth failed task pauses the automation, a completed one before it begins the count anew', async () => {
+    const id = await planned({ cron: '0 0 1 1 *' });
+    const end = async (count: number, answer: { text: string } | { status: number }) => {
+      const { taskId, asked } = await startedTask(id, count);
+      asked.answer(answer);
+      await reaches(owner.client, taskId, 'completed', 'failed');
+      const counted = async () => (await readAutomation(service.db, id)).consecutiveFailures;
+      const before = 'status' in answer ? count - 1 : 0;
+      await until('the end to be counted', async () => (await counted()) === before);
+      await makeDue(service.db, id);
+    };
+    await end(1, { text: 'Done.' });
+    for (let n = 2; n <= 10; n++) await end(n, { status: 400 });
+    const { asked } = await startedTask(id, 11);
+    asked.answer({ status: 400 });
+    await until('the automation to be paused', async () => (await readAutomation(service.db, id)).status === 'paused');
+    expect(await readAutomation(service.db, id)).toMatchObject({
+      pausedReason: { code: 'failures', message: '10 tasks of this automation have failed in a row.' },
+      consecutiveFailures: 10,
+      nextRunAt: null,
+    });
+  });
+});
+
+describe('the log of events', () => {
+  it('has what became of each run, and each pause', async () => {
+    const id = await planned({ cron: '0 0 1 1 *' });
+    const { asked } = await startedTask(id);
+    await makeDue(service.db, id);
+    const [started, skipped] = await fired(id, 2);
+    asked.answer({ text: 'Done.' });
+    const told = await service.db.query<{ type: string; data: object }>(
+      `SELECT type, data FROM workspace_events WHERE data->>'automationId' = $1 ORDER BY xid, id`,
+      [id],
+    );
+    expect(told).toEqual([
+      {
+        type: 'automation.run_started',
+        data: { automationId: id, runId: started?.id, taskId: started?.taskId, reason: null },
+      },
+      {
+        type: 'automation.run_skipped',
+        data: { automationId: id, runId: skipped?.id, taskId: null, reason: skipped?.reason },
+      },
+    ]);
+  });
+});
+
 describe('what is checked again when an automation fires', () => {
   it('an owner who is no member any more: the run fails and the automation is paused', async () => {
     const leaver = await makeMember(service, { workspace: owner.workspace });

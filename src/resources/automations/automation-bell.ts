@@ -6,6 +6,10 @@ import type { PgChannel } from '../../platform/signals/pg-channel.js';
 export const OCCURRENCES = 'occurrences';
 
 /** Wakes the workers after the commit. A notice that is lost costs at most the second after which they look by themselves. */
-export function ringOccurrences(tx: UnitOfWork, channel: PgChannel, automationId: string): void {
-  tx.afterCommit(() => channel.send({ work: { kind: OCCURRENCES, id: automationId } }));
+export function ringOccurrences(
+  tx: UnitOfWork,
+  channel: PgChannel,
+  { id, nextRunAt }: { id: string; nextRunAt: Date | null },
+): void {
+  if (nextRunAt !== null) tx.afterCommit(() => channel.send({ work: { kind: OCCURRENCES, id } }));
 }

@@ -6,9 +6,11 @@ import { isUuid, newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
+import { PgChannel } from '../../platform/signals/pg-channel.js';
 import type { ChangeAutomationDto, CreateAutomationDto, ListAutomationsQuery } from './automation.dto.js';
 import { type AutomationDraft, changedDraft, draftOf } from './automation-draft.js';
 import { AutomationFirer } from './automation-firer.js';
+import { ringOccurrences } from './automation-bell.js';
 import { AutomationRules } from './automation-rules.js';
 import { AutomationStates, nextRunOf } from './automation-states.js';
 import type { ShownAutomation } from './automation.view.js';
@@ -45,6 +47,7 @@ export class AutomationsService {
     private readonly rules: AutomationRules,
     private readonly states: AutomationStates,
     private readonly firer: AutomationFirer,
+    private readonly channel: PgChannel,
   ) {}
 
   /** Throws 400 for what is no UUID, and 404 unless the caller sees the automation, as everything here that takes an id. */
@@ -84,6 +87,7 @@ export class AutomationsService {
     const { draft, connectionId, nextRunAt } = await this.checked(auth, tx, given);
     const [made] = await tx.run(CREATE({ auth, id: newId(), ...draft, connectionId, nextRunAt }));
     if (made === undefined) throw new Error('The automation was not inserted.');
+    ringOccurrences(tx, this.channel, made);
     return shown({ ...made, ...NO_RUN, ownerName: auth.user.name });
   }
 
@@ -112,7 +116,7 @@ export class AutomationsService {
     this.rules.checkDraft(draft, now);
     const derived = await this.derived(auth, tx, before, draft, now);
     await tx.run(CHANGE({ id, ...draft, ...derived }));
-    return this.read(tx, id);
+    return this.planned(tx, id);
   }
 
   async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
@@ -127,7 +131,7 @@ export class AutomationsService {
 
   async resume(auth: AuthContext, tx: UnitOfWork, id: string): Promise<ShownAutomation> {
     await this.states.resume(tx, await this.lockOwn(auth, tx, id), auth.workspace.plan);
-    return this.read(tx, id);
+    return this.planned(tx, id);
   }
 
   /** Runs it once, in every state of it. */
@@ -164,6 +168,13 @@ export class AutomationsService {
     const status = was === 'completed' ? 'active' : was;
     if (was === 'completed') await this.states.checkPlan(tx, workspaceId, auth.workspace.plan);
     return { status, connectionId: bound, nextRunAt: status === 'active' ? nextRunOf(draft, now) : null };
+  }
+
+  /** As it stands, and it may be due sooner than before. */
+  private async planned(tx: UnitOfWork, id: string): Promise<ShownAutomation> {
+    const automation = await this.read(tx, id);
+    ringOccurrences(tx, this.channel, automation);
+    return automation;
   }
 
   private async read(tx: UnitOfWork, id: string): Promise<ShownAutomation> {
