@@ -4,7 +4,7 @@ import { FilterError, faultOf } from './filter.js';
 import { type Fault, type HookBody, readBody } from './hook-body.mjs';
 
 const KIB = 1024;
-/** Longer bodies are hashed and parsed in the thread; this one takes the event loop less than 10 ms. Bytes. */
+/** Longer bodies are hashed and parsed in the thread; the worst of this length hold the event loop for 30 ms. Bytes. */
 const LONG = 256 * KIB;
 /** For one filter. Milliseconds. */
 const FILTER_MS = 100;
