@@ -5,9 +5,13 @@ import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
 import { Membership } from './access/workspaces/membership.entity.js';
 import { User } from './access/workspaces/user.entity.js';
 import { Workspace } from './access/workspaces/workspace.entity.js';
+import { Automation } from './resources/automations/automation.entity.js';
+import { AutomationRun } from './resources/automations/automation-run.entity.js';
 import { StorageUsage } from './resources/files/storage-usage.entity.js';
 import { StoredFile } from './resources/files/file.entity.js';
 import { Upload } from './resources/files/upload.entity.js';
+import { Connection } from './resources/integrations/connection.entity.js';
+import { HookDelivery } from './resources/integrations/hook-delivery.entity.js';
 import { Project } from './resources/projects/project.entity.js';
 import { Interaction } from './resources/tasks/interactions/interaction.entity.js';
 import { Message } from './resources/tasks/messages/message.entity.js';
@@ -33,4 +37,8 @@ export const ENTITIES = [
   StoredFile,
   StorageUsage,
   WorkspaceClaim,
+  Connection,
+  HookDelivery,
+  Automation,
+  AutomationRun,
 ];

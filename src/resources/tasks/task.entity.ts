@@ -12,10 +12,11 @@ const Count = (): PropertyDecorator => Column('int', { default: 0 });
 
 /** A job and its conversation (reference §4). Its row is the mutex of all that moves it (docs/decisions/0004). */
 @Entity('tasks')
-// By workspace, creator and project, each with created_at DESC, id DESC: TypeORM describes no order.
+// By workspace, creator, project and automation, each with created_at DESC, id DESC: TypeORM describes no order.
 @Index('tasks_page', { synchronize: false })
 @Index('tasks_creator_page', { synchronize: false })
 @Index('tasks_project_page', { synchronize: false })
+@Index('tasks_automation_page', { synchronize: false })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
 @Check('tasks_approvals_check', `approvals IN ('none', 'writes')`)
 export class Task {
@@ -61,6 +62,9 @@ export class Task {
   @Column('text', { array: true, default: '{}' }) approvedTools: string[];
   /** Of the workdir, as last measured at the end of a command. */
   @Big({ default: 0 }) workdirBytes: number;
+  /** What made it, if an automation did. Both stay when the automation is deleted: they are no foreign keys. */
+  @Column('uuid', { nullable: true }) automationId: string | null;
+  @Column('uuid', { nullable: true }) automationRunId: string | null;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
   @Timestamp({ nullable: true }) startedAt: Date | null;

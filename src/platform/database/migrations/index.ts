@@ -10,6 +10,7 @@ import { ReadUpTo1795478400011 } from './0011-read-up-to.js';
 import { KeyLastUse1795564800012 } from './0012-key-last-use.js';
 import { HoldMembership1795564800013 } from './0013-hold-membership.js';
 import { StorageUsage1795651200014 } from './0014-storage-usage.js';
+import { Automations1795737600015 } from './0015-automations.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   KeyLastUse1795564800012,
   HoldMembership1795564800013,
   StorageUsage1795651200014,
+  Automations1795737600015,
 ];

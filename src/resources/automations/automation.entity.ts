@@ -1,0 +1,76 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { User } from '../../access/workspaces/user.entity.js';
+import { Workspace } from '../../access/workspaces/workspace.entity.js';
+import type { Approvals, Budget } from '../../engine/agent/agent-engine.js';
+import type { Effort } from '../../engine/models/model-provider.js';
+import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+import { Connection } from '../integrations/connection.entity.js';
+import { Project } from '../projects/project.entity.js';
+
+export type AutomationKind = 'recurring' | 'one_time' | 'webhook';
+export type AutomationStatus = 'active' | 'paused' | 'completed';
+export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
+export type Overlap = (typeof OVERLAPS)[number];
+
+export const PAUSED_CODES = [
+  'manual',
+  'failures',
+  'integration_disconnected',
+  'subscription',
+  'owner_removed',
+] as const;
+export interface PausedReason {
+  code: (typeof PAUSED_CODES)[number];
+  message: string;
+}
+
+/** Makes tasks by a schedule, at one time, or when a provider tells of an event (reference §12). */
+@Entity('automations')
+// (workspace_id, created_at DESC, id DESC): TypeORM describes no order.
+@Index('automations_page', { synchronize: false })
+@Index('automations_due', ['nextRunAt'], { where: `status = 'active'` })
+@Index('automations_connection', ['connectionId'], { where: 'connection_id IS NOT NULL' })
+@Index('automations_project', ['projectId'], { where: 'project_id IS NOT NULL' })
+@Check('automations_kind_check', `kind IN ('recurring', 'one_time', 'webhook')`)
+@Check('automations_status_check', `status IN ('active', 'paused', 'completed')`)
+@Check('automations_approvals_check', `approvals IN ('none', 'writes')`)
+@Check('automations_overlap_check', `overlap IN ('skip', 'queue', 'allow')`)
+export class Automation {
+  @Id() id: string;
+  @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
+  @Column('uuid')
+  workspaceId: string;
+  @ForeignKey(() => User)
+  @Column('uuid')
+  ownerId: string;
+  @ForeignKey(() => Project, { onDelete: 'SET NULL' })
+  @Column('uuid', { nullable: true })
+  projectId: string | null;
+  /** That brings the events of `triggerEvent`. */
+  @ForeignKey(() => Connection, { onDelete: 'SET NULL' })
+  @Column('uuid', { nullable: true })
+  connectionId: string | null;
+  @Column('text') name: string;
+  @Column('text') kind: AutomationKind;
+  @Column('text') status: AutomationStatus;
+  @Column('jsonb', { nullable: true }) pausedReason: PausedReason | null;
+  @Column('text') content: string;
+  /** Null: chosen when it fires, as the effort. */
+  @Column('text', { nullable: true }) model: string | null;
+  @Column('text', { nullable: true }) effort: Effort | null;
+  @Column('text', { default: 'none' }) approvals: Approvals;
+  @Column('jsonb', { nullable: true }) budget: Budget | null;
+  /** `recurring` has `cron` and `timezone`, `one_time` has `runAt`, `webhook` has `triggerEvent` and may have `filter`. */
+  @Column('text', { nullable: true }) cron: string | null;
+  @Column('text', { nullable: true }) timezone: string | null;
+  @Timestamp({ nullable: true }) runAt: Date | null;
+  @Column('text', { nullable: true }) triggerEvent: string | null;
+  @Column('text', { nullable: true }) filter: string | null;
+  @Column('text') overlap: Overlap;
+  /** Null unless it is active and has a schedule. */
+  @Timestamp({ nullable: true }) nextRunAt: Date | null;
+  /** Failed tasks in a row. */
+  @Column('int', { default: 0 }) consecutiveFailures: number;
+  @CreatedAt() createdAt: Date;
+  @Timestamp({ default: () => 'now()' }) updatedAt: Date;
+}

@@ -1,0 +1,29 @@
+import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import { User } from '../../access/workspaces/user.entity.js';
+import { Workspace } from '../../access/workspaces/workspace.entity.js';
+import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+
+/** A workspace's, or a user's own, connection to a provider whose deliveries it takes (reference §13). */
+@Entity('connections')
+// (workspace_id, slug, user_id) NULLS NOT DISTINCT: TypeORM describes no such index.
+@Index('connections_one', { synchronize: false })
+export class Connection {
+  @Id() id: string;
+  @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
+  @Column('uuid')
+  workspaceId: string;
+  /** Whose own connection it is; null for the workspace's. */
+  @ForeignKey(() => User, { onDelete: 'CASCADE' })
+  @Column('uuid', { nullable: true })
+  userId: string | null;
+  /** The name of the provider. */
+  @Column('text') slug: string;
+  /** Encrypted with AES-256-GCM, as the previous one, which is taken until its time is over. */
+  @Column('bytea') secret: Buffer;
+  @Column('bytea', { nullable: true }) previousSecret: Buffer | null;
+  @Timestamp({ nullable: true }) previousSecretUntil: Date | null;
+  @Timestamp({ nullable: true }) lastDeliveryAt: Date | null;
+  /** Why the last delivery was not taken; null once one is taken again. */
+  @Column('jsonb', { nullable: true }) lastError: { code: string; message: string; at: string } | null;
+  @CreatedAt() createdAt: Date;
+}
