@@ -10,10 +10,10 @@ import { until } from './until.js';
 export function connect(
   { app }: TestApp,
   { workspace, user }: Member,
-  { own = false, slug = 'github' } = {},
+  { own = false, slug = 'github', secret }: { own?: boolean; slug?: string; secret?: string } = {},
 ): Promise<Connected> {
   const userId = own ? user.id : null;
-  return app.get(ConnectionsService, { strict: false }).connect({ workspaceId: workspace.id, userId, slug });
+  return app.get(ConnectionsService, { strict: false }).connect({ workspaceId: workspace.id, userId, slug, secret });
 }
 
 export interface Delivery {
