@@ -21,6 +21,11 @@ beforeEach(async () => {
   owner = await makeMember(service);
 });
 
+// What a test that failed has left.
+afterEach(() => {
+  for (const one of model.held.splice(0)) one.answer({ text: 'Done.' });
+});
+
 const planned = (given: PlannedAutomation = {}, by = owner) => plan(service.db, by, given);
 /** The runs of an automation, once there are so many. */
 const fired = (id: string, count = 1) => runs(service.db, id, count);
@@ -103,26 +108,25 @@ describe('an occurrence', () => {
 });
 
 describe('after a time without a worker', () => {
+  const HOUR = 3_600_000;
+
   it('the latest missed occurrence fires and the others are on record as skipped', async () => {
-    const [row] = await service.db.query<{ late: number }>(
-      `SELECT extract(epoch FROM date_trunc('hour', now()) - interval '2 hours' - now())::float8 AS late`,
-    );
-    const id = await planned({ cron: '0 * * * *', dueIn: row?.late ?? 0 });
-    const [first, second, latest] = await fired(id, 3);
-    expect([first, second, latest].map((run) => run?.status)).toEqual(['skipped', 'skipped', 'started']);
-    expect(first?.reason).toEqual({ code: 'missed', message: 'No worker ran at this time.' });
-    const hours = [first, second, latest].map((run) => run?.scheduledAt?.getTime() ?? 0);
-    expect(hours.map((hour) => hour - (hours[0] ?? 0))).toEqual([0, 3_600_000, 7_200_000]);
+    const id = await planned({ cron: '0 * * * *', dueIn: null });
+    const latest = Math.floor(Date.now() / HOUR) * HOUR;
+    await makeDue(service.db, id, new Date(latest - 2 * HOUR));
+    const found = await fired(id, 3);
+    expect(found.map(({ status }) => status)).toEqual(['skipped', 'skipped', 'started']);
+    expect(found[0]?.reason).toEqual({ code: 'missed', message: 'No worker ran at this time.' });
+    const times = found.map(({ scheduledAt }) => scheduledAt?.getTime());
+    expect(times).toEqual([latest - 2 * HOUR, latest - HOUR, latest]);
     (await model.asked()).answer({ text: 'Done.' });
   });
 
   it('nothing fires that is later than the window', async () => {
-    // Yesterday, two minutes after this time of the day: the last occurrence is almost a day ago.
-    const [row] = await service.db.query<{ cron: string; late: number }>(
-      `SELECT extract(minute FROM at) || ' ' || extract(hour FROM at) || ' * * *' AS cron, extract(epoch FROM at - now())::float8 AS late
-       FROM (SELECT date_trunc('minute', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '23 hours 58 minutes' AS at) t`,
-    );
-    const id = await planned({ cron: row?.cron ?? '', dueIn: row?.late ?? 0 });
+    // Each day at the hour after this one: the last time was 23 hours ago.
+    const last = new Date(Math.floor(Date.now() / HOUR) * HOUR - 23 * HOUR);
+    const id = await planned({ cron: `0 ${last.getUTCHours()} * * *`, dueIn: null });
+    await makeDue(service.db, id, last);
     expect(await fired(id)).toMatchObject([{ status: 'skipped', reason: { code: 'missed' } }]);
   });
 });
@@ -190,8 +194,9 @@ describe('overlap queue', () => {
     await makeDue(service.db, id);
     await fired(id, 2);
     expect((await deletion(owner.client, `/v1/tasks/${taskId}`)).status).toBe(200);
+    const started = async () => (await runsOf(service.db, id))[1]?.status === 'started';
+    await until('the run that waits to start', started);
     (await model.asked()).answer({ text: 'Done.' });
-    expect((await runsOf(service.db, id))[1]).toMatchObject({ status: 'started' });
   });
 
   it('skips the run that waits when the automation is paused meanwhile', async () => {

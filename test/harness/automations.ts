@@ -63,12 +63,19 @@ export async function plan(db: TestDatabase, owner: Member, given: PlannedAutoma
       dueIn,
     ],
   );
+  if (dueIn !== null) await wake(db);
   return id;
 }
 
-/** Makes it due now, as the clock would. */
-export async function makeDue(db: TestDatabase, id: string): Promise<void> {
-  await db.query(`UPDATE automations SET next_run_at = date_trunc('milliseconds', now()) WHERE id = $1`, [id]);
+/** Tells the workers, as a write of the API does. */
+async function wake(db: TestDatabase): Promise<void> {
+  await db.query(`SELECT pg_notify('millwright', '{"work":{"kind":"occurrences","id":"planned"}}')`);
+}
+
+/** Makes it due, as the clock would: now, or at a time. */
+export async function makeDue(db: TestDatabase, id: string, at = new Date()): Promise<void> {
+  await db.query('UPDATE automations SET next_run_at = $2 WHERE id = $1', [id, at]);
+  await wake(db);
 }
 
 /** Oldest first. */
