@@ -87,7 +87,7 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
     this.stopping = true;
     if (this.soon !== null) clearTimeout(this.soon);
     await this.looking;
-    await Promise.all(this.handlers.map(({ reading }) => reading));
+    await Promise.all(this.handlers.flatMap(({ reading }) => reading ?? []));
   }
 
   private wake(): void {
