@@ -129,7 +129,7 @@ describe('A task that waits for an approval (reference §5)', () => {
       return [await statuses(id), bench.workdir(id)];
     };
     const waits = (words: string) => untilWaiting(bench.service.db, words);
-    // Both settle the call last, so whoever is first holds the task and waits here.
+    // Both settle the call last, so the first of them holds the task and waits here.
     const holdingCall = (id: string) => {
       const call = `SELECT 1 FROM tool_invocations v JOIN messages m ON m.id = v.message_id WHERE m.task_id = $1`;
       return holding(bench.service.db, `${call} FOR UPDATE OF v`, [id]);

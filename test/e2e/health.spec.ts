@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { Readiness } from '../../src/operator/health/readiness.js';
 import { bootApp, bootWorker, useService } from '../harness/app.js';
@@ -66,9 +68,15 @@ describe('Health and figures (reference §16)', () => {
     expect(await operator.run('doctor')).toMatch(/^✔ process: ok\n[^]*\n! missing: Sandbox none: NOTHING/);
   });
 
-  it('doctor ends with 1 and says so where no service answers', async () => {
+  it.each([
+    ['nothing', null],
+    ['something else', '{}'],
+  ])('doctor ends with 1 and says so where %s answers', async (_what, answer) => {
     const PORT = String(await freePort());
+    const other = createServer((_req, res) => res.end(answer));
+    if (answer !== null) await once(other.listen(Number(PORT), '127.0.0.1'), 'listening');
     const { code, out } = await new Operator(service, { PORT }).spawn('doctor', '--json');
+    other.close();
     const detail = `No service answers at http://127.0.0.1:${PORT}.`;
     expect([code, JSON.parse(out)]).toEqual([
       1,

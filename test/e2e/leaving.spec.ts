@@ -130,7 +130,7 @@ describe('A member who is removed (reference §3)', () => {
     expect((await other.client.post(`/v1/tasks/${waiting.id}/interaction`, reply)).status).toBe(202);
     (await model.asked()).answer({ text: 'I see.' });
     await finished(other.client, waiting.id);
-    // A message says who sent it, whoever owns the task.
+    // A message says who sent it, and not who owns the task.
     const [first] = await readMessages(other.client, running.id);
     expect(first?.createdBy?.id).toBe(leaver.user.id);
 

@@ -122,7 +122,7 @@ describe('A message that interrupts (reference §5)', () => {
     expect(users.every(({ status }) => status === 'complete')).toBe(true);
   });
 
-  it('that races the completion is read, whoever wins', async () => {
+  it('that races the completion is read, whichever of the two wins', async () => {
     for (let round = 0; round < 15; round++) {
       const { id } = await createTask(member.client, { content: `Round ${round}.` });
       const first = await asked();

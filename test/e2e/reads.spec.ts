@@ -63,7 +63,7 @@ describe('Reads that come together travel together', () => {
     expect(await Promise.all(numbers(20).map((n) => ask(n + 1)))).toHaveLength(20);
   });
 
-  it('whoever asks through HTTP gets the own answer, and nobody that of a neighbour', async () => {
+  it('each who asks through HTTP gets the own answer, and nobody that of a neighbour', async () => {
     const other = await makeMember(service);
     const tasks: string[] = [];
     for (const n of numbers(10)) tasks.push((await createTask(member.client, { content: `Task ${n}` })).id);

@@ -164,7 +164,7 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
     expect(stored.filter(({ body }) => /Secret|Hidden|Because/.test(body))).toEqual([]);
   });
 
-  it('a deletion that races with its work leaves nothing, whoever is first', async () => {
+  it('a deletion that races with its work leaves nothing, whichever of them is first', async () => {
     const ids: string[] = [];
     for (let round = 0; round < 12; round++) {
       const content = script(call('bash', { command: 'touch a' }), { text: 'Quick.', firstByteMs: round });

@@ -87,7 +87,7 @@ describe('What a client may do in which status (reference §5)', () => {
     expect(await service.db.query('SELECT 1 FROM messages WHERE task_id = $1', [id])).toEqual([]);
   }); // prettier-ignore
 
-  it('members may send messages to, answer and cancel tasks that they see, whoever created them', async () => {
+  it('members may send messages to, answer and cancel tasks that they see, also those that others have created', async () => {
     const colleague = await makeMember(service, { workspace: member.workspace });
     const { id: projectId } = await createProject(member, { name: 'P', visibility: 'workspace' });
     const id = await taskIn('queued');

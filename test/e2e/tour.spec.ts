@@ -25,7 +25,7 @@ function installed(...programs: string[]): boolean {
   }
 }
 
-(installed('bash', 'curl', 'jq') ? describe : describe.skip)('The tour of the README', () => {
+(installed('bash', 'curl', 'jq') ? describe : describe.skip)('The tour of the README, with bash, curl and jq', () => {
   const folder = temporaryFolder();
   let db: TestDatabase;
   let service: ServiceProcess;

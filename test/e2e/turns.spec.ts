@@ -134,7 +134,7 @@ describe('What a turn leaves, and what adds up over all turns (reference §4, §
     expect((await results(task)).at(-1)).toMatchObject({ output: { stdout: 'kept\n' } });
   });
 
-  it('a member answers the question of a task that it sees, whoever created it', async () => {
+  it('a member answers the question of a task that it sees, also when another has created it', async () => {
     const colleague = await makeMember(service, { workspace: member.workspace });
     const { id: projectId } = await createProject(member, { name: 'Shared', visibility: 'workspace' });
     const content = script(call('ask', { question: 'Why?' }), { text: 'I see.' });

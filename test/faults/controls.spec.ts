@@ -97,18 +97,21 @@ async function lateWrites(mutation: Mutation): Promise<Violation[]> {
   const network = await relayTo(db.url);
   const options = { databaseUrl: db.url, firstWorkerUrl: network.url, dist: mutant.dist, workers: 2, leaseSeconds: 2 };
   const world = await World.start(options);
-  const load = Array.from({ length: 40 }, (_, n) => orderOf(`late-${n}`, 'slow', 700));
-  const running = (epoch: number, count: number) => async () => {
-    const sql = `SELECT count(*)::int AS n FROM runs WHERE status = 'running' AND epoch >= $1`;
-    return ((await db.query<{ n: number }>(sql, [epoch]))[0]?.n ?? 0) >= count;
-  };
+  const load = Array.from({ length: 24 }, (_, n) => orderOf(`late-${n}`, 'slow', 700));
+  const running =
+    (count: number, which = 'epoch = 1') =>
+    async () => {
+      const sql = `SELECT count(*)::int AS n FROM runs r WHERE status = 'running' AND ${which}`;
+      return ((await db.query<{ n: number }>(sql))[0]?.n ?? 0) >= count;
+    };
   try {
     await send(world, load);
     // More than the other worker has places for: the first one has some.
-    await until('the runs to be under way', running(1, 20), { within: 60_000 });
+    await until('the runs to be under way', running(20), { within: 60_000 });
     network.hold();
     // Claimed is epoch 1, recovered 2, claimed again 3.
-    await until('another worker to take them over', running(3, 4), { within: 60_000 });
+    const written = 'SELECT FROM messages m WHERE m.task_id = r.task_id AND m.created_at > r.claimed_at';
+    await until('another worker to write', running(4, `epoch >= 3 AND EXISTS (${written})`), { within: 60_000 });
     network.release();
     await settled(db, 'late');
     return violations(load, await readHistory(db, world, 'late'));

@@ -9,9 +9,9 @@ import { report } from './report.js';
 import { settled } from './settled.js';
 import { World } from './world.js';
 
-const RESTARTS = 5;
+const RESTARTS = LONG ? 5 : 3;
 /** In each time between two kills. */
-const TASKS = LONG ? 4_000 : 120;
+const TASKS = LONG ? 4_000 : 80;
 
 describe(`PostgreSQL is killed and started again ${RESTARTS} times: seed ${SEED} (reference §5)`, () => {
   let database: PostgresServer;

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands before a Redis and loses a share of the signals, while whoever sent them is told that all is well. */
+/** Stands before a Redis and loses a share of the signals, while their sender is told that all is well. */
 export interface LossyRelay {
   url: string;
   passed: number;

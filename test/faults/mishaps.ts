@@ -37,10 +37,15 @@ interface Surroundings {
 
 /**
  * Lets the mishaps happen, each at its time, until the list or the load is over; then everything runs again. One worker
- * of those that are up is always spared: on a machine where a boot takes long, nothing would ever be done otherwise.
+ * of those that are up is always spared: on a machine where a boot takes long, nothing would ever be done otherwise. Counts in
+ * `happened`.
  */
-export async function happen(list: Mishap[], world: World, { redis, freezeMs, signal }: Surroundings) {
-  const happened: Happened = { kills: 0, freezes: 0, flushes: 0 };
+export async function happen(
+  list: Mishap[],
+  world: World,
+  { redis, freezeMs, signal }: Surroundings,
+  happened: Happened,
+): Promise<void> {
   const frozen = new Map<ServiceProcess, Promise<void>>();
   const victim = async (place: number): Promise<number | null> => {
     for (; !signal.aborted; await wait(50)) {
@@ -75,5 +80,4 @@ export async function happen(list: Mishap[], world: World, { redis, freezeMs, si
     }
   }
   await Promise.all(frozen.values());
-  return happened;
 }

@@ -1,4 +1,4 @@
-/** A line of figures for whoever runs the suite. */
+/** A line of figures for the person who runs the suite. */
 export function report(what: string, figures: Record<string, unknown> = {}): void {
   const words = Object.entries(figures).map(([name, figure]) => `${name} ${String(figure)}`);
   process.stderr.write(`faults: ${[what, ...words].join(', ')}\n`);

@@ -10,7 +10,7 @@ import { World } from './world.js';
 
 /** The service's own lease in the long form, and one that takes a third of the time; heartbeat and fence are fractions of it. */
 const LEASE_SECONDS = LONG ? 12 : 4;
-const DEATHS = LONG ? 10 : 2;
+const DEATHS = LONG ? 10 : 1;
 /** Held by three workers, of whose 16 places each one workspace gets 12: so that two can hold them all. */
 const TASKS = 24;
 

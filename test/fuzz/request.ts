@@ -146,7 +146,7 @@ function withHeader(headers: [string, string][], { name, value }: Aspect<'header
   return value === null ? rest : [...rest, [name, value]];
 }
 
-/** The request as a command line, for whoever wants to see the failure again. */
+/** The request as a command line, for a person who wants to see the failure again. */
 export function curl({ method, path, headers, body }: Sent, url: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const words = headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);

@@ -59,7 +59,7 @@ function contractOf(url: string): Promise<Contract | null> {
   if (found === undefined) {
     found = read(url);
     known.set(url, found);
-    // Whoever waits for it hears of an error.
+    // The caller that waits for it hears of an error.
     found.then(
       (contract) => contract === null && known.delete(url),
       () => known.delete(url),

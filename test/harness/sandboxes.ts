@@ -89,7 +89,7 @@ export function describeWays(tests: (way: Way) => void): void {
   }
 }
 
-/** One task's sandbox, whoever runs it. */
+/** One task's sandbox, of any driver. */
 export interface TaskSandbox {
   /** As the host names it. */
   workdir: string;

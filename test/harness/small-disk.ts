@@ -4,7 +4,7 @@ import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// It goes with whoever asked for it, however that ends: the shell then reads the end of its input.
+// It goes with the process that asked for it, however that ends: the shell then reads the end of its input.
 const KEEPER = `mount -t tmpfs -o "size=$2,mode=0755" small "$1" && echo mounted && read -r _; umount -l "$1"; rmdir "$1"`;
 
 /** A file system of its own, in memory, with a limit of its size. Only root may make one. */

@@ -24,8 +24,8 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
   });
 
   /** The one sentence beside the lines of the log; fails unless it ends by itself, with 1, and nowhere with a stack. */
-  async function refusal(change: Record<string, string>): Promise<string> {
-    const service = await ServiceProcess.spawn({ ...env, ...change });
+  async function refusal(change: Record<string, string>, through: string[] = []): Promise<string> {
+    const service = await ServiceProcess.spawn({ ...env, ...change }, MAIN, through);
     await until('it to end', () => service.ended, { within: 50_000 });
     expect([service.child.exitCode, service.log]).toEqual([1, expect.not.stringMatching(/^\s+at |"stack"/m)]);
     const said = service.log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
@@ -49,6 +49,12 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
     writeFileSync(file, '');
     expect(await refusal({ DATA_DIR: join(file, 'data') })).toMatch(
       /^DATA_DIR: a folder that can be made is expected \(ENOTDIR/m,
+    );
+  }, 60_000);
+
+  it('the limit of open files is below the one of a command', async () => {
+    expect(await refusal({ ROLE: 'worker' }, ['prlimit', '--nofile=4095:4095'])).toMatch(
+      /^nofile: a hard limit of at least 4096 is expected where tasks run\. .* open 4095 files /,
     );
   }, 60_000);
 

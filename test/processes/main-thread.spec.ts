@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { useService } from '../harness/app.js';
 import { Client, makeMember } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { ROOMY } from '../harness/limits.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { longestSpan, watchedSpans } from '../harness/spans.js';
 import { createTask, finished } from '../harness/tasks.js';
 
 const MIB = 1024 * 1024;
 /** Milliseconds of the main thread's own CPU time between two turns of the event loop (docs/operating.md, "Walls"). */
 const LONGEST = 100;
-const WATCH = fileURLToPath(new URL('../harness/span-watch.mjs', import.meta.url));
 
 /** As often as a MiB holds it, beside what stands around. */
 const fill = (piece: string, separator = '', most = Infinity) => {
@@ -78,8 +75,7 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
       CONFIG_FILE: config,
       SANDBOX: 'none',
       LOG_LEVEL: 'fatal',
-      NODE_OPTIONS: `--import=${WATCH}`,
-      SPAN_SOCKET: socket,
+      ...watchedSpans(socket),
     });
     client = new Client(service.url, member.key.secret);
     document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
@@ -89,14 +85,13 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
     folder.remove();
   });
 
-  const longest = async () => Number(await text(createConnection(socket)));
   /** Of the tries the shortest: a thread that is pushed off its processor finds its caches cold, which is no work of its own. */
   const measured = async (act: () => Promise<unknown>) => {
     let best = Infinity;
     for (let tries = 0; tries < 4 && best > LONGEST; tries++) {
-      await longest();
+      await longestSpan(socket);
       await act();
-      best = Math.min(best, await longest());
+      best = Math.min(best, await longestSpan(socket));
     }
     return best;
   };

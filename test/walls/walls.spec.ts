@@ -70,6 +70,7 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
     const { watch, bystander } = world;
     const tasks = () => tenants.flatMap(({ created }) => created);
     const before = await watch.begin(tasks);
+    await world.standstill();
     const from = Date.now();
     const failed = await act(from).then(() => [], messageOf);
     await watch.look();
@@ -84,7 +85,7 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
       seconds: (to - from) / 1000,
       wrongs,
       ...readsAndTasks(bystander.requests, bystander.tasks, { from, to }),
-      ...world.standstill(from),
+      ...(await world.standstill()),
       most,
       over: overBounds({ ...most, stored: kept }, boundsOf(circumstances)),
       answers: answersOf(tenants),

@@ -1,9 +1,8 @@
 // The installation under attack: one process of the API and one worker, as an operator would run them, with PostgreSQL, Redis
 // and sandboxes. Each attack has a workspace of its own, so that none begins with used-up limits.
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL, fileURLToPath } from 'node:url';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { findProgram } from '../../src/engine/sandbox/host.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
@@ -13,12 +12,12 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { temporaryDataDir } from '../harness/embedded.js';
 import { RedisServer } from '../harness/redis.js';
 import { MAIN, ServiceProcess } from '../harness/service.js';
+import { longestSpan, watchedSpans } from '../harness/spans.js';
 import { Bystander } from './bystander.js';
 import { CONFIG, LIMITS } from './bounds.js';
 import { TenantA } from './tenant-a.js';
 import { UsageWatch } from './usage.js';
 
-const PROBE = pathToFileURL(fileURLToPath(new URL('./standstill.mjs', import.meta.url))).href;
 const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
 const ROLES = ['api', 'worker'] as const;
 type Role = (typeof ROLES)[number];
@@ -99,14 +98,10 @@ export class World {
     ];
   }
 
-  /** The longest spans of computing of each main thread since a time, milliseconds (standstill.mjs). */
-  standstill(since: number): Record<Role, number> {
-    const longest = (role: Role) => {
-      const lines = readFileSync(this.standstillFile(role), 'utf8').trim().split('\n');
-      const spans = lines.map((line) => line.split(' ').map(Number)).filter(([at = 0]) => at >= since);
-      return Math.max(0, ...spans.map(([, span = 0]) => span));
-    };
-    return { api: longest('api'), worker: longest('worker') };
+  /** The longest span of computing of each main thread since this was last asked, milliseconds; 0 of a process that ended. */
+  async standstill(): Promise<Record<Role, number>> {
+    const longest = (role: Role) => longestSpan(this.spans(role)).catch(() => 0);
+    return { api: await longest('api'), worker: await longest('worker') };
   }
 
   /** Whether the worker bounds a sandbox by a control group, as its boot has said. */
@@ -133,8 +128,7 @@ export class World {
       CONFIG_FILE: join(this.folder.path, 'millwright.json'),
       MAX_UPLOAD_BYTES: String(LIMITS.uploadBytes),
       WORKER_CONCURRENCY: String(LIMITS.places),
-      NODE_OPTIONS: `--import ${PROBE}`,
-      MILLWRIGHT_STANDSTILL: this.standstillFile(role),
+      ...watchedSpans(this.spans(role)),
     };
     // The same port again, where the other tenant asks.
     const port = role === 'api' && this.port !== '' ? { PORT: this.port } : {};
@@ -145,8 +139,9 @@ export class World {
     return process;
   }
 
-  private standstillFile(role: Role): string {
-    return join(this.folder.path, `standstill.${role}`);
+  /** The socket at which a process is asked for its longest span. */
+  private spans(role: Role): string {
+    return join(this.folder.path, `${role}.spans`);
   }
 
   private async makeMembers(names: string[]): Promise<void> {

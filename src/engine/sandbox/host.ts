@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { SandboxError } from './sandbox.js';
 
@@ -32,8 +34,24 @@ export function script(name: 'launch' | 'enter' | 'init' | 'namespaces' | 'probe
   return readFileSync(new URL(`./launch/${name}.sh`, import.meta.url), 'utf8').replace(/^\s*#.*\n/gm, '');
 }
 
+/** A name for what is this process's own and useless after its end: `host.pid.chance`, with no other dots. */
+export function ownName(): string {
+  return `${host()}.${process.pid}.${randomBytes(4).toString('hex')}`;
+}
+
+/** Whether something with such a name, or one that begins with it, is of a process of this host that has ended. */
+export function isLeftOver(name: string): boolean {
+  const [of, pid] = name.split('.');
+  return of === host() && !alive(Number(pid));
+}
+
+/** Containers that share a folder or control groups do not share process ids. */
+function host(): string {
+  return hostname().replaceAll('.', '-');
+}
+
 /** Whether a process of this number is there, somebody else's included. */
-export function alive(pid: number): boolean {
+function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -25,6 +25,9 @@ SELECT (SELECT count(*) FROM runs WHERE status = 'queued')::float8 AS queued,
   coalesce((SELECT sum(stored_bytes) FROM storage_usage), 0)::float8 AS files,
   coalesce((SELECT sum(workdir_bytes) FROM storage_usage), 0)::float8 AS workdirs`.rows<Queue>();
 
+/** The value of the gauge's label, and the figure. */
+type Figure = [string, number];
+
 /** Figures that are read when Prometheus asks: the queue, from the database, and the process itself. */
 @Injectable()
 export class ServiceFigures implements OnModuleInit {
@@ -37,11 +40,11 @@ export class ServiceFigures implements OnModuleInit {
 
   onModuleInit(): void {
     const { metrics } = this;
-    const one = (read: () => number) => () => Promise.resolve<[string, number][]>([['', read()]]);
-    metrics.gauge('runs', 'Runs that are not over, of all processes; asking: waiting for a person.', 'state', () => this.runs());
-    metrics.gauge('queue_age_seconds', 'How long the oldest queued run has waited.', null, () => this.age());
-    const stored = 'Bytes of uploads and files, equal ones of a workspace once, and of workdirs as last measured.';
-    metrics.gauge('stored_bytes', stored, 'kind', () => this.stored());
+    const one = (read: () => number) => () => Promise.resolve<Figure[]>([['', read()]]);
+    metrics.gauge('runs', 'Runs that are not over, of all processes; asking: waiting for a person.', 'state', this.shown(runs));
+    metrics.gauge('queue_age_seconds', 'How long the oldest queued run has waited.', null, this.shown(({ age }) => [['', age]]));
+    const bytes = 'Bytes of uploads and files, equal ones of a workspace once, and of workdirs as last measured.';
+    metrics.gauge('stored_bytes', bytes, 'kind', this.shown(stored));
     metrics.gauge('process_resident_bytes', 'Resident memory.', null, one(() => process.memoryUsage.rss()));
     metrics.gauge('process_uptime_seconds', 'Since the start of the process.', null, one(() => process.uptime()));
     metrics.gauge('disk_free_bytes', 'Free on the file system with the least to spare.', null, one(() => this.space.scarcest.free));
@@ -55,28 +58,11 @@ export class ServiceFigures implements OnModuleInit {
   } // prettier-ignore
 
   // Without a database the rest of the figures is all the more of interest: these are then missing.
-  private async runs(): Promise<[string, number][]> {
-    const queue = await this.read();
-    if (queue === undefined) return [];
-    return [
-      ['queued', queue.queued],
-      ['running', queue.running],
-      ['asking', queue.waiting],
-    ];
-  }
-
-  private async age(): Promise<[string, number][]> {
-    const queue = await this.read();
-    return queue === undefined ? [] : [['', queue.age]];
-  }
-
-  private async stored(): Promise<[string, number][]> {
-    const figures = await this.read();
-    if (figures === undefined) return [];
-    return [
-      ['files', figures.files],
-      ['workdirs', figures.workdirs],
-    ];
+  private shown(figures: (queue: Queue) => Figure[]): () => Promise<Figure[]> {
+    return async () => {
+      const queue = await this.read();
+      return queue === undefined ? [] : figures(queue);
+    };
   }
 
   private reading: Promise<Queue | undefined> | undefined;
@@ -90,4 +76,19 @@ export class ServiceFigures implements OnModuleInit {
       .finally(() => (this.reading = undefined));
     return this.reading;
   }
+}
+
+function runs({ queued, running, waiting }: Queue): Figure[] {
+  return [
+    ['queued', queued],
+    ['running', running],
+    ['asking', waiting],
+  ];
+}
+
+function stored({ files, workdirs }: Queue): Figure[] {
+  return [
+    ['files', files],
+    ['workdirs', workdirs],
+  ];
 }

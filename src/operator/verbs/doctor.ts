@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { type Env, readEnv } from '../../platform/config/env.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
-import type { readinessSchema } from '../health/readiness.js';
+import { readinessSchema } from '../health/readiness.js';
 
 interface Check {
   name: string;
@@ -38,7 +38,7 @@ async function examine(origin: string): Promise<Check[]> {
   let ready: z.output<typeof readinessSchema>;
   try {
     const answer = await fetch(`${origin}/health/ready`, { signal: AbortSignal.timeout(PATIENCE) });
-    ready = (await answer.json()) as typeof ready;
+    ready = readinessSchema.parse(await answer.json());
   } catch {
     const advice = 'Start it, or give HOST and PORT as the service has them.';
     return [{ name: 'service', status: 'fail', detail: `No service answers at ${origin}.`, advice }];

@@ -50,8 +50,11 @@ export function connectionLimit(env: Env, limit = descriptorLimit()): Connection
   return { most: left, warning: `${allowed}, so it takes ${left} connections at once; it needs ${sum}. ${more}.` };
 }
 
-/** Node raises the soft limit to the hard one when it starts. Infinite where the system does not say. */
-function descriptorLimit(): number {
+/**
+ * How many descriptors the system lets this process have: the hard limit, to which Node raises the soft one when it starts. Infinite
+ * where the system does not say.
+ */
+export function descriptorLimit(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return soft === undefined ? Infinity : Number(soft);

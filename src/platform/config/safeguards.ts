@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 
-interface Facts {
+/** Whole sentences. */
+export interface Facts {
   inForce?: readonly string[];
   missing?: readonly string[];
 }
@@ -14,7 +15,6 @@ interface Facts {
 export class Safeguards implements OnApplicationBootstrap {
   private readonly facts = { inForce: [] as string[], missing: [] as string[] };
 
-  /** Whole sentences. */
   report({ inForce = [], missing = [] }: Facts): void {
     this.facts.inForce.push(...inForce);
     this.facts.missing.push(...missing);

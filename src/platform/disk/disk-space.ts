@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataDir } from '../config/data-dir.js';
 import { Env } from '../config/env.js';
+import type { Facts } from '../config/safeguards.js';
 import { storageFull } from './storage-full.js';
 
 /** How old an answer may be, in milliseconds. One look takes 0.1 ms. */
@@ -82,13 +83,13 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     return rest.reduce((least, one) => (one.free - one.reserve < least.free - least.reserve ? one : least), first);
   }
 
-  /** What is in force and what is not, one sentence each. */
-  get report(): { active: string[]; missing: string[] } {
+  /** For the safeguards of the process. */
+  get report(): Facts {
     if (this.reserve === 0) {
-      return { active: [], missing: ['DISK_RESERVE_BYTES is 0: nothing is refused before a disk is full.'] };
+      return { missing: ['DISK_RESERVE_BYTES is 0: nothing is refused before a disk is full.'] };
     }
     const kept = this.found.map(({ reserve }) => Math.round(reserve / 1024 ** 2));
-    return { active: [`Kept free on the disks of the service: ${kept.join(' MiB, ')} MiB.`], missing: [] };
+    return { inForce: [`Kept free on the disks of the service: ${kept.join(' MiB, ')} MiB.`] };
   }
 
   /** Throws `storage_full` while there is less space than the reserve. */

@@ -12,7 +12,6 @@ export class DiskModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { active, missing } = this.space.report;
-    this.safeguards.report({ inForce: active, missing });
+    this.safeguards.report(this.space.report);
   }
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../http/api-error.js';
 
 // No space left, and the quota of the system's user is used up; PostgreSQL's own disk_full (Appendix A of its manual).
 const FULL = new Set(['ENOSPC', 'EDQUOT', '53100']);
-/** A failure is wrapped once by the storage and once by whoever reads from it; a circle of causes must end too. */
+/** The storage wraps a failure once, and the service that reads from it once more; a circle of causes must end too. */
 const MAX_CAUSES = 8;
 
 /** Whether the error, or one that it was caused by, says that a disk is full. */

@@ -41,7 +41,7 @@ export const ERRORS = {
   storage_full: [503, 'internal_error'],
 } as const satisfies Record<string, readonly [number, string]>;
 
-/** When to try again, in seconds, where whoever throws does not say. */
+/** When to try again, in seconds, where the code that throws gives no header. */
 const RETRY_AFTER: Partial<Record<string, string>> = { unavailable: '1', storage_full: '30' };
 /** Conflicts that pass by themselves. */
 const PASSING: ReadonlySet<string> = new Set([

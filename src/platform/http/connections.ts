@@ -57,6 +57,7 @@ export class Connections {
   private readonly open = new Map<Socket, Connection>();
   private readonly networks = new Map<string, Group>();
   private all = group(0);
+  private mostOfNetwork = 0;
   private readonly refused = new WeakMap<Socket, ApiError>();
   private lingering = 0;
   private loggedAt = -Infinity;
@@ -84,9 +85,10 @@ export class Connections {
   watch(server: Server, trust: Trust): void {
     const { most, warning } = connectionLimit(this.env);
     if (warning !== null) this.logger.warn(warning);
-    const half = Math.max(1, Math.floor(most / 2));
-    this.safeguards.report({ inForce: [`Connections: at most ${most}, ${half} of them from one address.`] });
     this.all = group(most);
+    this.mostOfNetwork = Math.max(1, Math.floor(most / 2));
+    const inForce = [`Connections: at most ${most}, ${this.mostOfNetwork} of them from one address.`];
+    this.safeguards.report({ inForce });
     server.on('connection', (socket: Socket) => this.admit(socket, trust));
     server.on('request', (req: IncomingMessage, res: ServerResponse) => this.begin(req, res));
     const timer = setInterval(() => this.sweep(performance.now()), SWEEP_MS).unref();
@@ -115,7 +117,8 @@ export class Connections {
     // It has gone already.
     if (remoteAddress === undefined) return;
     const network = networkOf(remoteAddress);
-    const groups = trust(remoteAddress, 0) ? [this.all] : [this.networkGroup(network), this.all];
+    const own = trust(remoteAddress, 0) ? null : (this.networks.get(network) ?? group(this.mostOfNetwork));
+    const groups = own === null ? [this.all] : [own, this.all];
     const full = groups.find(({ open, most, idle }) => open >= most && idle.size === 0);
     if (full !== undefined) {
       this.refuse(socket, full);
@@ -127,14 +130,10 @@ export class Connections {
     }
     const connection = { socket, groups, network, requests: 0, taken: 0, takenAt: 0, unsent: null, unsentUntil: 0 };
     this.open.set(socket, connection);
-    if (groups[0] !== this.all) this.networks.set(network, groups[0] ?? this.all);
+    if (own !== null) this.networks.set(network, own);
     for (const { idle } of groups) idle.add(connection);
     for (const one of groups) one.open += 1;
     socket.once('close', () => this.leave(connection));
-  }
-
-  private networkGroup(network: string): Group {
-    return this.networks.get(network) ?? group(Math.max(1, Math.floor(this.all.most / 2)));
   }
 
   private begin(req: IncomingMessage, res: ServerResponse): void {

@@ -25,8 +25,9 @@ export class FieldsPipe extends ValidationPipe {
     if (inQuery) checkQuery(value as Record<string, unknown>);
     refuseNames(value as object, '', inQuery);
     if (!inQuery && metadata.metatype !== undefined) {
-      checkLengths(value as Record<string, unknown>, metadata.metatype);
-      checkNested(value as Record<string, unknown>, metadata.metatype);
+      const inner = innerOf(metadata.metatype);
+      checkLengths(value as Record<string, unknown>, inner);
+      checkNested(value as Record<string, unknown>, inner);
     }
     try {
       return (await super.transform(value, metadata)) as unknown;
@@ -61,34 +62,57 @@ function refuseNames(value: object, path: string, inQuery: boolean): void {
   if (name !== undefined) throw unknown(path + name, inQuery);
 }
 
+/** The fields of a DTO class that hold lists or objects, by their names. */
+interface Inner {
+  /** Those with a maximum, and that. */
+  lists: { name: string; most: number }[];
+  /** Those that hold one object of a class. */
+  objects: string[];
+  /** Those, and the ones that hold a list of them. */
+  nested: string[];
+}
+
+type Type = NonNullable<ArgumentMetadata['metatype']>;
+/** Known for each class from its first body on: class-validator goes through all classes to tell. */
+const INNER = new WeakMap<Type, Inner>();
+
+function innerOf(type: Type): Inner {
+  const known = INNER.get(type);
+  if (known !== undefined) return known;
+  const checks = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const nested = checks.filter((check) => check.type === ValidationTypes.NESTED_VALIDATION);
+  const limits = checks.filter(({ name }) => name === ARRAY_MAX_SIZE);
+  const inner: Inner = {
+    lists: limits.map(({ propertyName: name, constraints }) => ({ name, most: (constraints as [number])[0] })),
+    objects: nested.filter(({ each }) => !each).map(({ propertyName }) => propertyName),
+    nested: nested.map(({ propertyName }) => propertyName),
+  };
+  INNER.set(type, inner);
+  return inner;
+}
+
 /**
  * Measures the lists of a body first: class-validator checks each item of a list that is too long, or stands in place of one object,
  * 10 µs and an error for each.
  */
-function checkLengths(body: Record<string, unknown>, type: NonNullable<ArgumentMetadata['metatype']>): void {
-  const checks = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const objects = checks.filter((check) => check.type === ValidationTypes.NESTED_VALIDATION && !check.each);
-  const listed = objects.find(({ propertyName }) => Array.isArray(body[propertyName]));
+function checkLengths(body: Record<string, unknown>, { lists, objects }: Inner): void {
+  const listed = objects.find((name) => Array.isArray(body[name]));
   if (listed !== undefined) {
-    const { propertyName: param } = listed;
-    throw new ApiError('invalid_field', `${param} must be an object.`, { param });
+    throw new ApiError('invalid_field', `${listed} must be an object.`, { param: listed });
   }
-  for (const { propertyName, constraints } of checks.filter(({ name }) => name === ARRAY_MAX_SIZE)) {
-    const [most] = constraints as [number];
-    const list = body[propertyName];
+  for (const { name, most } of lists) {
+    const list = body[name];
     if (!Array.isArray(list) || list.length <= most) continue;
-    const message = `${propertyName} must contain no more than ${most} elements.`;
-    throw new ApiError('invalid_field', message, { param: propertyName });
+    throw new ApiError('invalid_field', `${name} must contain no more than ${most} elements.`, { param: name });
   }
 }
 
 /** Refuses the same names in the objects inside a body that are checked with it. A query has none. */
-function checkNested(body: Record<string, unknown>, type: NonNullable<ArgumentMetadata['metatype']>): void {
-  const fields = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  for (const { propertyName } of fields.filter((field) => field.type === ValidationTypes.NESTED_VALIDATION)) {
-    const inside = body[propertyName];
+function checkNested(body: Record<string, unknown>, { nested }: Inner): void {
+  for (const name of nested) {
+    const inside = body[name];
     const items: unknown[] = Array.isArray(inside) ? inside : [];
-    const all = [[inside, propertyName] as const, ...items.map((item, n) => [item, `${propertyName}[${n}]`] as const)];
+    const all = [[inside, name] as const, ...items.map((item, n) => [item, `${name}[${n}]`] as const)];
     for (const [item, path] of all) {
       if (typeof item === 'object' && item !== null) refuseNames(item, `${path}.`, false);
     }

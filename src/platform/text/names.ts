@@ -1,4 +1,4 @@
-// What names and titles may hold: one rule for clients, the agent and operators (reference §1, decision 0030).
+// What names and titles may hold: one rule for clients, the agent and operators (reference §1, docs/decisions/0030).
 /* eslint no-misleading-character-class: off -- each of these characters is meant by itself */
 
 /**

@@ -199,6 +199,6 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 /** Where the bytes of a file lie. */
 export const SHA256 = sql`SELECT sha256 FROM files WHERE id = ${uuid('fileId')}`.rows<Pick<StoredFile, 'sha256'>>();
 
-/** For a run that was taken from its worker: without the fence, because the size is true of the folder, whoever works in it. */
+/** For a run that was taken from its worker: without the fence, because the size is true of the folder, whichever worker has the run. */
 export const WORKDIR = sql`
 UPDATE tasks t SET ${MEASURED} WHERE t.id = ${uuid('taskId')}`.rows();

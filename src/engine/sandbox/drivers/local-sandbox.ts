@@ -3,8 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import { descriptorLimit } from '../../../platform/config/descriptors.js';
 import type { DataDir } from '../../../platform/config/data-dir.js';
-import type { Env } from '../../../platform/config/env.js';
+import { ConfigurationError, type Env } from '../../../platform/config/env.js';
 import type { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
 import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
@@ -20,6 +21,9 @@ import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
 import { FIRST_UID, UserId } from '../workdir/user-ids.js';
 import { Workdirs } from '../workdir/workdirs.js';
+
+/** Files that each process of a command may have open. No process may have more than the one that starts it. */
+const OPEN_FILES = 4096;
 
 /** What is ready after boot. */
 export interface Prepared {
@@ -180,6 +184,7 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   private async prepareAll(): Promise<Prepared> {
+    needOpenFiles();
     const uid = isRoot() ? FIRST_UID : null;
     const base = reachableFolder(this.dataDir.path, uid);
     if (base !== this.dataDir.path) {
@@ -218,7 +223,7 @@ export abstract class LocalSandbox extends Sandbox {
     };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    // On a socket as standard input bash takes itself for a remote login, and reads `.bashrc` of whoever starts it.
+    // On a socket as standard input bash takes itself for a remote login, and reads the `.bashrc` of the user who starts it.
     const launch = [shell, '--norc', '--noprofile', '-c', this.launchScript, 'launch', ...silence];
     const enter = ['/bin/sh', '-c', this.enterScript, 'enter', at.group?.path ?? ''];
     return {
@@ -235,13 +240,23 @@ export abstract class LocalSandbox extends Sandbox {
       // Not the address space: V8 and WebAssembly reserve far more of it than they use.
       `--data=${memoryBytes}`,
       `--fsize=${fileBytes}`,
-      '--nofile=4096',
+      `--nofile=${OPEN_FILES}`,
       '--core=0',
       // Per process, and only for the case that nothing else ends it.
       `--cpu=${wallClockSeconds * availableParallelism()}`,
       '--',
     ];
   }
+}
+
+/** Throws {@link ConfigurationError}: no driver can do without, so that the advice about sandboxes would mislead. */
+function needOpenFiles(): void {
+  const limit = descriptorLimit();
+  if (limit >= OPEN_FILES) return;
+  throw new ConfigurationError(
+    `nofile: a hard limit of at least ${OPEN_FILES} is expected where tasks run. The system lets this process open ${limit} files ` +
+      `(the hard limit of nofile), and each process of a command may open ${OPEN_FILES}. Raise nofile (ulimit -Hn, LimitNOFILE=, --ulimit nofile=).`,
+  );
 }
 
 /** At the trial a command that is cut off is a sandbox that does not work. */

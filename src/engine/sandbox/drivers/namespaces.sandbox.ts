@@ -8,12 +8,9 @@ import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js
 import { TEMPORARY_PART } from '../limits/memory-report.js';
 import { DEVICES, EMPTY, HIDDEN, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
-import { seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
+import { MOUNT, seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
 
 const FLAGS = '--user --map-root-user --mount --pid --net --ipc --uts --cgroup --fork --kill-child'.split(' ');
-
-/** Number of mount(2), asm/unistd.h. */
-const MOUNT: Record<string, string> = { x64: '165', arm64: '40' };
 
 /** Linux namespaces by util-linux alone (`unshare`, `mount`, `pivot_root`, `setpriv`, `prlimit`); a filter where perl is. */
 @Plugin(Sandbox, 'namespaces')
@@ -35,7 +32,7 @@ export class NamespacesSandbox extends LocalSandbox {
     this.loopback = loopbackCommand();
     this.loader = await seccompLoader(seccompFilter());
     this.noExec = await noExec(base);
-    if (findProgram('perl') !== null) this.mountNumber = MOUNT[process.arch] ?? '';
+    if (findProgram('perl') !== null) this.mountNumber = String(MOUNT ?? '');
   }
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {

@@ -8,7 +8,7 @@ import { reachableCopy } from './programs.js';
 const UID = 64_001;
 
 // Only as root a sandbox has another user than the service.
-(isRoot() ? describe : describe.skip)('A program that the user of a sandbox cannot reach', () => {
+(isRoot() ? describe : describe.skip)('A program that the user of a sandbox of root cannot reach', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
   const program = (name: string) => {

@@ -113,14 +113,14 @@ function limits(driver: DriverName): void {
     return `perl -e 'for (1..${count}) { ${one}; ${fill} } sleep 1'`;
   };
 
-  grouped('memory: shared memory without a process that maps it counts', async () => {
+  grouped('memory in a control group: shared memory without a process that maps it counts', async () => {
     const { session } = await bench.open();
     const result = await session.run(`echo begun; ${memfds(8)}; echo held`);
     expect(result).toMatchObject({ killed: 'memory', exitCode: 137, stdout: 'begun\n' });
     expect(await session.run(`${memfds(4)}; echo held`)).toMatchObject({ killed: null, stdout: 'held\n' });
   });
 
-  grouped('memory: the processes of a command count together, and all of them end', async () => {
+  grouped('memory in a control group: the processes of a command count together, and all of them end', async () => {
     const { session } = await bench.open();
     const child = `perl -e 'my $x = "x" x (50 * 1048576); sleep 2; print "held\n"'`;
     const result = await session.run(`for i in 1 2 3 4 5 6 7 8; do ${child} & done; wait; echo over`);
@@ -128,7 +128,7 @@ function limits(driver: DriverName): void {
     expect((await session.run(`${child} & ${child}; wait`)).stdout).toBe('held\nheld\n');
   });
 
-  grouped('memory: the temporary folders and the processes count together', async () => {
+  grouped('memory in a control group: the temporary folders and the processes count together', async () => {
     const { session } = await bench.open();
     const fill = 'for f in /tmp /dev/shm ~; do head -c 60000000 /dev/zero > $f/x; done; echo filled';
     expect((await session.run(fill)).stdout).toBe('filled\n');

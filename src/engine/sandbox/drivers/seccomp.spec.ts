@@ -155,7 +155,7 @@ function filtered(way: Way): void {
     expect((await run('sed -n "s/^Seccomp:\\t//p" /proc/self/status')).out).toBe('2');
   });
 
-  (process.arch === 'x64' ? it : it.skip)('is not passed by the numbers of another machine', async () => {
+  (process.arch === 'x64' ? it : it.skip)('is not passed, on x64, by the numbers of another machine', async () => {
     // x32: the same calls under other numbers. socket(AF_VSOCK, SOCK_STREAM, 0).
     expect((await perl('syscall(0x40000000 + 41, 40, 1, 0); print $! + 0')).out).toBe(String(EPERM));
     // i386: `mov eax, 359 (socket); mov ebx, 40; mov ecx, 1; xor edx, edx; int 0x80; mov edi, eax; exit(edi)`.

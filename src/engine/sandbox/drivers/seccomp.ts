@@ -5,6 +5,7 @@ import { findProgram, needProgram } from '../host.js';
 
 const run = promisify(execFile);
 
+/** Numbers of system calls, asm/unistd.h. */
 interface Architecture {
   /** AUDIT_ARCH_* of linux/audit.h. */
   audit: number;
@@ -14,6 +15,7 @@ interface Architecture {
   socketpair: number;
   prctl: number;
   fallocate: number;
+  mount: number;
   denied: number[];
 }
 
@@ -32,6 +34,7 @@ const ARCHITECTURES: Record<string, Architecture> = {
     socketpair: 53,
     prctl: 157,
     fallocate: 285,
+    mount: 165,
     denied: [
       ...[101, 103, 134, 153, 154, 155, 161, 163, 164, 165, 166, 167, 168, 169], // ptrace … mount family … reboot
       ...[170, 171, 172, 173, 174, 175, 176, 179, 180, 212, 227, 246, 248, 249, 250], // host name, modules, kexec, keys
@@ -47,6 +50,7 @@ const ARCHITECTURES: Record<string, Architecture> = {
     socketpair: 199,
     prctl: 167,
     fallocate: 47,
+    mount: 40,
     denied: [
       ...[18, 39, 40, 41, 51, 58, 60, 89, 97, 104, 105, 106, 112, 116, 117, 142, 161, 162, 170],
       ...[217, 218, 219, 224, 225, 238, 239, 241, 262, 264, 265, 266, 268, 270, 271, 272, 273, 280, 282, 294],
@@ -54,6 +58,9 @@ const ARCHITECTURES: Record<string, Architecture> = {
     ],
   },
 };
+
+/** Number of mount(2) on this machine; undefined where the table has no such machine. */
+export const MOUNT = ARCHITECTURES[process.arch]?.mount;
 
 // linux/bpf_common.h: BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, …|BPF_JGE|…, …|BPF_JSET|…, BPF_RET|BPF_K.
 const [LOAD, JEQ, JGE, JSET, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
@@ -112,7 +119,8 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
 
 /**
  * The beginning of a command line that loads the filter and starts what follows, tried once; null where nothing here can.
- * util-linux has no program for it, and perl-base is part of every Debian. Whoever starts it has set no_new_privs.
+ * util-linux has no program for it, and perl-base is part of every Debian. It needs
+ * no_new_privs, which `setpriv` sets before it.
  */
 export async function seccompLoader(filter: Buffer | null): Promise<string[] | null> {
   const perl = findProgram('perl');

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { alive } from '../host.js';
+import { isLeftOver, ownName } from '../host.js';
 
 const run = promisify(execFile);
 const BATCH = 32;
+const PREFIX = 'pipes.';
 
 export interface Pipe {
   /** What comes out; not flowing yet. */
@@ -30,11 +30,7 @@ export class Pipes {
     private readonly base: string,
     private readonly mkfifo: string,
   ) {
-    // The host's name, because containers that share a data folder do not share process ids.
-    this.folder = join(
-      base,
-      `pipes.${hostname().replaceAll('.', '-')}.${process.pid}.${randomBytes(4).toString('hex')}`,
-    );
+    this.folder = join(base, PREFIX + ownName());
   }
 
   async take(): Promise<Pipe> {
@@ -82,8 +78,7 @@ export class Pipes {
 
   private forgetDead(): void {
     for (const name of readdirSync(this.base)) {
-      const [kind, host, pid] = name.split('.');
-      if (kind !== 'pipes' || host !== hostname().replaceAll('.', '-') || alive(Number(pid))) continue;
+      if (!name.startsWith(PREFIX) || !isLeftOver(name.slice(PREFIX.length))) continue;
       rmSync(join(this.base, name), { recursive: true, force: true });
     }
   }

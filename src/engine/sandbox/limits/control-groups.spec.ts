@@ -115,7 +115,7 @@ describe('Control groups', () => {
     expect(host.read('app.scope/cgroup.subtree_control')).toBe('+memory +pids');
   });
 
-  it('take whoever has started the service along only where there is no other way', () => {
+  it('take the processes that have started the service along only where there is no other way', () => {
     host = new FakeHost('/app.scope');
     host.process(process.pid, 90);
     host.group('app.scope', 'memory pids', [90, process.pid]);
@@ -201,7 +201,7 @@ describe('Control groups', () => {
 });
 
 describeGroups('Real control groups', (find) => {
-  it('bound processes by themselves, and end whoever is left in them', async () => {
+  it('bound processes by themselves, and end the processes that are left in them', async () => {
     const group = find({ ...LIMITS, processes: 20 }).make();
     const read = (file: string) => readFileSync(join(group.path, file), 'utf8');
     const words = [

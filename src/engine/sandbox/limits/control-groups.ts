@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { alive, isRoot, script } from '../host.js';
+import { isLeftOver, isRoot, ownName, script } from '../host.js';
 import { SandboxError, type SandboxLimits } from '../sandbox.js';
 
 /** Below the group that is ours to divide: the groups of commands, and the processes that were in it before. */
@@ -30,13 +28,13 @@ export interface ControlGroup {
   readonly path: string;
   /** Whether the kernel ended it because its processes together held more than the limit. */
   outOfMemory(): boolean;
-  /** Ends whoever is left in it, and removes it. A group that does not become empty is left to the next boot. */
+  /** Ends the processes that are left in it, and removes it. A group that does not become empty is left to the next boot. */
   remove(): Promise<void>;
 }
 
 /** Control groups v2 of this process's commands (kernel: Documentation/admin-guide/cgroup-v2.rst), one for each command. */
 export class ControlGroups {
-  private readonly prefix: string;
+  private readonly prefix = ownName();
   private made = 0;
 
   private constructor(
@@ -45,9 +43,7 @@ export class ControlGroups {
     /** Whether commands share the processor with the service by weight. */
     readonly cpu: boolean,
     private readonly limits: SandboxLimits,
-  ) {
-    this.prefix = `${host()}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  }
+  ) {}
 
   /** Looks for a group that this process may divide, and tries one. A text says why there is none. */
   static find(limits: SandboxLimits, at: GroupHost = { proc: '/proc', root: isRoot() }): ControlGroups | string {
@@ -132,7 +128,7 @@ function bases({ proc, root }: GroupHost): (Base | string)[] {
   // The group that somebody has given to the service comes first: its own limits go on to bound all of it.
   if (below !== null && below !== '/' && !below.split('/').includes('..')) {
     const path = join(mount.path, below);
-    // A process before us has moved us, or whoever has started us, into the leaf.
+    // An earlier process of the service has moved this one, or its parent, into the leaf.
     const given = basename(path) === LEAF ? dirname(path) : path;
     // Somebody's login shell is moved only where there is no other way.
     if (given !== top) found.push({ path: given, top: false, withAncestors: !(root && top !== null) });
@@ -206,7 +202,7 @@ function move(pid: number, group: string): void {
   }
 }
 
-/** This process, its descendants, and with `ancestors` whoever has started it. 0 is a process that we cannot see. */
+/** This process, its descendants, and with `ancestors` the processes that have started it. 0 is a process that we cannot see. */
 function isFamily(pid: number, ancestors: boolean, proc: string): boolean {
   return lineOf(pid, proc).includes(process.pid) || (ancestors && lineOf(process.pid, proc).includes(pid));
 }
@@ -236,8 +232,7 @@ function parentOf(pid: number, proc: string): number {
 /** Removes the groups of dead processes of this host; the kernel removes none that has somebody in it. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const [of, pid] = name.split('.');
-    if (of === host() && !alive(Number(pid))) removeIfEmpty(join(folder, name));
+    if (isLeftOver(name)) removeIfEmpty(join(folder, name));
   }
 }
 
@@ -282,9 +277,4 @@ function messageOf(error: unknown): string {
 /** Words of a file of the kernel's; none for an empty one. */
 function words(path: string): string[] {
   return readFileSync(path, 'utf8').split(/\s+/).filter(Boolean);
-}
-
-/** Containers that share a hierarchy do not share process ids. */
-function host(): string {
-  return hostname().replaceAll('.', '-');
 }

@@ -24,9 +24,8 @@ export async function openWithoutName(workdir: string, trees: ProcessTree[]): Pr
   const [{ dev }, ...pids] = await Promise.all([stat(workdir), ...trees.map(({ pid }) => descendants(pid))]);
   const places = pids.flat().flatMap((pid) => ['exe', 'fd', 'map_files'].map((name) => `/proc/${pid}/${name}`));
   if (places.length === 0) return { bytes: 0, inodes: 0 };
-  const shell = [needProgram('sh', 'dash'), '-c', SUM, 'sum', String(dev), ...places];
-  const [program = '', ...args] = shell;
-  const { stdout } = await run(program, args, { env: { PATH: '/usr/bin:/bin' } });
+  const script = ['-c', SUM, 'sum', String(dev), ...places];
+  const { stdout } = await run(needProgram('sh', 'dash'), script, { env: { PATH: '/usr/bin:/bin' } });
   const [bytes = 0, inodes = 0] = stdout.trim().split(' ').map(Number);
   // By their sizes: an inode that the command has closed may be one of its own files by now.
   const handed = trees.flatMap((tree) => tree.handed);

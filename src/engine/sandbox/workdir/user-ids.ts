@@ -73,12 +73,12 @@ export class UserIds {
   /** @param folder Belongs to root alone. */
   constructor(private readonly folder: string) {}
 
-  /** One sentence when other installations on this host do not see the claims. */
+  /** One sentence when other installations on this host do not see the claims; for everybody, so without the folder. */
   get missing(): string[] {
     if (HOST_FOLDERS.includes(this.folder)) return [];
     const folders = HOST_FOLDERS.join(' and ');
     return [
-      `${folders} cannot be used, so the user ids of sandboxes are claimed in ${this.folder}: another installation on this host may use the same ones.`,
+      `${folders} cannot be used, so the user ids of sandboxes are claimed for this installation alone: another one on this host may use the same ones.`,
     ];
   }
 

@@ -264,7 +264,7 @@ describe('Files of a workdir', () => {
     await expect(bench.open('..')).rejects.toThrow('UUID');
   });
 
-  (isRoot() ? it : it.skip)('get the number of the session that opens them, links themselves included', async () => {
+  (isRoot() ? it : it.skip)('get as root the number of the session that opens them, links included', async () => {
     const { uid } = statSync(task.workdir);
     const beside = await bench.open();
     expect(statSync(beside.workdir).uid).not.toBe(uid);

@@ -57,7 +57,7 @@ describe('the PostgreSQL binaries', () => {
   });
 
   // Root writes into a folder of any mode.
-  (IS_ROOT ? it.skip : it)('are mirrored when the links cannot be made in the package', () => {
+  (IS_ROOT ? it.skip : it)('are mirrored, for an ordinary user, when the links cannot be made in the package', () => {
     rmSync(join(copy, link), { force: true });
     chmodSync(join(copy, 'native', 'lib'), 0o555);
     const native = nativeFolder(copy, dir.path, null);

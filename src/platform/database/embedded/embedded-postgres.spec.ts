@@ -78,7 +78,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(service.url, sql)).toEqual([{ fsync: 'on' }]);
   });
 
-  it('refuses a second service, naming the folder and the first, whoever comes first', async () => {
+  it('refuses a second service, naming the folder and the first, whichever of them comes first', async () => {
     const all = await Promise.allSettled(Array.from({ length: 4 }, () => EmbeddedPostgres.start(options)));
     const won = all.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const lost = all.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : []));

@@ -1,0 +1,56 @@
+import type { TestDatabase } from '../harness/database.js';
+import type { RedisServer } from '../harness/redis.js';
+import { type Accepted, send } from './load.js';
+import { type Happened, happen, mishapsOf } from './mishaps.js';
+import { type Order, orders } from './orders.js';
+import { settled } from './settled.js';
+import type { World } from './world.js';
+
+interface Ordeal {
+  /** What the keys of the orders begin with. */
+  name: string;
+  /** Tasks of one round. */
+  count: number;
+  /** As many mishaps of each kind at least: with fewer, nothing was proved. */
+  least: Happened;
+  random: () => number;
+  /** Null for an installation without one. */
+  redis: RedisServer | null;
+  freezeMs: number;
+}
+
+interface Borne {
+  load: Order[];
+  accepted: Accepted[];
+  happened: Happened;
+  seconds: number;
+}
+
+/**
+ * Sends tasks while mishaps happen, and resolves when all of them are over. Rounds and not a number of tasks: a fast machine is
+ * through with one before a second worker was killed, and then begins another.
+ */
+export async function underMishaps(
+  db: TestDatabase,
+  world: World,
+  { name, count, least, random, redis, freezeMs }: Ordeal,
+): Promise<Borne> {
+  const over = new AbortController();
+  const happened: Happened = { kills: 0, freezes: 0, flushes: 0 };
+  const enough = () => (Object.keys(least) as (keyof Happened)[]).every((kind) => happened[kind] >= least[kind]);
+  const began = Date.now();
+  const list = mishapsOf(random, 3600, world.workers.length);
+  const mishaps = happen(list, world, { redis, freezeMs, signal: over.signal }, happened);
+  const load: Order[] = [];
+  const accepted: Accepted[] = [];
+  do {
+    const round = orders(`${name}-${load.length}`, count);
+    load.push(...round);
+    accepted.push(...(await send(world, round)));
+    await settled(db, name);
+  } while (!enough());
+  const seconds = (Date.now() - began) / 1000;
+  over.abort();
+  await mishaps;
+  return { load, accepted, happened, seconds };
+}
