@@ -81,7 +81,8 @@ async function handle(contract: EndpointContract, res: Response, next: CallHandl
 const bodyOf = (req: Request) => (req.body ?? {}) as Record<string, unknown>;
 
 function locate(contract: EndpointContract, res: Response, value: unknown): void {
-  if (contract.location !== undefined && res.statusCode === 201) res.setHeader('Location', locationOf(contract.location, value));
+  if (contract.location !== undefined && res.statusCode === 201)
+    res.setHeader('Location', locationOf(contract.location, value));
 }
 
 function keyedRequest(contract: EndpointContract, req: Request): KeyedRequest | undefined {

@@ -30,8 +30,8 @@ export abstract class JobWork<T extends object = object> {
    *   one that can be repeated, or remember `job.id` in the transaction of the effect.
    * - A throw is another attempt, 1 s later, then 3, 9 and so on up to an hour, each shortened by chance to as little as half.
    * - `signal` is aborted when the job is no longer this process's (its lease was not renewed in time) and at the end of the
-   *   process. A throw then hands the job back to another
-   *   process: at the end of the process it does not count as an attempt.
+   *   process, which waits 5 s for it. Throw then: at the end of the process a throw hands the job to another one at once, and
+   *   is no attempt. A handler that resolves all the same has done the job.
    */
   abstract handle(job: Job<T>, signal: AbortSignal): Promise<void>;
 }
@@ -48,8 +48,8 @@ const LONGEST_LEASE_SECONDS = 86_400;
 const DECLARED = new Set<string>();
 
 /**
- * Marks a provider, which extends {@link JobWork}, as the handler of the queue `name`. Every process holds it or may do without; it
- * is called in processes that work (`ROLE` all or worker). Two handlers of one queue stop the boot.
+ * Marks a provider, which extends {@link JobWork}, as the handler of the queue `name`. It is called in
+ * processes that work (`ROLE` all or worker) and may be a provider of all. Two handlers of one queue stop the boot.
  *
  * @example
  * ```ts

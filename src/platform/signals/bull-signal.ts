@@ -28,7 +28,7 @@ export class BullSignal extends WorkSignal {
   }
 
   get connected(): boolean {
-    return !this.failing && this.runs.client.status === 'ready';
+    return !this.failing && [this.runs, this.automation, this.jobs].every(({ client }) => client.status === 'ready');
   }
 
   ring(kind: string, id: string): void {

@@ -57,7 +57,11 @@ function triggerOf(given: ChangeAutomationDto, before: Before): Trigger {
     return { ...none, cron: given.cron ?? same.cron, timezone: replaced(same.timezone, given.timezone) ?? 'UTC' };
   }
   if (kind === 'one_time') return { ...none, runAt: given.runAt == null ? same.runAt : instantOf(given.runAt) };
-  return { ...none, triggerEvent: given.triggerEvent ?? same.triggerEvent, filter: replaced(same.filter, given.filter) };
+  return {
+    ...none,
+    triggerEvent: given.triggerEvent ?? same.triggerEvent,
+    filter: replaced(same.filter, given.filter),
+  };
 }
 
 function kindOf(given: ChangeAutomationDto, before: AutomationKind | null): AutomationKind {

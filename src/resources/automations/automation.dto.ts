@@ -113,7 +113,9 @@ class AutomationOptions {
 
   @IsOptional()
   @IsIn(APPROVALS)
-  @Documented({ description: '`writes`: a person approves each command and each change of a file. `none` is the default.' })
+  @Documented({
+    description: '`writes`: a person approves each command and each change of a file. `none` is the default.',
+  })
   approvals?: Approvals | null;
 
   @IsOptional()
@@ -150,7 +152,8 @@ export class CreateAutomationDto extends AutomationOptions {
   // As it was given: class-transformer leaves out keys that are names of Object.prototype.
   @Transform(({ obj }: { obj: { samplePayload?: unknown } }) => obj.samplePayload)
   @Documented({
-    description: 'With `dryRun` and `triggerEvent`: the payload of an event; the answer says whether a run would start.',
+    description:
+      'With `dryRun` and `triggerEvent`: the payload of an event; the answer says whether a run would start.',
     anyOf: [{ type: 'object' }, { type: 'array' }],
   })
   @ValidateBy({

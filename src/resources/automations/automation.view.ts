@@ -7,7 +7,10 @@ import { AUTOMATION_RUN_STATUSES, TRIGGER_TYPES } from './automation-run.entity.
 import { AUTOMATION_STATUSES, KINDS, OVERLAPS, PAUSED_CODES } from './automation.entity.js';
 import type { AutomationRow, RunRow } from './automations.sql.js';
 
-const reason = z.strictObject({ code: z.string().describe('For programs.'), message: z.string().describe('For people.') });
+const reason = z.strictObject({
+  code: z.string().describe('For programs.'),
+  message: z.string().describe('For people.'),
+});
 const upcoming = z.array(timestampSchema).max(5);
 
 export const automationSchema = named(
@@ -35,9 +38,13 @@ export const automationSchema = named(
     overlap: z.enum(OVERLAPS),
     nextRunAt: timestampSchema.nullable().describe('Null unless it is active and has a schedule.'),
     upcomingRunsAt: upcoming.describe('The next times, at most 5.'),
-    lastRunAt: timestampSchema.nullable().describe('When its last run was made; this and the next two are null before the first.'),
+    lastRunAt: timestampSchema
+      .nullable()
+      .describe('When its last run was made; this and the next two are null before the first.'),
     lastRunStatus: z.enum(AUTOMATION_RUN_STATUSES).nullable(),
-    lastTaskId: idSchema.nullable().describe('The task of its last run; null when that made none, or when it is deleted.'),
+    lastTaskId: idSchema
+      .nullable()
+      .describe('The task of its last run; null when that made none, or when it is deleted.'),
     consecutiveFailures: z.int().min(0).describe('Failed tasks in a row; 10 pause it.'),
     owner: personSchema.describe('As whom its tasks are made.'),
     createdAt: timestampSchema,

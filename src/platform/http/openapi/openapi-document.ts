@@ -182,7 +182,10 @@ function successes({ contract, status, name }: Route, schemas: AnswerSchemas): J
   });
 }
 
-function mapped<T>(record: Record<string, T>, change: (value: T, key: string) => JsonSchema): Record<string, JsonSchema> {
+function mapped<T>(
+  record: Record<string, T>,
+  change: (value: T, key: string) => JsonSchema,
+): Record<string, JsonSchema> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 }
 
