@@ -61,6 +61,9 @@ export { Plugin, PluginRegistry, type Seam } from './platform/plugins/plugin.js'
 export { StoredFile } from './resources/files/file.entity.js';
 export { BytesGoneError, StorageDriver } from './resources/files/storage/storage-driver.js';
 export type * from './resources/files/storage/storage-driver.js';
+export { headerOf, hexDigest, isFresh, isSigned } from './resources/integrations/catalogue/signatures.js';
+export { IntegrationProvider } from './resources/integrations/integration-provider.js';
+export type * from './resources/integrations/integration-provider.js';
 export { Project } from './resources/projects/project.entity.js';
 export { TaskAccess } from './resources/tasks/task-access.js';
 export { Task } from './resources/tasks/task.entity.js';

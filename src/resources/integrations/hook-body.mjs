@@ -1,8 +1,8 @@
 // What the body of a delivery holds. Plain JavaScript, because the service and the thread beside it (hook.worker.mjs) both use it.
 import { createHash } from 'node:crypto';
 
-/** Keys and values of a body: 9 bytes for each. 25 MiB of empty lists took 8 s to parse, and 600 MB. */
-const MOST_VALUES = 3_000_000;
+/** Keys and values of a body: 17 bytes for each. 25 MiB of empty lists have 13,000,000, took 8 s to parse, and 600 MB. */
+const MOST_VALUES = 1_500_000;
 const MOST_LEVELS = 100;
 
 /** Of an outline, together. */
@@ -99,10 +99,10 @@ function shallow(value) {
   return Array.isArray(value) ? [] : {};
 }
 
-function entriesOf(value) {
-  return Array.isArray(value)
-    ? value.slice(0, VALUES).entries()
-    : Object.entries(value).filter(([name]) => name.length <= TEXT);
+/** Not by Object.entries: of 750,000 keys it takes a second, and 10,000 are wanted. */
+function* entriesOf(value) {
+  if (Array.isArray(value)) yield* value.slice(0, VALUES).entries();
+  else for (const name in value) if (name.length <= TEXT) yield [name, value[name]];
 }
 
 /** What {@link HookThread.read} gives, or what is wrong with the body. */
@@ -120,7 +120,7 @@ export function payloadOf(body) {
 }
 
 function cutTexts(value) {
-  for (const key of Object.keys(value)) {
+  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     const one = value[key];
     if (key.length > FILTER_TEXT) delete value[key];
     else if (typeof one === 'string' && one.length > FILTER_TEXT) value[key] = one.slice(0, FILTER_TEXT);
