@@ -22,10 +22,7 @@ export interface Delivery {
 }
 
 /** What GitHub sends for an event, signed; of another body each time, unless one is given. */
-export function github(
-  secret: string,
-  { event = 'push', body = pushBody(), id = randomUUID() as string } = {},
-): Delivery {
+export function github(secret: string, { event = 'push', body = pushBody(), id = randomUUID() } = {}): Delivery {
   const raw = Buffer.from(body);
   const headers = {
     'Content-Type': 'application/json',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { useService } from '../harness/app.js';
 import { Client, makeMember } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
+import { automationOn, connect, github } from '../harness/hooks.js';
 import { ROOMY } from '../harness/limits.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { longestSpan, watchedSpans } from '../harness/spans.js';
@@ -152,7 +153,41 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
     }
     expect(over).toEqual([]);
   }, 300_000);
+
+  it('is kept by no delivery of 25 MiB for longer either, verified or not, kept or not', async () => {
+    const over: string[] = [];
+    for (const kept of [false, true]) {
+      const owner = await makeMember(api);
+      const { id, path, secret } = await connect(api, owner);
+      if (kept) await automationOn(api, owner, id);
+      for (const [name, body] of Object.entries(deliveries())) {
+        const span = await measured(async () => {
+          for (const signer of [secret, 'of somebody else']) {
+            const { status } = await client.as(null).request('POST', path, github(signer, { body }));
+            expect([name, [200, 400, 401].includes(status)]).toEqual([name, true]);
+          }
+        });
+        process.stderr.write(`${name}${kept ? ', kept' : ''}: ${Math.round(span)} ms\n`);
+        if (span > LONGEST) over.push(`${Math.round(span)} ms: ${name}`);
+      }
+    }
+    expect(over).toEqual([]);
+  }, 300_000);
 });
+
+/** Bodies of 25 MiB. */
+function deliveries(): Record<string, string> {
+  const most = 25 * MIB;
+  const repeated = (piece: string, [begin, end]: [string, string]) =>
+    begin + Array(Math.floor((most - 100) / (piece.length + 1))).fill(piece).join(',') + end; // prettier-ignore
+  return {
+    'a long text': JSON.stringify({ text: 'x'.repeat(most - 100) }),
+    'a long list of lists': repeated('[]', ['[', ']']),
+    'a long list of objects': repeated('{"a":{"b":1}}', ['[', ']']),
+    'a deep list': '['.repeat(most / 2) + ']'.repeat(most / 2),
+    'no JSON': 'x'.repeat(most),
+  };
+}
 
 interface Writing {
   method: string;

@@ -57,12 +57,11 @@ SELECT id FROM connections
 WHERE workspace_id = ${uuid('workspaceId')} AND slug = ${text('slug')} AND (user_id = ${uuid('userId')} OR user_id IS NULL)
 ORDER BY user_id NULLS LAST LIMIT 1 FOR KEY SHARE`.rows<{ id: string }>();
 
-const SECRETS = columns(Connection, 'c', ['id', 'slug', 'secret', 'previousSecret']);
-export type SecretsRow = typeof SECRETS.row;
-const VALID = columns(Connection, 'c', ['id', 'slug', 'secret']);
-/** With the previous secret while it is taken. */
+const SIGNER = columns(Connection, 'c', ['id', 'slug', 'secret']);
+/** `previousSecret`: while it is taken too. */
+export type SecretsRow = typeof SIGNER.row & Pick<Connection, 'previousSecret'>;
 export const GET_SECRETS = sql`
-SELECT ${VALID}, CASE WHEN c.previous_secret_until > now() THEN c.previous_secret END AS "previousSecret"
+SELECT ${SIGNER}, CASE WHEN c.previous_secret_until > now() THEN c.previous_secret END AS "previousSecret"
 FROM connections c WHERE c.id = ${uuid('id')}`.rows<SecretsRow>();
 
 /** Before the workspace goes: its cascade would take all entries in one statement. */

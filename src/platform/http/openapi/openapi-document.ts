@@ -153,7 +153,7 @@ const FORM: JsonSchema = {
 function requestBody({ body, bodyType, contract }: Route, requests: RequestSchemas): JsonSchema {
   if (body === 'none') return {};
   const { accepts = 'multipart/form-data' } = contract;
-  if (body === 'raw') return { requestBody: { required: true, content: { 'application/json': { schema: {} } } } };
+  if (body === 'raw') return { requestBody: { required: true, content: { '*/*': {} } } };
   if (body === 'stream') {
     return { requestBody: { required: true, content: { [accepts]: contract.accepts ? {} : { schema: FORM } } } };
   }
