@@ -13,17 +13,19 @@ INSERT INTO jobs (id, queue, key, data, due_at)
 VALUES (${ID}, ${text('queue')}, ${textOrNull('key')}, ${jsonb<object>()('data')}, coalesce(${timeOrNull('dueAt')}, now()))
 ON CONFLICT (queue, key) WHERE key IS NOT NULL AND status <> 'failed' DO NOTHING`.rows();
 
-/** Takes what is due, of each queue as much as it has places for, the longest due first. */
+/**
+ * Takes what is due, of each queue as much as it has places for, the longest due first. By an array of ids: a join with `due`, of which
+ * the planner expects a tenth of the table, reads all of it (117 ms of 200,000 jobs instead of 0.2).
+ */
 export const CLAIM = sql`
-WITH due AS MATERIALIZED (
-  SELECT next.id, w.lease
-  FROM unnest(${texts('queues')}, ${ints('places')}, ${ints('leases')}) AS w(queue, places, lease)
-  CROSS JOIN LATERAL (
+WITH wanted AS (SELECT * FROM unnest(${texts('queues')}, ${ints('places')}, ${ints('leases')}) AS w(queue, places, lease)),
+due AS MATERIALIZED (
+  SELECT next.id FROM wanted w CROSS JOIN LATERAL (
     SELECT id FROM jobs WHERE queue = w.queue AND status = 'queued' AND due_at <= now()
     ORDER BY due_at, id LIMIT w.places FOR UPDATE SKIP LOCKED) next)
 UPDATE jobs j SET status = 'running', epoch = j.epoch + 1, attempts = j.attempts + 1,
-  lease_until = clock_timestamp() + make_interval(secs => due.lease)
-FROM due WHERE j.id = due.id
+  lease_until = clock_timestamp() + make_interval(secs => w.lease)
+FROM wanted w WHERE j.id = ANY (ARRAY (SELECT id FROM due)) AND w.queue = j.queue
 RETURNING ${CLAIMED}`.rows<ClaimedJob>();
 
 /** Renews leases, and answers which jobs are still held. It waits for no lock: see RENEW of the runs. */

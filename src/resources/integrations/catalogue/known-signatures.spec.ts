@@ -142,6 +142,21 @@ describe('A signature (contract §13)', () => {
     }
   });
 
+  it('under an empty secret is none, for everybody can make it', async () => {
+    for (const [slug, name] of [
+      ['jira', 'issue-updated'],
+      ['linear', 'issue-update'],
+      ['pagerduty', 'incident-triggered'],
+      ['sentry', 'issue-created'],
+      ['slack', 'app-mention'],
+      ['gitlab', 'push'],
+    ] as const) {
+      // prettier-ignore
+      const { headers, body } = await signHook(hookFixture(slug, name), '', NOW);
+      expect([slug, await provider(slug).verify({ headers, body, receivedAt: NOW }, [''])]).toEqual([slug, false]);
+    }
+  });
+
   it('of each delivery that is on record here is right', async () => {
     for (const fixture of HOOK_FIXTURES) {
       const secret = fixture.slug === 'webhook' ? SIGNING : SECRET;
