@@ -10,6 +10,7 @@ import { DatabaseModule } from './platform/database/database.module.js';
 import { ENTITIES } from './entities.js';
 import { EventLogModule } from './platform/events/event-log.module.js';
 import { OccurrencesModule } from './work/occurrences/occurrences.module.js';
+import { EventsModule } from './platform/events/events.module.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { FilesModule } from './resources/files/files.module.js';
 import { HealthModule } from './operator/health/health.module.js';
@@ -47,7 +48,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
-  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with(env)];
+  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with(env), EventsModule.with(env)];
   const resources: Modules = [
     WorkspacesModule,
     FirstBootModule,

@@ -29,7 +29,9 @@ describe('an automation that is due at this moment', () => {
   }
   const nothingDue = () =>
     until('nothing to be due', async () => {
-      const due = await service.db.query(`SELECT 1 FROM automations WHERE status = 'active' AND next_run_at <= now()`);
+      const due = await service.db.query(
+        `SELECT 1 FROM automations WHERE status = 'active' AND next_run_at <= now() + interval '1 minute'`,
+      );
       return due.length === 0;
     });
   /** Each run that has started has its task, and each task its run. */

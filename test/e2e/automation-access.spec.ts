@@ -205,8 +205,10 @@ describe('Who may do what with automations (reference §3, §12)', () => {
     const eve = await makeMember(service);
     const shared = await connectIntegration(service, eve.workspace.id);
     const given = { cron: undefined, triggerEvent: 'github.push' };
-    const bound = async (id: string) =>
-      (await service.db.query('SELECT connection_id AS id FROM automations WHERE id = $1', [id]))[0]?.['id'];
+    const bound = async (id: string): Promise<unknown> => {
+      const rows = await service.db.query('SELECT connection_id AS id FROM automations WHERE id = $1', [id]);
+      return (rows as { id: unknown }[])[0]?.id;
+    };
     const { id } = await createAutomation(eve, given);
     expect(await bound(id)).toBe(shared);
     const own = await connectIntegration(service, eve.workspace.id, 'github', eve.user.id);

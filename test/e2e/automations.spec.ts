@@ -47,7 +47,7 @@ describe('Automations (reference §12)', () => {
         filter: null,
         overlap: 'skip',
         nextRunAt: expect.stringMatching(/T09:30:00\.000Z$/),
-        upcomingRunsAt: Array.from({ length: 5 }, () => expect.stringMatching(/T09:30:00\.000Z$/)),
+        upcomingRunsAt: Array<unknown>(5).fill(expect.stringMatching(/T09:30:00\.000Z$/)),
         lastRunAt: null,
         lastRunStatus: null,
         lastTaskId: null,

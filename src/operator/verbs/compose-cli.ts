@@ -9,6 +9,7 @@ import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { AutomationsDeskModule } from '../../resources/automations/automations-desk.js';
 import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
@@ -35,6 +36,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       OffboardingModule,
       StorageQuotaModule,
       ConnectionsModule,
+      AutomationsDeskModule,
       ...extensions.operatorModules,
     ],
   };

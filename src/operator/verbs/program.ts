@@ -6,6 +6,7 @@ import { type KeyRecord, KeysService } from '../../access/auth/keys.service.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
+import { automations } from './automations.js';
 import { integrations } from './integrations.js';
 import {
   inWords,
@@ -165,6 +166,7 @@ export function program(extensions: ExtensionSet): Command {
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
   keys(group('key', 'keys of people and service accounts'), extensions.scopes);
   integrations(group('integration', 'connections to providers whose events start automations'));
+  automations(group('automation', 'tasks that are made by a schedule or an event'));
   doctor(root, extensions);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;

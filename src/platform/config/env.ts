@@ -50,6 +50,7 @@ const schema = z.object({
   DEFAULT_PLAN: z.preprocess(empty, oneOf(PLANS).default('paid')),
   CATCHUP_WINDOW_SECONDS: integer(0, 10 * 366 * 86_400, 3600),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
+  EVENT_RETENTION_DAYS: integer(1, 3650, 30),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
   CONFIG_FILE: optional(z.string()),
   ANTHROPIC_API_KEY: optional(z.string()),

@@ -16,4 +16,8 @@ export const LOCKS = {
   failedJobs: 7_163_017,
   /** The chore that forgets old deliveries. */
   oldDeliveries: 7_163_016,
+  /** The chore that deletes old events. */
+  oldEvents: 7_163_013,
+  /** The log of events is moved once after a restore. */
+  restoredLog: 7_163_004,
 } as const;

@@ -2,7 +2,8 @@
 import { Global, Module } from '@nestjs/common';
 import { EventBell } from './event-bell.js';
 import { EventLog } from './event-log.js';
+import { RestoredLog } from './restored-log.js';
 
 @Global()
-@Module({ providers: [EventBell, EventLog], exports: [EventBell, EventLog] })
+@Module({ providers: [EventBell, EventLog, RestoredLog], exports: [EventBell, EventLog] })
 export class EventLogModule {}

@@ -27,9 +27,8 @@ export type EventMethod = (event: DomainEvent, tx: UnitOfWork) => Promise<unknow
  * - It gets each event at least once, one after the other, in the order of the log, and one process calls it at a time. What it
  *   writes in `tx` happens exactly once, because the position moves in the same transaction. Whatever else it does may happen
  *   again: `event.id` tells.
- * - It may throw. The transaction is rolled back, and the same event comes again after a pause that grows from 0.1 to 30
- *   seconds. After 20 failures the handler steps over the event; the log and the metric
- *   `millwright_events_stepped_over_total` say so.
+ * - It may throw. The transaction is rolled back, and the same event comes again after a pause that grows from 1 to 30
+ *   seconds. After 20 failures the handler steps over the event; the log and the metric `millwright_event_failures_total` say so.
  * - A new handler begins with what happens after its first boot. Its name is `Class.method`: renamed, it is a new one.
  * - The events of a task that is deleted are gone with it, handled or not; `task.deleted` comes in their place.
  * - The transaction holds a connection of the requests. It waits for a lock at most 2 s, and must not span a call to elsewhere.

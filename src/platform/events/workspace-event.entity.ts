@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { CreatedAt } from '../database/columns.js';
+import { Timestamp } from '../database/columns.js';
 
 /** An event that handlers read, of a task or of an automation (reference §17). No foreign keys: what it tells of may be gone. */
 @Entity('workspace_events')
@@ -17,5 +17,6 @@ export class WorkspaceEvent {
   @Column('uuid', { nullable: true }) eventId: string | null;
   @Column('text') type: string;
   @Column('jsonb') data: Record<string, unknown>;
-  @CreatedAt() createdAt: Date;
+  /** When it was written: later than its transaction began, which may have waited for the task. */
+  @Timestamp({ default: () => 'clock_timestamp()' }) createdAt: Date;
 }

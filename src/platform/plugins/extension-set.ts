@@ -13,7 +13,16 @@ import type { Extension } from './extension.js';
 
 const SERVICE = 'Millwright';
 /** The groups of verbs of the service, in the order of its help. The verbs are above this layer; a test compares the two. */
-export const VERB_GROUPS: readonly string[] = ['workspace', 'user', 'member', 'service-account', 'key', 'integration', 'doctor'];
+export const VERB_GROUPS: readonly string[] = [
+  'workspace',
+  'user',
+  'member',
+  'service-account',
+  'key',
+  'integration',
+  'automation',
+  'doctor',
+];
 
 /** Throws {@link ConfigurationError} when a name is taken or malformed. Its own injection token. */
 export class ExtensionSet implements FurtherConfig {

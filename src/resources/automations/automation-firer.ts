@@ -29,7 +29,8 @@ export type EventFile = PutFile | RunReason;
 /** What an automation fires by. */
 export type Trigger =
   | { type: 'schedule'; scheduledAt: Date }
-  | { type: 'manual' }
+  /** With the id that the run is to have, where a job asks for it: a second attempt then makes no second run. */
+  | { type: 'manual'; id?: string }
   | { type: 'event'; event: string; deliveryId: string; file: EventFile };
 
 const NOTHING = { scheduledAt: null, event: null, deliveryId: null };

@@ -2,6 +2,7 @@
 import { Module } from '@nestjs/common';
 import { ConnectionsModule } from '../integrations/connections.module.js';
 import { AutomationStates } from './automation-states.js';
+import { RunRecords } from './run-records.js';
 
-@Module({ imports: [ConnectionsModule], providers: [AutomationStates], exports: [AutomationStates] })
+@Module({ imports: [ConnectionsModule], providers: [AutomationStates, RunRecords], exports: [AutomationStates] })
 export class AutomationStatesModule {}

@@ -4,16 +4,14 @@ import { plansOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { EventLog } from '../../platform/events/event-log.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ConnectionsService } from '../integrations/connections.service.js';
 import type { AutomationDraft } from './automation-draft.js';
-import { PAUSE, SKIP_WAITING } from './automation-runs.sql.js';
 import { COUNT_ACTIVE, type LockedAutomation, LOCK_ACTIVE, NOW, OWNER_WORKS, RESUME } from './automations.sql.js';
+import { RunRecords } from './run-records.js';
 import { nextRun } from './schedule.js';
 
 const BY_HAND = { code: 'manual', message: 'Paused on request.' } as const;
-const NO_WAITING = { code: 'paused', message: 'The automation was paused while this run waited.' };
 
 /** Makes automations active and pauses them, by hand (reference §12). The caller holds the automation. */
 @Injectable()
@@ -22,7 +20,7 @@ export class AutomationStates {
 
   constructor(
     private readonly connections: ConnectionsService,
-    private readonly events: EventLog,
+    private readonly records: RunRecords,
     env: Env,
   ) {
     this.plans = plansOf(env.file);
@@ -36,13 +34,10 @@ export class AutomationStates {
   }
 
   /** One that is paused stays as it is. Throws 409 for a completed one. */
-  async pause(tx: UnitOfWork, { id, workspaceId, status }: LockedAutomation): Promise<void> {
-    refuseCompleted(status);
-    if (status === 'paused') return;
-    await tx.run(PAUSE({ automationId: id, reason: BY_HAND }));
-    await tx.run(SKIP_WAITING({ automationId: id, reason: NO_WAITING }));
-    const data = { automationId: id, runId: null, taskId: null, reason: BY_HAND };
-    await this.events.append(tx, { workspaceId, type: 'automation.paused', data });
+  async pause(tx: UnitOfWork, automation: LockedAutomation): Promise<void> {
+    refuseCompleted(automation.status);
+    if (automation.status === 'paused') return;
+    await this.records.pause(tx, automation, BY_HAND);
   }
 
   /**

@@ -87,6 +87,8 @@ FOR UPDATE OF a`.rows<LockedAutomation>();
 export const LIST_IN_WORKSPACE = sql`${SELECT} WHERE a.workspace_id = ${uuid('workspaceId')}
 ORDER BY a.created_at, a.id`.rows<AutomationRow>();
 
+export const LOCK_BY_ID = sql`SELECT 1 FROM automations WHERE id = ${ID} FOR UPDATE`.rows();
+
 /** By the clock that automations fire by. */
 export const NOW = sql`SELECT schedule_now() AS now`.rows<{ now: Date }>();
 

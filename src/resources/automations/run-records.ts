@@ -27,7 +27,8 @@ export interface Standing {
   taskId: string | null;
 }
 
-type Facts = Pick<AutomationRunRow, 'triggerType' | 'scheduledAt' | 'event' | 'deliveryId'>;
+/** `id`: the one that the run is to have; else a new one. */
+type Facts = Pick<AutomationRunRow, 'triggerType' | 'scheduledAt' | 'event' | 'deliveryId'> & { id?: string };
 
 /** Writes what becomes of automations: their runs, their pauses, and the events that tell of both (reference §12, §17). */
 @Injectable()
@@ -41,7 +42,9 @@ export class RunRecords {
     facts: Facts,
     { status, reason }: Omit<Standing, 'taskId'>,
   ): Promise<AutomationRunRow | null> {
-    const [run] = await tx.run(INSERT_RUN({ id: newId(), automationId: automation.id, ...facts, status, reason }));
+    const [run] = await tx.run(
+      INSERT_RUN({ automationId: automation.id, ...facts, id: facts.id ?? newId(), status, reason }),
+    );
     if (run === undefined) return null;
     if (status !== 'started') await this.tell(tx, automation, run);
     return run;

@@ -4,6 +4,7 @@ import { FiringModule } from '../../resources/automations/firing.module.js';
 import { FilesModule } from '../../resources/files/files.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { IntegrationsModule } from '../../resources/integrations/integrations.module.js';
+import { AskedRuns } from './asked-runs.js';
 import { EventWork } from './event-work.js';
 import { OccurrenceTicker } from './occurrence-ticker.js';
 import { Occurrences } from './occurrences.js';
@@ -11,6 +12,6 @@ import { TaskEnds } from './task-ends.js';
 
 @Module({
   imports: [FiringModule, FilesModule, StorageQuotaModule, IntegrationsModule],
-  providers: [Occurrences, OccurrenceTicker, EventWork, TaskEnds],
+  providers: [AskedRuns, Occurrences, OccurrenceTicker, EventWork, TaskEnds],
 })
 export class OccurrencesModule {}

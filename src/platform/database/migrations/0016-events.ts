@@ -24,7 +24,7 @@ CREATE TABLE task_events (
   ref uuid,
   -- What must not change afterwards.
   data jsonb,
-  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (task_id, seq)
 );
 
@@ -41,7 +41,7 @@ CREATE TABLE workspace_events (
   event_id uuid,
   type text NOT NULL,
   data jsonb NOT NULL,
-  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (xid, id),
   CHECK ((seq IS NULL) <> (event_id IS NULL))
 );
@@ -100,10 +100,10 @@ BEGIN
   VALUES (pg_current_xact_id()::text::bigint, NEW.workspace_id, NEW.id, NEW.last_event, type, data);
   RETURN NEW;
 END $$;
-CREATE TRIGGER record_creation BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION record_task_event();
-CREATE TRIGGER record_status BEFORE UPDATE OF status ON tasks FOR EACH ROW
+CREATE TRIGGER event_of_creation BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION record_task_event();
+CREATE TRIGGER event_of_status BEFORE UPDATE OF status ON tasks FOR EACH ROW
   WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION record_task_event();
-CREATE TRIGGER record_update BEFORE UPDATE OF title, project_id, budget, metadata, created_by ON tasks FOR EACH ROW
+CREATE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, created_by ON tasks FOR EACH ROW
   WHEN (OLD.status = NEW.status AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.created_by)
     IS DISTINCT FROM (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.created_by))
   EXECUTE FUNCTION record_task_event();

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { CreatedAt } from '../../../platform/database/columns.js';
+import { Timestamp } from '../../../platform/database/columns.js';
 
 /** A change of a task that a client can see (reference §17). Thin: what it tells of is read from the row that `ref` names. */
 @Entity('task_events')
@@ -13,5 +13,6 @@ export class TaskEvent {
   @Column('uuid', { nullable: true }) ref: string | null;
   /** What must not change afterwards. */
   @Column('jsonb', { nullable: true }) data: Record<string, unknown> | null;
-  @CreatedAt() createdAt: Date;
+  /** When it was written: later than its transaction began, which may have waited for the task. */
+  @Timestamp({ default: () => 'clock_timestamp()' }) createdAt: Date;
 }
