@@ -44,7 +44,7 @@ const ADDRESS = '127.0.0.2';
 const CREATE_EVERY_MS = 1000;
 const PLAN_EVERY_MS = 2000;
 /** From the request that makes an automation to the time at which it is due. */
-const AHEAD_MS = 1500;
+const AHEAD_MS = 4000;
 const READ_EVERY_MS = 100;
 const PATIENCE_MS = 30_000;
 /** There is nearly always one of its commands under way, to be interrupted. */
