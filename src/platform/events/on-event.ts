@@ -18,7 +18,10 @@ export interface DomainEvent {
   createdAt: Date;
 }
 
-/** What a handler is: what it writes in `tx` is committed with the position of the handler. */
+/**
+ * What a handler is: what it writes in `tx` is committed with the position of the handler. It resolves with false for an event
+ * that means nothing to it, about which it has written nothing: the next event then shares the transaction.
+ */
 export type EventMethod = (event: DomainEvent, tx: UnitOfWork) => Promise<unknown>;
 
 /**

@@ -80,7 +80,7 @@ ORDER BY a.created_at DESC, a.id DESC LIMIT ${int('limit')}`.rows<AutomationRow>
 export const LOCK = sql`
 SELECT ${AUTOMATION} FROM automations a WHERE ${SEEN} AND a.id = ${ID} FOR UPDATE OF a`.rows<LockedAutomation>();
 
-/** For the operator: of the workspace, whoever owns it. */
+/** For the operator: of the workspace, of any owner. */
 export const LOCK_IN_WORKSPACE = sql`
 SELECT ${AUTOMATION} FROM automations a WHERE a.workspace_id = ${uuid('workspaceId')} AND a.id = ${ID}
 FOR UPDATE OF a`.rows<LockedAutomation>();

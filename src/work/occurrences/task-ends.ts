@@ -23,10 +23,10 @@ export class TaskEnds {
   ) {}
 
   /** Counts failures in a row, and lets the run begin that waits for this end. A task that asks a person is as good as over. */
-  @OnEvent('task.completed', 'task.failed', 'task.cancelled', 'task.awaiting_input')
-  async ended({ type, workspaceId, data }: DomainEvent, tx: UnitOfWork): Promise<void> {
+  @OnEvent('task.completed', 'task.failed', 'task.cancelled', 'task.awaiting_input', 'task.deleted')
+  async ended({ type, workspaceId, data }: DomainEvent, tx: UnitOfWork): Promise<void | false> {
     const { automationId } = data['source'] as { automationId: string | null };
-    if (automationId === null) return;
+    if (automationId === null) return false;
     // Holds the row: a run that found the task under way and is about to wait for it is then seen by the next statement.
     const [automation] = await tx.run(COUNT_END({ automationId, type }));
     if (automation === undefined) return;
@@ -34,12 +34,6 @@ export class TaskEnds {
       await this.records.pause(tx, { id: automationId, workspaceId }, PAUSED);
     }
     await this.startWaiting(tx, workspaceId);
-  }
-
-  /** Its automation is not known any more. */
-  @OnEvent('task.deleted')
-  deleted({ workspaceId }: DomainEvent, tx: UnitOfWork): Promise<void> {
-    return this.startWaiting(tx, workspaceId);
   }
 
   /** One that began to wait at the moment at which the task before it was deleted. */
