@@ -136,11 +136,12 @@ SELECT ${RUN} FROM automation_runs r
 WHERE r.automation_id = ${AUTOMATION_ID} AND r.status = 'waiting' AND NOT ${busy(raw('r.automation_id'))}`.rows<AutomationRunRow>();
 
 const ONE = columns(AutomationRun, 'r', ['automationId']);
+const WHOSE = columns(Automation, 'a', ['workspaceId']);
 /** Automations of a workspace, or of all, whose waiting run has nothing to wait for any more. */
 export const NO_LONGER_WAITING = sql`
-SELECT ${ONE} FROM automation_runs r JOIN automations a ON a.id = r.automation_id
+SELECT ${ONE}, ${WHOSE} FROM automation_runs r JOIN automations a ON a.id = r.automation_id
 WHERE r.status = 'waiting' AND (${uuidOrNull('workspaceId')} IS NULL OR a.workspace_id = ${uuidOrNull('workspaceId')})
-  AND NOT ${busy(raw('r.automation_id'))}`.rows<typeof ONE.row>();
+  AND NOT ${busy(raw('r.automation_id'))}`.rows<typeof ONE.row & typeof WHOSE.row>();
 
 /** What waits when an automation is paused or completed is not started any more. */
 export const SKIP_WAITING = sql`

@@ -70,7 +70,7 @@ export class HooksService {
 
   private async read(sender: Sender, body: Buffer) {
     try {
-      return await this.thread.read(body);
+      return await this.thread.read(body, sender.workspaceId);
     } catch (error) {
       if (!(error instanceof HookBodyError)) throw error;
       this.log.note('malformed', sender);
@@ -96,7 +96,7 @@ export class HooksService {
       const taken: Verdict = wanted ? 'accepted' : 'no_automation';
       const inserted = await tx.run(ACCEPT({ ...entry, id, verdict: taken, payload: wanted ? body : null }));
       if (inserted.length === 0) return 'duplicate';
-      if (wanted) await this.jobs.add(tx, QUEUE, { deliveryId: id });
+      if (wanted) await this.jobs.add(tx, QUEUE, { deliveryId: id }, { workspaceId: sender.workspaceId });
       return taken;
     });
     if (verdict !== 'duplicate') {
