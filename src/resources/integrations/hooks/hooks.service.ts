@@ -49,7 +49,10 @@ export class HooksService {
   async receive(id: string, req: Request): Promise<HookAnswer> {
     if (!isUuid(id)) throw refused();
     const receivedAt = new Date();
-    return this.bodies.hold(req, (body) => this.take(id.toLowerCase(), { headers: req.headers, body, receivedAt }));
+    const connectionId = id.toLowerCase();
+    return this.bodies.hold(connectionId, req, (body) =>
+      this.take(connectionId, { headers: req.headers, body, receivedAt }),
+    );
   }
 
   private async take(connectionId: string, request: HookRequest): Promise<HookAnswer> {
