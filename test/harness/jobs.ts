@@ -12,7 +12,7 @@ export interface HeldJob {
 }
 
 /** Begins jobs, and ends each when the test says so or when its signal is aborted. */
-@JobHandler('held', { concurrency: 2, leaseSeconds: 3, attempts: 3 })
+@JobHandler('held', { concurrency: 2, leaseSeconds: 6, attempts: 3 })
 export class HeldWork extends JobWork<{ n: number }> {
   readonly begun: HeldJob[] = [];
   /** Whether a job ends with its signal. */
