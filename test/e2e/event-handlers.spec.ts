@@ -123,6 +123,22 @@ describe('Handlers of events (reference §17)', () => {
     expect(tries).toBe(4);
   });
 
+  it('write the effect of each event once, also of those before one that fails', async () => {
+    let failed = false;
+    also = ({ data }) => {
+      if (data['n'] !== 2 || failed) return Promise.resolve();
+      failed = true;
+      return Promise.reject(new Error('Once.'));
+    };
+    const service = await boot(bootWorker, HANDLERS);
+    await service.app.get(Transactions).open(async (tx) => {
+      for (let n = 0; n < 4; n++)
+        await service.app.get(EventLog).append(tx, { workspaceId, type: 'note.made', data: { n } });
+    });
+    expect(await effectsOf(4)).toEqual(await logged('note.made'));
+    expect(failed).toBe(true);
+  });
+
   it('step over an event at which they have failed 20 times: the metric says so, and the others are handled', async () => {
     const service = await boot(bootWorker, HANDLERS);
     const [bad, good] = [{ bad: true }, { bad: false }];

@@ -126,6 +126,32 @@ describe('The bodies of deliveries (reference §13)', () => {
     for (const sent of slow) sent.destroy();
     await until('all of it to be forgotten', () => held() === 0);
   }, 60_000);
+
+  it('beyond 64 MiB in memory it is one of the connection that has the most', async () => {
+    const many = uuidv7();
+    const parts = [many, many, many, uuidv7()].map((id) => {
+      const sent = begin(`/hooks/${id}`, { 'Content-Length': 25 * MIB });
+      sent.write(Buffer.alloc((id === many ? 15 : 18) * MIB));
+      return sent;
+    });
+    await until('63 MiB to be there', () => held() === 63 * MIB);
+    const body = bodyOf(2 * MIB);
+    expect((await deliver(service, connection.path, github(connection.secret, { body }))).text).toBe(
+      '{"accepted":true}',
+    );
+    expect(held()).toBe(48 * MIB);
+    for (const sent of parts) sent.destroy();
+    await until('all of it to be forgotten', () => held() === 0);
+  }, 60_000);
+
+  it('of one connection are used two at a time, and none is lost', async () => {
+    const { path, secret, id } = connection;
+    const before = (await entries(service, { id })).length;
+    const deliveries = Array.from({ length: 20 }, () => deliver(service, path, github(secret)));
+    expect(new Set((await Promise.all(deliveries)).map(({ text }) => text))).toEqual(new Set(['{"accepted":true}']));
+    expect(await entries(service, { id })).toHaveLength(before + 20);
+    expect(held()).toBe(0);
+  });
 });
 
 describe('How many deliveries are taken (reference §13)', () => {

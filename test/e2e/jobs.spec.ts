@@ -160,12 +160,12 @@ describe('Jobs of many processes', () => {
       await db.query(
         `INSERT INTO jobs (id, queue, data) SELECT gen_random_uuid(), 'q' || n % 3, '{}' FROM generate_series(1, 1000) n`,
       );
-      const handlers = ['q0', 'q1', 'q2'].map((queue) => ({ queue, leaseSeconds: 60, attempts: 3 }) as KnownHandler);
+      const handlers = ['q0', 'q1', 'q2'].map((queue) => ({ queue, leaseSeconds: 60, attempts: 3, concurrency: 4 }) as KnownHandler);
       const claimAll = async (database: Database, places: number) => {
         const claims = new JobClaims(database);
         const mine: string[] = [];
         for (;;) {
-          const found = await claims.claim(handlers.map((handler) => ({ handler, places })));
+          const found = await claims.claim(handlers.map((handler) => ({ handler, places, held: [] })));
           for (const { queue } of found) expect(['q0', 'q1', 'q2']).toContain(queue);
           expect(found.length).toBeLessThanOrEqual(3 * places);
           if (found.length === 0) return mine;
@@ -177,6 +177,33 @@ describe('Jobs of many processes', () => {
       expect(await db.query('SELECT DISTINCT status, epoch FROM jobs')).toEqual([{ status: 'running', epoch: 1 }]);
     } finally {
       await Promise.all(workers.map((database) => database.close()));
+      await db.drop();
+    }
+  });
+
+  it('workspaces take turns for the places of a process, of which one of several is kept', async () => {
+    const db = await createDatabase();
+    const database = new Database(db.url);
+    try {
+      await db.query(
+        `INSERT INTO jobs (id, queue, share, data, due_at)
+         SELECT gen_random_uuid(), 'q', share, jsonb_build_object('n', n), now() - make_interval(mins => minutes - n)
+         FROM (VALUES ('a', 60, 9), ('b', 30, 2), ('c', 20, 1)) s(share, minutes, jobs), generate_series(1, jobs) n`,
+      );
+      const handler = { queue: 'q', leaseSeconds: 60, attempts: 3, concurrency: 4 } as KnownHandler;
+      const claims = new JobClaims(database);
+      const claim = async (places: number, held: { queue: string; share: string }[]) =>
+        (await claims.claim([{ handler, places, held }])).map((job) => ({ queue: job.queue, share: job.share }));
+      const first = await claim(4, []);
+      expect(first.map(({ share }) => share).sort()).toEqual(['a', 'a', 'b', 'c']);
+      const second = await claim(1, first.filter(({ share }) => share !== 'b'));
+      expect(second).toEqual([{ queue: 'q', share: 'b' }]);
+      // Nobody else has any: one place is kept, for somebody who comes.
+      expect(await claim(4, [])).toHaveLength(3);
+      expect(await claim(4, Array(2).fill({ queue: 'q', share: 'a' }))).toHaveLength(1);
+      expect(await claim(1, Array(3).fill({ queue: 'q', share: 'a' }))).toEqual([]);
+    } finally {
+      await database.close();
       await db.drop();
     }
   });

@@ -22,8 +22,11 @@ export interface Delivery {
 }
 
 /** What GitHub sends for an event, signed; of another body each time, unless one is given. */
-export function github(secret: string, { event = 'push', body = pushBody(), id = randomUUID() } = {}): Delivery {
-  const raw = Buffer.from(body);
+export function github(
+  secret: string,
+  { event = 'push', body = pushBody() as string | Buffer, id = randomUUID() } = {},
+): Delivery {
+  const raw = typeof body === 'string' ? Buffer.from(body) : body;
   const headers = {
     'Content-Type': 'application/json',
     'User-Agent': 'GitHub-Hookshot/1',

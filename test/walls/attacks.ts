@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { AUTOMATION_ATTACKS } from './attacks-automations.js';
 import { SANDBOX_ATTACKS } from './attacks-sandbox.js';
 import type { Attack } from './attack.js';
 import { MIB } from './bounds.js';
@@ -159,7 +160,7 @@ const HTTP_ATTACKS: Attack[] = [
   },
 ];
 
-export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...SANDBOX_ATTACKS];
+export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...AUTOMATION_ATTACKS, ...SANDBOX_ATTACKS];
 
 /** A connection on which so much has been sent. */
 function hanging(url: string, text: string): Socket {

@@ -2,6 +2,7 @@
 import { type ConfigFile, configFileSchema } from '../../src/platform/config/config-file.js';
 import { mergedPlans } from '../../src/platform/config/plans.js';
 import { LONG } from '../harness/numbers.js';
+import { AUTOMATIONS } from './planned.js';
 import type { Usage } from './usage.js';
 
 export const MIB = 1024 * 1024;
@@ -45,7 +46,7 @@ const { memoryBytes, diskBytes, processes, outputBytes, storageBytes } = LIMITS;
 const given = {
   models: [{ id: 'runbook', provider: 'runbook' }],
   sandbox: { memoryBytes, diskBytes, processes, outputBytes, wallClockSeconds: 20 },
-  plans: { paid: { storageBytes } },
+  plans: { paid: { storageBytes, activeAutomations: AUTOMATIONS } },
 };
 
 /** `CONFIG_FILE` of the processes under attack. Everything else is as it comes. */

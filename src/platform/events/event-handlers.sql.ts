@@ -38,8 +38,8 @@ export type Place = Pick<WorkspaceEvent, 'xid' | 'id'>;
 export type Taken = typeof EVENT.row & { matches: boolean; fromXid: number; fromId: number };
 
 /**
- * Locks the handler, unless another process has it, and answers its next event; when none of the next 500 is for it, the last of
- * them, with `matches` false. `fromXid` and `fromId` are the place of the handler.
+ * Locks the handler, unless another process has it, and answers its next events, in order; when none of the next 500 is for it, the
+ * last of them, with `matches` false. `fromXid` and `fromId` are the place of the handler.
  */
 export const NEXT = sql`
 WITH handler AS (
@@ -49,11 +49,12 @@ ahead AS MATERIALIZED (
   SELECT e.xid, e.id, e.type = ANY(${texts('types')}) AS matches FROM handler, workspace_events e
   WHERE (e.xid, e.id) > (handler.xid, handler.id) AND e.xid < ${SETTLED_BELOW} ORDER BY e.xid, e.id LIMIT 500),
 chosen AS (
-  (SELECT * FROM ahead WHERE matches ORDER BY xid, id LIMIT 1)
+  (SELECT * FROM ahead WHERE matches ORDER BY xid, id LIMIT ${int('limit')})
   UNION ALL
   (SELECT * FROM ahead WHERE NOT EXISTS (SELECT 1 FROM ahead WHERE matches) ORDER BY xid DESC, id DESC LIMIT 1))
 SELECT ${EVENT}, chosen.matches, handler.xid::float8 AS "fromXid", handler.id::float8 AS "fromId"
-FROM handler, chosen JOIN workspace_events e ON (e.xid, e.id) = (chosen.xid, chosen.id)`.rows<Taken>();
+FROM handler, chosen JOIN workspace_events e ON (e.xid, e.id) = (chosen.xid, chosen.id)
+ORDER BY e.xid, e.id`.rows<Taken>();
 
 const XID = bigint('xid');
 const ID = bigint('id');

@@ -10,16 +10,26 @@ const LIMIT_MS = 5_000;
 /** Characters of an error that stay with its job. */
 const ERROR_LENGTH = 2_000;
 
+interface Wanted {
+  handler: KnownHandler;
+  places: number;
+  held: readonly Pick<ClaimedJob, 'queue' | 'share'>[];
+}
+
 /** Who holds a job: claim, lease, end, recover. What ends a job resolves with whether it was still held. */
 @Injectable()
 export class JobClaims {
   constructor(private readonly database: Database) {}
 
-  /** Takes what is due, of each queue at most as many as `places`. One statement. */
-  claim(wanted: { handler: KnownHandler; places: number }[]): Promise<ClaimedJob[]> {
+  /** Takes what is due, of each queue at most as many as `places`. `held`: the jobs of it that this process has. One statement. */
+  claim(wanted: Wanted[]): Promise<ClaimedJob[]> {
     const queues = wanted.map(({ handler }) => handler.queue);
     const leases = wanted.map(({ handler }) => handler.leaseSeconds);
-    return this.look(CLAIM({ queues, leases, places: wanted.map(({ places }) => places) }));
+    const most = wanted.map(({ handler }) => handler.concurrency - keptPlaces(handler));
+    const held = wanted.flatMap((one) => one.held);
+    const [heldQueues, heldShares] = [held.map(({ queue }) => queue), held.map(({ share }) => share)];
+    const places = wanted.map((one) => one.places);
+    return this.look(CLAIM({ queues, leases, places, most, heldQueues, heldShares }));
   }
 
   /** Renews the leases of jobs of one queue in one statement; returns those that are still held, by id. */
@@ -64,6 +74,11 @@ export class JobClaims {
   private look<Row>(query: Query<Row>): Promise<Row[]> {
     return this.database.polling.run(query, LIMIT_MS);
   }
+}
+
+/** Of several places of a process, one is kept for those who have none. */
+export function keptPlaces({ concurrency }: KnownHandler): number {
+  return concurrency > 1 ? 1 : 0;
 }
 
 /** PostgreSQL's text holds no NUL. */

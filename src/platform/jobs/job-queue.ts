@@ -5,6 +5,12 @@ import { WorkSignal } from '../signals/work-signal.js';
 import { JobHandlers } from './job-handlers.js';
 import { ADD } from './jobs.sql.js';
 
+interface AddOptions {
+  key?: string;
+  dueAt?: Date;
+  workspaceId?: string;
+}
+
 /** Where work is left to be done soon after the commit, by a process that works (docs/decisions/0033). */
 @Injectable()
 export class JobQueue {
@@ -20,13 +26,14 @@ export class JobQueue {
    * @param data what the handler is given: JSON. Ids rather than rows: they may change before the job begins.
    * @param options.key while a job of the queue with this key waits or runs, nothing is added.
    * @param options.dueAt the job begins no earlier. By default at once.
+   * @param options.workspaceId whose work it is. Workspaces take turns, and none has all places of a process.
    */
-  async add(tx: UnitOfWork, queue: string, data: object, options: { key?: string; dueAt?: Date } = {}): Promise<void> {
+  async add(tx: UnitOfWork, queue: string, data: object, options: AddOptions = {}): Promise<void> {
     this.handlers.expect(queue);
-    const { key = null, dueAt } = options;
+    const { key = null, dueAt, workspaceId: share = '' } = options;
     const id = newId();
     // It costs the transaction no round trip of its own.
-    await tx.runWithNext(ADD({ id, queue, key, data, dueAt: dueAt?.toISOString() ?? null }));
+    await tx.runWithNext(ADD({ id, queue, share, key, data, dueAt: dueAt?.toISOString() ?? null }));
     if (dueAt === undefined) tx.afterCommit(() => this.signal.ring(queue, id));
   }
 }

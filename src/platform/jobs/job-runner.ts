@@ -13,15 +13,15 @@ import { Metrics } from '../metrics/metrics.js';
 import { PgChannel } from '../signals/pg-channel.js';
 import type { Ring } from '../signals/work-signal.js';
 import { backOffMs } from './back-off.js';
-import { JobClaims } from './job-claims.js';
+import { JobClaims, keptPlaces } from './job-claims.js';
 import { JobHandlers, type KnownHandler } from './job-handlers.js';
 import type { ClaimedJob } from './jobs.sql.js';
-import { type Claim, LeaseKeeper, LeaseLostError } from './lease-keeper.js';
+import { LeaseKeeper, LeaseLostError } from './lease-keeper.js';
 
 interface WorkedQueue {
   handler: KnownHandler;
   /** The jobs of the queue that this process carries out. */
-  jobs: LeaseKeeper<Claim>;
+  jobs: LeaseKeeper<ClaimedJob>;
 }
 
 /** How a job left this process. */
@@ -71,7 +71,8 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
     if (queue === undefined) return false;
     this.wanted.add(queue);
     await this.fill();
-    return this.free(queue) > 0;
+    // One of a workspace that gets no more places here may find one elsewhere.
+    return this.free(queue) > keptPlaces(queue.handler);
   }
 
   /** A signal that came to this process alone: what it does not take it passes on by a notice. */
@@ -111,7 +112,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   private worked(handler: KnownHandler): WorkedQueue {
     const { queue, leaseSeconds } = handler;
-    const jobs = new LeaseKeeper<Claim>({
+    const jobs = new LeaseKeeper<ClaimedJob>({
       kind: 'job',
       leaseMs: leaseSeconds * 1000,
       renew: (held) => this.claims.renew(held, leaseSeconds),
@@ -150,7 +151,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
         const open = wanted.filter(({ places }) => places > 0);
         if (open.length === 0) return;
         const askedAt = performance.now();
-        const found = await this.claims.claim(open.map(({ queue: { handler }, places }) => ({ handler, places })));
+        const found = await this.claims.claim(open.map(asked));
         for (const job of found) void this.drive(job, askedAt);
       }
     } catch (error) {
@@ -196,6 +197,10 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
       return 'lost';
     }
   }
+}
+
+function asked({ queue: { handler, jobs }, places }: { queue: WorkedQueue; places: number }) {
+  return { handler, places, held: jobs.held.map(({ claim }) => claim) };
 }
 
 /** What a handler has thrown. */

@@ -3,7 +3,7 @@ import { Id } from '../database/columns.js';
 
 /** A job that is not done: `JobQueue` inserts it, `JobRunner` claims it and deletes it when it is done (docs/decisions/0033). */
 @Entity('jobs')
-@Index('jobs_due', ['queue', 'dueAt', 'id'], { where: `status = 'queued'` })
+@Index('jobs_due', ['queue', 'share', 'dueAt', 'id'], { where: `status = 'queued'` })
 @Index('jobs_leases', ['leaseUntil'], { where: `status = 'running'` })
 @Index('jobs_failed', ['failedAt'], { where: `status = 'failed'` })
 @Index('jobs_one_open', ['queue', 'key'], { unique: true, where: `key IS NOT NULL AND status <> 'failed'` })
@@ -12,6 +12,8 @@ export class StoredJob {
   @Id() id: string;
   /** The name of its handler (`@JobHandler`). */
   @Column('text') queue: string;
+  /** The workspace whose work it is; shares of one queue take turns. Empty for nobody's. */
+  @Column('text', { default: '' }) share: string;
   /** At most one job of the queue that has not failed has it. */
   @Column('text', { nullable: true }) key: string | null;
   @Column('jsonb') data: object;

@@ -14,16 +14,24 @@ export class ThreadTimeoutError extends Error {
 
 interface Waiting<Question, Answer> {
   question: Question;
-  /** Of two that wait, the one of less weight is next. */
+  share: string;
   weight: number;
   limitMs: number | undefined;
   resolve: (answer: Answer) => void;
   reject: (error: Error) => void;
 }
 
+export interface Asking {
+  weight: number;
+  /** Whose question it is: a workspace. */
+  share?: string;
+  /** Milliseconds. */
+  limitMs?: number;
+}
+
 /**
- * One thread, which answers one question at a time; the first question starts it. The smallest question that waits is next: long ones
- * of one tenant hold the small ones of others up by one of them, and not by all.
+ * One thread, which answers one question at a time; the first question starts it. Shares take turns, and the smallest question of
+ * those that were served the longest ago is next: long ones of one tenant hold those of others up by one of them, and not by all.
  *
  * The file is plain JavaScript, because Node starts a thread from a file that it can run as it is. It answers each message with one
  * message, in order. What it throws is a defect: the question fails, and the next one gets a new thread.
@@ -32,6 +40,9 @@ export class SideThread<Question, Answer> {
   private worker: Worker | undefined;
   private current: Waiting<Question, Answer> | undefined;
   private waiting: Waiting<Question, Answer>[] = [];
+  /** At which of its questions each share was served, since nothing waited. */
+  private readonly served = new Map<string, number>();
+  private count = 0;
   private idle: NodeJS.Timeout | undefined;
   private limit: NodeJS.Timeout | undefined;
   private ended: Promise<unknown> = Promise.resolve();
@@ -43,9 +54,9 @@ export class SideThread<Question, Answer> {
    * not count. After that time the thread is ended, and {@link ThreadTimeoutError} thrown. It ends after the step that it is at: what
    * the question may hold bounds the longest one.
    */
-  ask(question: Question, weight: number, limitMs?: number): Promise<Answer> {
+  ask(question: Question, { weight, share = '', limitMs }: Asking): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ question, weight, limitMs, resolve, reject });
+      this.waiting.push({ question, share, weight, limitMs, resolve, reject });
       if (this.current === undefined) this.next();
     });
   }
@@ -62,17 +73,24 @@ export class SideThread<Question, Answer> {
   private next(): void {
     clearTimeout(this.idle);
     this.current = this.waiting.reduce<Waiting<Question, Answer> | undefined>(
-      (least, one) => (least === undefined || one.weight < least.weight ? one : least),
+      (first, one) => (first === undefined || this.isBefore(one, first) ? one : first),
       undefined,
     );
     if (this.current === undefined) {
+      this.served.clear();
       // The process must not wait for a thread that has nothing to do.
       this.worker?.unref();
       this.idle = setTimeout(() => this.end(), IDLE_MS).unref();
       return;
     }
     this.waiting.splice(this.waiting.indexOf(this.current), 1);
+    this.served.set(this.current.share, ++this.count);
     void this.put(this.current);
+  }
+
+  private isBefore(one: Waiting<Question, Answer>, other: Waiting<Question, Answer>): boolean {
+    const turn = (this.served.get(one.share) ?? 0) - (this.served.get(other.share) ?? 0);
+    return turn === 0 ? one.weight < other.weight : turn < 0;
   }
 
   private async put(one: Waiting<Question, Answer>): Promise<void> {

@@ -50,7 +50,7 @@ export class AutomationsDesk {
     await this.transactions.open(async (tx) => {
       await lock(tx, workspaceId, automationId);
       const data: AskedRun = { automationId };
-      await tx.run(ADD({ id, queue: ASKED_RUNS, key: null, data, dueAt: null }));
+      await tx.run(ADD({ id, queue: ASKED_RUNS, share: workspaceId, key: null, data, dueAt: null }));
     });
     return { id, automationId };
   }

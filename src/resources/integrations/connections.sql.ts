@@ -57,7 +57,7 @@ SELECT id FROM connections
 WHERE workspace_id = ${uuid('workspaceId')} AND slug = ${text('slug')} AND (user_id = ${uuid('userId')} OR user_id IS NULL)
 ORDER BY user_id NULLS LAST LIMIT 1 FOR KEY SHARE`.rows<{ id: string }>();
 
-const SIGNER = columns(Connection, 'c', ['id', 'slug', 'secret']);
+const SIGNER = columns(Connection, 'c', ['id', 'workspaceId', 'slug', 'secret']);
 /** `previousSecret`: while it is taken too. */
 export type SecretsRow = typeof SIGNER.row & Pick<Connection, 'previousSecret'>;
 export const GET_SECRETS = sql`

@@ -160,6 +160,18 @@ describe('The thread of the hooks (contract §13)', () => {
       ]);
     });
 
+    it('and workspaces take turns, whatever they ask', async () => {
+      const order: string[] = [];
+      const ask = (filter: string, body: Buffer, share: string) =>
+        thread.matches(filter, body, share).then(
+          () => order.push(share),
+          () => order.push(share),
+        );
+      const larger = json({ n: 1, filling: 'x'.repeat(5_000) });
+      await Promise.all([...Array.from({ length: 4 }, () => ask(ENDLESS, list, 'a')), ask('n', larger, 'b')]);
+      expect(order.slice(0, 2).sort()).toEqual(['a', 'b']);
+    });
+
     it('of the first 65,536 characters of a text, because a search in more of them has no end', async () => {
       const body = json({ text: 'a'.repeat(2 * MIB), sought: `${'a'.repeat(MIB)}b`, ['k'.repeat(MIB)]: 1 });
       expect(await thread.matches('length(text) == `65536` && length(sought) == `65536`', body)).toBe(true);

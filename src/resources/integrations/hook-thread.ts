@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { SideThread, ThreadTimeoutError } from '../../platform/threads/side-thread.js';
+import { type Asking, SideThread, ThreadTimeoutError } from '../../platform/threads/side-thread.js';
 import { FilterError, faultOf } from './filter.js';
 import { type Fault, type HookBody, readBody } from './hook-body.mjs';
 
@@ -21,7 +21,10 @@ interface Question {
 }
 type Answer = HookBody | { matches: boolean } | { filterFault: string } | Fault;
 
-/** One thread of the process for the bodies of deliveries: what they hold, and whether a filter wants them (reference §12, §13). */
+/**
+ * One thread of the process for the bodies of deliveries: what they hold, and whether a filter wants them (reference §12, §13). `share`:
+ * the workspace that asks; workspaces take turns.
+ */
 @Injectable()
 export class HookThread implements OnApplicationShutdown {
   private readonly thread = new SideThread<Question, Answer>(new URL('./hook.worker.mjs', import.meta.url));
@@ -31,8 +34,8 @@ export class HookThread implements OnApplicationShutdown {
   }
 
   /** Throws {@link HookBodyError} for what is no JSON object or list. Bodies of at most 256 KiB are read here, longer ones in the thread. */
-  async read(body: Buffer): Promise<HookBody> {
-    const answer = body.length <= LONG ? readBody(body) : await this.ask({ body });
+  async read(body: Buffer, share = ''): Promise<HookBody> {
+    const answer = body.length <= LONG ? readBody(body) : await this.ask({ body }, { share });
     if ('payload' in answer) return answer;
     throw unexpected(answer);
   }
@@ -42,15 +45,15 @@ export class HookThread implements OnApplicationShutdown {
    * text it sees the first 65,536 characters. Throws {@link FilterError} when it cannot be
    * evaluated, or takes longer than 100 ms, and {@link HookBodyError} as {@link read} does.
    */
-  async matches(filter: string, body: Buffer): Promise<boolean> {
-    const answer = await this.ask({ filter, body }, FILTER_MS);
+  async matches(filter: string, body: Buffer, share = ''): Promise<boolean> {
+    const answer = await this.ask({ filter, body }, { share, limitMs: FILTER_MS });
     if ('matches' in answer) return answer.matches;
     throw unexpected(answer);
   }
 
-  private async ask(question: Question, limitMs?: number): Promise<Answer> {
+  private async ask(question: Question, asking: Omit<Asking, 'weight'>): Promise<Answer> {
     try {
-      return await this.thread.ask(question, question.body.length, limitMs);
+      return await this.thread.ask(question, { weight: question.body.length, ...asking });
     } catch (error) {
       if (error instanceof ThreadTimeoutError) {
         throw new FilterError(`The filter took longer than ${FILTER_MS} ms and was stopped.`);

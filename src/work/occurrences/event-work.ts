@@ -70,10 +70,10 @@ export class EventWork extends JobWork<AutomationJob> {
   }
 
   /** Whether the filter is true of the payload; the reason of a failed run when it cannot be said. */
-  private async wants(filter: string | null, { payload }: Delivery): Promise<EventFile | boolean> {
+  private async wants(filter: string | null, { payload, workspaceId }: Delivery): Promise<EventFile | boolean> {
     if (filter === null || payload === null) return true;
     try {
-      return await this.thread.matches(filter, payload);
+      return await this.thread.matches(filter, payload, workspaceId);
     } catch (error) {
       if (!(error instanceof FilterError)) throw error;
       return { code: 'filter_failed', message: error.message };

@@ -16,8 +16,15 @@ SELECT ${DUE}, a.next_run_at AS "dueAt", schedule_now() AS now FROM automations 
 WHERE a.status = 'active' AND a.next_run_at <= schedule_now()`;
 const TAKE = raw('ORDER BY a.next_run_at LIMIT 1 FOR UPDATE SKIP LOCKED');
 
-/** Takes the one that has been due longest, and holds it until the end of the transaction; others pass it by. */
-export const TAKE_DUE = sql`${IS_DUE} AND a.id <> ALL(${uuids('passedBy')}) ${TAKE}`.rows<DueAutomation>();
+const NOT_PASSED = sql`a.id <> ALL(${uuids('passedBy')})`;
+/**
+ * Takes the one that has been due longest, and holds it until the end of the transaction; others pass it by. Workspaces that have none
+ * in hand come first, so that a hundred of one do not stand before the one of another (docs/decisions/0037).
+ */
+export const TAKE_DUE = sql`
+WITH waiting AS MATERIALIZED (${IS_DUE} AND ${NOT_PASSED} AND a.workspace_id <> ALL(${uuids('atWork')}) ${TAKE}),
+further AS MATERIALIZED (${IS_DUE} AND ${NOT_PASSED} AND NOT EXISTS (SELECT FROM waiting) ${TAKE})
+SELECT * FROM waiting UNION ALL SELECT * FROM further`.rows<DueAutomation>();
 
 const ID = uuid('id');
 /** The same one again, if it is still due. */

@@ -19,6 +19,8 @@ interface Round {
   fired: number;
   /** Automations that cannot be fired now. */
   passedBy: Set<string>;
+  /** The workspaces of those that are in hand. */
+  atWork: string[];
 }
 
 /** Fires what is due: occurrence, task, record of the run and next time in one transaction each (reference §12). */
@@ -46,7 +48,7 @@ export class Occurrences {
 
   /** Fires all that is due and nobody else has in hand, until `signal` is aborted. Resolves with their number. */
   async fireDue(signal: AbortSignal): Promise<number> {
-    const round: Round = { fired: 0, passedBy: new Set() };
+    const round: Round = { fired: 0, passedBy: new Set(), atWork: [] };
     const loop = async () => {
       while (!signal.aborted && (await this.fireOne(round)));
     };
@@ -60,8 +62,10 @@ export class Occurrences {
     let taken: DueAutomation | undefined;
     try {
       await this.transactions.open(async (tx) => {
-        [taken] = await tx.run(TAKE_DUE({ passedBy: [...round.passedBy] }));
-        if (taken !== undefined) await this.carryOut(tx, taken);
+        [taken] = await tx.run(TAKE_DUE({ passedBy: [...round.passedBy], atWork: round.atWork }));
+        if (taken === undefined) return;
+        round.atWork.push(taken.workspaceId);
+        await this.carryOut(tx, taken);
       });
       if (taken !== undefined) round.fired++;
       return taken !== undefined;
@@ -71,6 +75,8 @@ export class Occurrences {
       this.logger.warn({ reason: `The automation ${taken.id} did not fire.`, err: error });
       if (!isPassing(error)) await this.giveUp(taken);
       return true;
+    } finally {
+      if (taken !== undefined) round.atWork.splice(round.atWork.indexOf(taken.workspaceId), 1);
     }
   }
 

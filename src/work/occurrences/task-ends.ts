@@ -49,8 +49,8 @@ export class TaskEnds {
   }
 
   private async startWaiting(tx: UnitOfWork, workspaceId: string | null): Promise<void> {
-    for (const { automationId } of await tx.run(NO_LONGER_WAITING({ workspaceId }))) {
-      await this.jobs.add(tx, 'automation', { automationId });
+    for (const { automationId, ...whose } of await tx.run(NO_LONGER_WAITING({ workspaceId }))) {
+      await this.jobs.add(tx, 'automation', { automationId }, whose);
     }
   }
 }

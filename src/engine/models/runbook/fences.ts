@@ -18,5 +18,5 @@ const thread = new SideThread<string, Reading>(new URL('./fences.worker.mjs', im
 export function fencesOf(text: string): Promise<Reading> {
   // A cheap look first: most messages have no fence.
   if (!text.includes('```') && !text.includes('~~~')) return Promise.resolve({ fences: [] });
-  return thread.ask(text, text.length);
+  return thread.ask(text, { weight: text.length });
 }

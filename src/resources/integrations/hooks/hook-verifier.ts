@@ -10,6 +10,7 @@ import { HookLog } from './hook-log.js';
 /** Who sent a delivery, for sure. */
 export interface Sender {
   connectionId: string;
+  workspaceId: string;
   slug: string;
   provider: IntegrationProvider;
 }
@@ -39,14 +40,14 @@ export class HookVerifier {
       this.log.count(null, 'unknown_connection');
       return null;
     }
-    const { slug } = row;
+    const { slug, workspaceId } = row;
     const opened = this.open(row);
     if (opened === null) {
       await this.verifyDecoy(connectionId, request);
       this.log.note('unreadable_secret', { connectionId, slug });
       return null;
     }
-    if (await provider.verify(request, opened)) return { connectionId, slug, provider };
+    if (await provider.verify(request, opened)) return { connectionId, workspaceId, slug, provider };
     this.log.note('bad_signature', { connectionId, slug });
     return null;
   }

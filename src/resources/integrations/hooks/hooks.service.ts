@@ -49,7 +49,10 @@ export class HooksService {
   async receive(id: string, req: Request): Promise<HookAnswer> {
     if (!isUuid(id)) throw refused();
     const receivedAt = new Date();
-    return this.bodies.hold(req, (body) => this.take(id.toLowerCase(), { headers: req.headers, body, receivedAt }));
+    const connectionId = id.toLowerCase();
+    return this.bodies.hold(connectionId, req, (body) =>
+      this.take(connectionId, { headers: req.headers, body, receivedAt }),
+    );
   }
 
   private async take(connectionId: string, request: HookRequest): Promise<HookAnswer> {
@@ -70,7 +73,7 @@ export class HooksService {
 
   private async read(sender: Sender, body: Buffer) {
     try {
-      return await this.thread.read(body);
+      return await this.thread.read(body, sender.workspaceId);
     } catch (error) {
       if (!(error instanceof HookBodyError)) throw error;
       this.log.note('malformed', sender);
@@ -96,7 +99,7 @@ export class HooksService {
       const taken: Verdict = wanted ? 'accepted' : 'no_automation';
       const inserted = await tx.run(ACCEPT({ ...entry, id, verdict: taken, payload: wanted ? body : null }));
       if (inserted.length === 0) return 'duplicate';
-      if (wanted) await this.jobs.add(tx, QUEUE, { deliveryId: id });
+      if (wanted) await this.jobs.add(tx, QUEUE, { deliveryId: id }, { workspaceId: sender.workspaceId });
       return taken;
     });
     if (verdict !== 'duplicate') {
