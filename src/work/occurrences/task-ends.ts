@@ -13,6 +13,11 @@ const FAILURES = 10;
 const PAUSED = { code: 'failures', message: `${FAILURES} tasks of this automation have failed in a row.` } as const;
 const MINUTE_MS = 60_000;
 
+/** What made a task. */
+interface TaskSource {
+  automationId: string | null;
+}
+
 /** What the end of a task means to the automation that made it. */
 @Injectable()
 export class TaskEnds {
@@ -25,7 +30,7 @@ export class TaskEnds {
   /** Counts failures in a row, and lets the run begin that waits for this end. A task that asks a person is as good as over. */
   @OnEvent('task.completed', 'task.failed', 'task.cancelled', 'task.awaiting_input')
   async ended({ type, workspaceId, data }: DomainEvent, tx: UnitOfWork): Promise<void> {
-    const { automationId } = data['source'] as { automationId: string | null };
+    const { automationId } = data['source'] as TaskSource;
     if (automationId === null) return;
     // Holds the row: a run that found the task under way and is about to wait for it is then seen by the next statement.
     const [automation] = await tx.run(COUNT_END({ automationId, type }));
@@ -33,13 +38,13 @@ export class TaskEnds {
     if (type === 'task.failed' && automation.consecutiveFailures >= FAILURES) {
       await this.records.pause(tx, { id: automationId, workspaceId }, PAUSED);
     }
-    await this.startWaiting(tx, workspaceId);
+    await this.startWaiting(tx, automationId);
   }
 
-  /** Its automation is not known any more. */
   @OnEvent('task.deleted')
-  deleted({ workspaceId }: DomainEvent, tx: UnitOfWork): Promise<void> {
-    return this.startWaiting(tx, workspaceId);
+  async deleted({ data }: DomainEvent, tx: UnitOfWork): Promise<void> {
+    const { automationId } = data['source'] as TaskSource;
+    if (automationId !== null) await this.startWaiting(tx, automationId);
   }
 
   /** One that began to wait at the moment at which the task before it was deleted. */
@@ -48,8 +53,9 @@ export class TaskEnds {
     return this.transactions.open((tx) => this.startWaiting(tx, null));
   }
 
-  private async startWaiting(tx: UnitOfWork, workspaceId: string | null): Promise<void> {
-    for (const { automationId, ...whose } of await tx.run(NO_LONGER_WAITING({ workspaceId }))) {
+  /** @param ofAutomation null for all. */
+  private async startWaiting(tx: UnitOfWork, ofAutomation: string | null): Promise<void> {
+    for (const { automationId, ...whose } of await tx.run(NO_LONGER_WAITING({ ofAutomation }))) {
       await this.jobs.add(tx, 'automation', { automationId }, whose);
     }
   }
