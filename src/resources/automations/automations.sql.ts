@@ -1,4 +1,5 @@
-// The statements of automations. Locks are taken in the order membership, project, automations by id, workspace, tasks by id.
+// The statements of automations. Locks are taken in the order membership, project, connection, automations by id, workspace, tasks by
+// id. Who holds an automation does not wait for its connection: see FOR_OWNER.
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import type { Budget } from '../../engine/agent/agent-engine.js';
 import { columns } from '../../platform/database/columns.js';
@@ -79,7 +80,7 @@ ORDER BY a.created_at DESC, a.id DESC LIMIT ${int('limit')}`.rows<AutomationRow>
 export const LOCK = sql`
 SELECT ${AUTOMATION} FROM automations a WHERE ${SEEN} AND a.id = ${ID} FOR UPDATE OF a`.rows<LockedAutomation>();
 
-/** For the operator: of the workspace, whoever owns it. */
+/** For the operator: of the workspace, of any owner. */
 export const LOCK_IN_WORKSPACE = sql`
 SELECT ${AUTOMATION} FROM automations a WHERE a.workspace_id = ${uuid('workspaceId')} AND a.id = ${ID}
 FOR UPDATE OF a`.rows<LockedAutomation>();
