@@ -31,6 +31,7 @@ export type EventMethod = (event: DomainEvent, tx: UnitOfWork) => Promise<unknow
  *   seconds. After 20 failures the handler steps over the event; the log and the metric `millwright_event_failures_total` say so.
  * - A new handler begins with what happens after its first boot. Its name is `Class.method`: renamed, it is a new one.
  * - The events of a task that is deleted are gone with it, handled or not; `task.deleted` comes in their place.
+ * - Up to 50 events share a transaction: what a handler locks stays locked until the last of them is handled.
  * - The transaction holds a connection of the requests. It waits for a lock at most 2 s, and must not span a call to elsewhere.
  *
  * @example
