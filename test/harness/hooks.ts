@@ -24,7 +24,11 @@ export interface Delivery {
 /** What GitHub sends for an event, signed; of another body each time, unless one is given. */
 export function github(
   secret: string,
-  { event = 'push', body = pushBody() as string | Buffer, id = randomUUID() } = {},
+  {
+    event = 'push',
+    body = pushBody(),
+    id = randomUUID(),
+  }: { event?: string; body?: string | Buffer; id?: string } = {},
 ): Delivery {
   const raw = typeof body === 'string' ? Buffer.from(body) : body;
   const headers = {

@@ -5,13 +5,13 @@ import { MIB } from './bounds.js';
 
 const KIB = 1024;
 /** How often an hour of the hundred schedules is caught up. */
-const HOURS = 3;
+const HOURS = 2;
 const PAUSE_MS = 2_000;
 
 export const AUTOMATION_ATTACKS: Attack[] = [
   {
     name: 'automations',
-    what: '100 schedules that catch up an hour three times, and 700 deliveries at once, small, large, unsigned, asked by slow filters',
+    what: '100 schedules that catch up an hour twice, and 350 deliveries at once, small, large, unsigned, asked by slow filters',
     wave: async (a) => {
       const { planned } = a;
       await planned.make();
@@ -28,11 +28,11 @@ export const AUTOMATION_ATTACKS: Attack[] = [
       try {
         await Promise.all([
           overdue(),
-          flood(400, 2 * KIB),
-          flood(200, 2 * KIB, false),
-          flood(50, 200 * KIB),
-          flood(50, 260 * KIB),
-          flood(6, 25 * MIB - KIB),
+          flood(200, 2 * KIB),
+          flood(100, 2 * KIB, false),
+          flood(25, 200 * KIB),
+          flood(25, 260 * KIB),
+          flood(4, 25 * MIB - KIB),
         ]);
       } finally {
         a.created.push(...(await planned.remove()));

@@ -18,7 +18,7 @@ import { type DomainEvent, type EventMethod, eventTypesOf } from './on-event.js'
 /** How often a handler fails at an event before it steps over it. */
 const TRIES = 20;
 
-/** How many events one transaction takes. Each by itself cost four round trips, for events that say nothing to the handler too. */
+/** How many events that mean nothing to the handler one transaction passes by. Each by itself would cost four round trips. */
 const BATCH = 50;
 
 /**
@@ -36,8 +36,6 @@ interface KnownHandler {
   types: string[];
   handle: EventMethod;
   reading: Promise<void> | null;
-  /** After a failure one event at a time, until one is handled: the failure counts for that event alone. */
-  batch: number;
 }
 
 /**
@@ -126,25 +124,22 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
     }
   }
 
-  /** True when there may be more. */
+  /** Up to the first event that means something to the handler. True when there may be more. */
   private async readSome(handler: KnownHandler): Promise<boolean> {
-    const { name, types, batch } = handler;
+    const { name, types } = handler;
     let at: Taken | undefined;
     try {
       await this.transactions.open(async (tx) => {
-        for (const taken of await tx.run(NEXT({ name, types, limit: batch }))) {
+        for (const taken of await tx.run(NEXT({ name, types, limit: BATCH }))) {
           at = taken;
-          if (taken.matches) await handler.handle(eventOf(taken), tx);
+          if (taken.matches && (await handler.handle(eventOf(taken), tx)) !== false) break;
         }
         if (at !== undefined) await tx.run(ADVANCE({ name, xid: at.xid, id: at.id }));
       });
-      handler.batch = BATCH;
       return at !== undefined;
     } catch (error) {
       if (at?.matches !== true) throw error;
-      handler.batch = 1;
-      // What was handled before it is undone as well.
-      return batch > 1 || this.failed(name, at, error);
+      return this.failed(name, at, error);
     }
   }
 
@@ -190,7 +185,7 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
       const types = body === undefined ? undefined : eventTypesOf(body);
       if (body === undefined || types === undefined) return [];
       const handle: EventMethod = (event, tx) => body.call(provider, event, tx);
-      return [{ name: `${provider.constructor.name}.${method}`, types, handle, reading: null, batch: BATCH }];
+      return [{ name: `${provider.constructor.name}.${method}`, types, handle, reading: null }];
     });
   }
 }

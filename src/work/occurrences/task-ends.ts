@@ -13,11 +13,6 @@ const FAILURES = 10;
 const PAUSED = { code: 'failures', message: `${FAILURES} tasks of this automation have failed in a row.` } as const;
 const MINUTE_MS = 60_000;
 
-/** What made a task. */
-interface TaskSource {
-  automationId: string | null;
-}
-
 /** What the end of a task means to the automation that made it. */
 @Injectable()
 export class TaskEnds {
@@ -28,10 +23,10 @@ export class TaskEnds {
   ) {}
 
   /** Counts failures in a row, and lets the run begin that waits for this end. A task that asks a person is as good as over. */
-  @OnEvent('task.completed', 'task.failed', 'task.cancelled', 'task.awaiting_input')
-  async ended({ type, workspaceId, data }: DomainEvent, tx: UnitOfWork): Promise<void> {
-    const { automationId } = data['source'] as TaskSource;
-    if (automationId === null) return;
+  @OnEvent('task.completed', 'task.failed', 'task.cancelled', 'task.awaiting_input', 'task.deleted')
+  async ended({ type, workspaceId, data }: DomainEvent, tx: UnitOfWork): Promise<void | false> {
+    const { automationId } = data['source'] as { automationId: string | null };
+    if (automationId === null) return false;
     // Holds the row: a run that found the task under way and is about to wait for it is then seen by the next statement.
     const [automation] = await tx.run(COUNT_END({ automationId, type }));
     if (automation === undefined) return;
@@ -39,12 +34,6 @@ export class TaskEnds {
       await this.records.pause(tx, { id: automationId, workspaceId }, PAUSED);
     }
     await this.startWaiting(tx, automationId);
-  }
-
-  @OnEvent('task.deleted')
-  async deleted({ data }: DomainEvent, tx: UnitOfWork): Promise<void> {
-    const { automationId } = data['source'] as TaskSource;
-    if (automationId !== null) await this.startWaiting(tx, automationId);
   }
 
   /** One that began to wait at the moment at which the task before it was deleted. */

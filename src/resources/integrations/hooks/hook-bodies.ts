@@ -25,8 +25,8 @@ interface Waiting {
  * the longest that is not in use yet of the connection with the most bytes is refused: a flood to one connection, and slow large bodies,
  * do not keep out the small ones that providers send to others.
  *
- * The bodies of one connection are used two at a time. Seven hundred at once had all connections to the database in turn, and another
- * tenant's requests waited 17 s (docs/decisions/0037). A turn begins when the body is there, so that slow senders have none.
+ * The bodies of one connection are used two at a time: a flood to one has at most two of the ten connections to the database that all
+ * requests share (docs/decisions/0037). A turn begins when the body is there, so that slow senders have none.
  */
 @Injectable()
 export class HookBodies {
