@@ -25,6 +25,7 @@ import { RunRecords } from './run-records.js';
 
 /** The stored payload of an event, or why there is none. */
 export type EventFile = PutFile | RunReason;
+export const PAYLOAD_GONE = { code: 'payload_gone', message: 'What the provider sent is not there any more.' };
 
 /** What an automation fires by. */
 export type Trigger =
@@ -92,7 +93,9 @@ export class AutomationFirer {
       return null;
     }
     const refusal = hindrance(automation, run.triggerType);
-    return refusal === null ? this.start(tx, automation, run, file) : this.refuse(tx, automation, run, refusal);
+    if (refusal !== null) return this.refuse(tx, automation, run, refusal);
+    // A delivery is forgotten after 30 days, whatever waits for it.
+    return this.start(tx, automation, run, run.triggerType === 'event' ? (file ?? PAYLOAD_GONE) : file);
   }
 
   private async load(tx: UnitOfWork, automationId: string): Promise<FiringAutomation> {

@@ -3,7 +3,12 @@ import { Database } from '../../platform/database/database.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { type Job, JobHandler, JobWork } from '../../platform/jobs/job-handler.js';
-import { AutomationFirer, type EventFile, reasonOf } from '../../resources/automations/automation-firer.js';
+import {
+  AutomationFirer,
+  type EventFile,
+  PAYLOAD_GONE,
+  reasonOf,
+} from '../../resources/automations/automation-firer.js';
 import { LOCK_BY_ID } from '../../resources/automations/automations.sql.js';
 import { EVENT_FILE } from '../../resources/automations/event-notice.js';
 import { StorageQuota } from '../../resources/files/storage-quota.js';
@@ -15,8 +20,6 @@ import { AWAITED, DELIVERED, type Delivery, FREE_PAYLOAD, HOLD_BOUND, OF_CONNECT
 
 /** A delivery that has come in, or an automation whose waiting run may start. */
 export type AutomationJob = { deliveryId: string } | { automationId: string };
-
-const GONE = { code: 'payload_gone', message: 'What the provider sent is not there any more.' };
 
 /** Starts what providers' deliveries ask for, at once or when the task before it has ended (reference §12). */
 @JobHandler('automation')
@@ -82,7 +85,7 @@ export class EventWork extends JobWork<AutomationJob> {
 
   /** Before the transaction, which must not wait for the storage. What no row points at in the end is swept. */
   private async store({ workspaceId, plan, payload }: Delivery): Promise<EventFile> {
-    if (payload === null) return GONE;
+    if (payload === null) return PAYLOAD_GONE;
     const what = `an event of ${payload.length} bytes`;
     const room = await this.quota.room(workspaceId, plan, payload.length, what);
     try {
