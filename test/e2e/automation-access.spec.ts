@@ -180,8 +180,9 @@ describe('Who may do what with automations (reference §3, §12)', () => {
       expect((await readAutomation(owner.client, paused)).pausedReason?.code).toBe('manual');
       expect(said(await post(owner.client, `/${id}/resume`))).toBe('role_not_allowed');
       expect(body).toHaveProperty('run');
-      const logged = `SELECT 1 FROM workspace_events WHERE type = 'automation.paused' AND data ->> 'automationId' = $1`;
-      expect(await service.db.query(logged, [id])).toHaveLength(1);
+      const logged = `SELECT type FROM workspace_events WHERE data ->> 'automationId' = $1 ORDER BY xid, id`;
+      const told = ['automation.run_started', 'automation.paused', 'automation.run_skipped'];
+      expect(await service.db.query(logged, [id])).toEqual(told.map((type) => ({ type })));
     });
 
     it('they go to the heir with everything else, and go on', async () => {

@@ -1,4 +1,5 @@
 // What a provider's delivery starts, and how it reaches the agent (reference §12).
+import { newId } from '../../src/platform/database/ids.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { type PlannedAutomation, plan, readAutomation, runs, runsOf } from '../harness/automations.js';
 import { makeMember, type Member } from '../harness/client.js';
@@ -152,5 +153,19 @@ describe('A delivery of a provider (reference §12)', () => {
       status: 'paused',
       pausedReason: { code: 'integration_disconnected' },
     });
+  });
+
+  it('that is forgotten before its run could start is a failed run, and no task without its file', async () => {
+    const id = await on({ overlap: 'queue' });
+    await service.db.query(
+      `INSERT INTO automation_runs (id, automation_id, trigger_type, event, status) VALUES ($1, $2, 'event', 'github.push', 'waiting')`,
+      [newId(), id],
+    );
+    const job = `INSERT INTO jobs (id, queue, data) VALUES ($1, 'automation', jsonb_build_object('automationId', $2::uuid))`;
+    await service.db.query(job, [newId(), id]);
+    await handled();
+    expect(await runsOf(service.db, id)).toMatchObject([
+      { status: 'failed', reason: { code: 'payload_gone' }, taskId: null },
+    ]);
   });
 });

@@ -210,6 +210,8 @@ describe('Automations (reference §12)', () => {
     it.each<[object, string, string]>([
       [{ cron: '@daily' }, 'invalid_cron', 'cron'],
       [{ samplePayload: {} }, 'invalid_field', 'samplePayload'],
+      // Fields come before what exists.
+      [{ samplePayload: {}, projectId: '01a2047b-2baf-772d-b7a8-6b80d6175e36' }, 'invalid_field', 'samplePayload'],
       [{ ...ON_PUSH, samplePayload: 'x' }, 'invalid_field', 'samplePayload'],
       [{ ...ON_PUSH, samplePayload: null }, 'invalid_field', 'samplePayload'],
       [{ cron: null, triggerEvent: 'gitlab.push' }, 'integration_not_connected', 'triggerEvent'],

@@ -1,3 +1,4 @@
+import { newId } from '../../src/platform/database/ids.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { connect, deliver, github } from '../harness/hooks.js';
@@ -69,6 +70,12 @@ describe('From a delivery to a task (reference §12, §13)', () => {
       );
       return rows.length === 1 && rows[0]?.payload === null;
     });
+    expect(await runsOf(member, id)).toEqual([]);
+    // Once more, as after a crash before the end of the job was on record.
+    const again = `INSERT INTO jobs (id, queue, data) SELECT $2, 'automation', jsonb_build_object('deliveryId', id)
+      FROM hook_deliveries WHERE connection_id = $1`;
+    await service.db.query(again, [connectionId, newId()]);
+    await until('the job to end', async () => (await service.db.query('SELECT 1 FROM jobs')).length === 0);
     expect(await runsOf(member, id)).toEqual([]);
   });
 });

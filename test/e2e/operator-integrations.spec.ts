@@ -1,4 +1,5 @@
 import { useService } from '../harness/app.js';
+import { newId } from '../../src/platform/database/ids.js';
 import { makeMember } from '../harness/client.js';
 import { automationOn, deliver, github, verdicts } from '../harness/hooks.js';
 import { Operator } from '../harness/operator.js';
@@ -99,6 +100,8 @@ describe('integration … of the operator command (reference §13, §16)', () =>
       await automationOn(service, member, connection.id),
       await automationOn(service, member, (await connect('gitlab', member.workspace.slug)).connection.id),
     ];
+    const waiting = `INSERT INTO automation_runs (id, automation_id, trigger_type, status) VALUES ($1, $2, 'event', 'waiting')`;
+    await service.db.query(waiting, [newId(), bound]);
     expect(await command().json('integration', 'disconnect', connection.id)).toEqual({
       disconnected: true,
       id: connection.id,
@@ -110,6 +113,12 @@ describe('integration … of the operator command (reference §13, §16)', () =>
     );
     expect(rows).toContainEqual({ id: bound, status: 'paused', code: 'integration_disconnected' });
     expect(rows).toContainEqual({ id: free, status: 'active', code: null });
+    const told = `SELECT type, data ->> 'automationId' AS id, data #>> '{reason,code}' AS code FROM workspace_events
+      WHERE workspace_id = $1 AND type LIKE 'automation.%' ORDER BY xid, id`;
+    expect(await service.db.query(told, [member.workspace.id])).toEqual([
+      { type: 'automation.paused', id: bound, code: 'integration_disconnected' },
+      { type: 'automation.run_skipped', id: bound, code: 'paused' },
+    ]);
   });
 
   it('deliveries shows what came and what became of it', async () => {

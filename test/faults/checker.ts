@@ -131,7 +131,7 @@ function judgeEffects(calls: CallRow[], say: Say): void {
   });
 }
 
-/** Whoever follows the events has what the API lists (reference §17). */
+/** A client that follows the events has what the API lists (reference §17). */
 function judgeTold(told: Told | undefined, shown: MessageBody[], say: Say): void {
   const { numbers = [], messages = [] } = told ?? {};
   const gap = numbers.findIndex((number, index) => number !== index + 1);

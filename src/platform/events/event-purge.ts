@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Chore } from '../chores/chore.js';
+import { inBatches } from '../chores/in-batches.js';
 import { Env } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { LOCKS } from '../database/locks.js';
@@ -33,10 +34,6 @@ export class EventPurge {
   async purge(signal?: AbortSignal): Promise<number> {
     const days = this.env.variables.EVENT_RETENTION_DAYS;
     await this.database.work.run(FORGET({ days }));
-    let purged = 0;
-    for (let batch = BATCH; batch === BATCH && signal?.aborted !== true; purged += batch) {
-      batch = (await this.database.work.run(PURGE({ days }))).length;
-    }
-    return purged;
+    return inBatches(BATCH, () => this.database.work.run(PURGE({ days })), signal);
   }
 }

@@ -34,6 +34,8 @@ export type EventMethod = (event: DomainEvent, tx: UnitOfWork) => Promise<unknow
  *   seconds. After 20 failures the handler steps over the event; the log and the metric `millwright_event_failures_total` say so.
  * - A new handler begins with what happens after its first boot. Its name is `Class.method`: renamed, it is a new one.
  * - The events of a task that is deleted are gone with it, handled or not; `task.deleted` comes in their place.
+ * - It may resolve with false for an event that means nothing to it, about which it has written nothing: the next event then
+ *   shares the transaction.
  * - The transaction holds a connection of the requests. It waits for a lock at most 2 s, and must not span a call to elsewhere.
  *
  * @example

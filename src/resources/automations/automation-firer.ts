@@ -25,6 +25,7 @@ import { RunRecords } from './run-records.js';
 
 /** The stored payload of an event, or why there is none. */
 export type EventFile = PutFile | RunReason;
+export const PAYLOAD_GONE = { code: 'payload_gone', message: 'What the provider sent is not there any more.' };
 
 /** What an automation fires by. */
 export type Trigger =
@@ -75,18 +76,26 @@ export class AutomationFirer {
   /**
    * Starts the run that waits, if the task before it has ended by now; of an automation that is paused it is skipped. The caller
    * holds the automation's row FOR UPDATE.
-   * @param file of the run's event, null when it has none.
+   * @param event of the run as it was found before, both null when it has none. Throws when another run waits by now: it must
+   *   not get this one's file.
    */
-  async startWaiting(tx: UnitOfWork, automationId: string, file: EventFile | null): Promise<AutomationRunRow | null> {
+  async startWaiting(
+    tx: UnitOfWork,
+    automationId: string,
+    { deliveryId, file }: { deliveryId: string | null; file: EventFile | null },
+  ): Promise<AutomationRunRow | null> {
     const [run] = await tx.run(WAITING_RUN({ automationId }));
     if (run === undefined) return null;
+    if (run.deliveryId !== deliveryId) throw new Error('Another run of this automation waits by now.');
     const automation = await this.load(tx, automationId);
     if (automation.status === 'paused') {
       await this.records.skipWaiting(tx, automation, 'paused');
       return null;
     }
     const refusal = hindrance(automation, run.triggerType);
-    return refusal === null ? this.start(tx, automation, run, file) : this.refuse(tx, automation, run, refusal);
+    if (refusal !== null) return this.refuse(tx, automation, run, refusal);
+    // A delivery is forgotten after 30 days, whatever waits for it.
+    return this.start(tx, automation, run, run.triggerType === 'event' ? (file ?? PAYLOAD_GONE) : file);
   }
 
   private async load(tx: UnitOfWork, automationId: string): Promise<FiringAutomation> {

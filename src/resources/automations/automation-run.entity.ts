@@ -14,8 +14,9 @@ export type AutomationRunStatus = (typeof AUTOMATION_RUN_STATUSES)[number];
 @Index('automation_runs_occurrence', ['automationId', 'scheduledAt'], { unique: true })
 @Index('automation_runs_delivery', ['automationId', 'deliveryId'], { unique: true })
 @Index('automation_runs_one_waiting', ['automationId'], { unique: true, where: `status = 'waiting'` })
-// (automation_id, created_at DESC, id DESC): TypeORM describes no order.
+// Both (automation_id, created_at DESC, id DESC): TypeORM describes no order.
 @Index('automation_runs_page', { synchronize: false })
+@Index('automation_runs_started', { synchronize: false })
 @Index('automation_runs_deliveries', ['deliveryId'], { where: 'delivery_id IS NOT NULL' })
 @Index('automation_runs_task', ['taskId'], { where: 'task_id IS NOT NULL' })
 @Check('automation_runs_trigger_type_check', `trigger_type IN ('schedule', 'event', 'manual')`)

@@ -137,10 +137,10 @@ WHERE r.automation_id = ${AUTOMATION_ID} AND r.status = 'waiting' AND NOT ${busy
 
 const ONE = columns(AutomationRun, 'r', ['automationId']);
 const WHOSE = columns(Automation, 'a', ['workspaceId']);
-/** Automations of a workspace, or of all, whose waiting run has nothing to wait for any more. */
+/** The automation, or with null all, of which the waiting run has nothing to wait for any more. */
 export const NO_LONGER_WAITING = sql`
 SELECT ${ONE}, ${WHOSE} FROM automation_runs r JOIN automations a ON a.id = r.automation_id
-WHERE r.status = 'waiting' AND (${uuidOrNull('workspaceId')} IS NULL OR a.workspace_id = ${uuidOrNull('workspaceId')})
+WHERE r.status = 'waiting' AND (${uuidOrNull('ofAutomation')} IS NULL OR r.automation_id = ${uuidOrNull('ofAutomation')})
   AND NOT ${busy(raw('r.automation_id'))}`.rows<typeof ONE.row & typeof WHOSE.row>();
 
 /** What waits when an automation is paused or completed is not started any more. */

@@ -93,8 +93,7 @@ export class AutomationsService {
 
   /** Checks all that {@link create} checks, and makes nothing. */
   async rehearse(auth: AuthContext, tx: UnitOfWork, given: CreateAutomationDto): Promise<Rehearsal> {
-    const { draft, now, ...derived } = await this.checked(auth, tx, given);
-    const wouldRun = await this.rules.wouldRun(given, draft);
+    const { draft, now, wouldRun, ...derived } = await this.checked(auth, tx, given);
     const { workspaceId, userId: ownerId, user } = auth;
     const times = { createdAt: now, updatedAt: now };
     const fresh = { id: '', workspaceId, ownerId, ownerName: user.name, pausedReason: null, consecutiveFailures: 0 };
@@ -148,10 +147,12 @@ export class AutomationsService {
     this.rules.checkGiven(given, now);
     const draft = draftOf(given);
     this.rules.checkDraft(draft, now);
+    // Before anything is locked: the thread may have others to serve first.
+    const wouldRun = await this.rules.wouldRun(given, draft);
     const connectionId = await this.states.connectionOf(tx, auth.workspaceId, auth.userId, draft);
     if (!(await this.rules.holdProject(auth, tx, draft.projectId))) throw notFound('project', 'projectId');
     await this.states.checkPlan(tx, auth.workspaceId, auth.workspace.plan);
-    return { draft, now, status: 'active' as const, connectionId, nextRunAt: nextRunOf(draft, now) };
+    return { draft, now, wouldRun, status: 'active' as const, connectionId, nextRunAt: nextRunOf(draft, now) };
   }
 
   /** Of a change: a new trigger is bound and timed anew, and makes a completed automation active again. */

@@ -1,11 +1,11 @@
-// The statements of automations. Locks are taken in the order membership, project, automations by id, workspace, tasks by id.
+// The statements of automations. Locks are taken in the order membership, project, connection, automations by id, workspace, tasks by
+// id. Who holds an automation does not wait for its connection: see FOR_OWNER.
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import type { Budget } from '../../engine/agent/agent-engine.js';
 import { columns } from '../../platform/database/columns.js';
 import {
   type Fragment,
   int,
-  raw,
   jsonb,
   sql,
   text,
@@ -15,7 +15,7 @@ import {
   uuidOrNull,
 } from '../../platform/database/sql.js';
 import { AutomationRun } from './automation-run.entity.js';
-import { Automation, type PausedReason } from './automation.entity.js';
+import { Automation } from './automation.entity.js';
 
 const AUTOMATION = columns(Automation, 'a', [
   'id',
@@ -158,36 +158,16 @@ ORDER BY r.created_at DESC, r.id DESC LIMIT ${int('limit')}`.rows<RunRow>();
 /** A row if the caller sees the automation. */
 export const SEES = sql`SELECT 1 FROM automations a WHERE ${SEEN} AND a.id = ${ID}`.rows();
 
-/** Pauses the active automations `a` that `which` holds for; what waits is skipped. Locked by id, as everybody locks several. */
-const pauseAll = <P>(which: Fragment<P>, reason: PausedReason, skipped: string) =>
+/** Locks the active automations `a` that `which` holds for. By id, as everybody locks several. */
+const lockActive = <P>(which: Fragment<P>) =>
   sql`
-WITH held AS (SELECT a.id FROM automations a WHERE a.status = 'active' AND ${which} ORDER BY a.id FOR UPDATE),
-paused AS (
-  UPDATE automations a SET status = 'paused', paused_reason = ${raw(`'${JSON.stringify(reason)}'::jsonb`)}, next_run_at = NULL,
-    updated_at = now()
-  FROM held WHERE a.id = held.id RETURNING a.id),
-skipped AS (
-  UPDATE automation_runs r SET status = 'skipped', reason = ${raw(`'${skipped}'::jsonb`)}
-  FROM paused WHERE r.automation_id = paused.id AND r.status = 'waiting')
-SELECT id FROM paused`.rows<{ id: string }>();
+SELECT a.id, a.workspace_id AS "workspaceId" FROM automations a
+WHERE a.status = 'active' AND ${which} ORDER BY a.id FOR UPDATE`.rows<Pick<LockedAutomation, 'id' | 'workspaceId'>>();
 
-const SKIPPED = JSON.stringify({ code: 'paused', message: 'The automation was paused while this run waited.' });
+/** Those that a connection brings events to. */
+export const LOCK_BOUND = lockActive(sql`a.connection_id = ${uuid('connectionId')}`);
 
-/** Before the connection is deleted: pauses the automations that need it. */
-export const PAUSE_BOUND = pauseAll(
-  sql`a.connection_id = ${uuid('connectionId')}`,
-  { code: 'integration_disconnected', message: 'The connection that brings its events was removed.' },
-  SKIPPED,
-);
-
-export const OWNER_REMOVED: PausedReason = {
-  code: 'owner_removed',
-  message: 'Its owner was removed from the workspace.',
-};
-
-/** When a member leaves. Before its tasks are cancelled, so that what fires at this moment is cancelled too. */
-export const PAUSE_OF_USER = pauseAll(
+/** Those of a member. */
+export const LOCK_OF_OWNER = lockActive(
   sql`a.workspace_id = ${uuid('workspaceId')} AND a.owner_id = ${uuid('userId')}`,
-  OWNER_REMOVED,
-  SKIPPED,
 );

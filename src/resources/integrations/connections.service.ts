@@ -7,7 +7,8 @@ import { isUuid, newId } from '../../platform/database/ids.js';
 import type { Sql } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { PAUSE_BOUND } from '../automations/automations.sql.js';
+import { LOCK_BOUND } from '../automations/automations.sql.js';
+import { RunRecords } from '../automations/run-records.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { ConnectionSecrets, newSecret } from './connection-secrets.js';
 import {
@@ -44,6 +45,11 @@ interface Address {
 export type Connected = { id: string } & Address & { secret: string; previousSecretUntil: Date | null };
 export type ListedConnection = Omit<ConnectionRow, 'verdict'> & { state: ConnectionState } & Address;
 
+const DISCONNECTED = {
+  code: 'integration_disconnected',
+  message: 'The connection that brings its events was removed.',
+} as const;
+
 /** Longer than any that a provider makes. Visible ASCII: it is copied from one page to another. */
 const SECRET = /^[\x21-\x7e]{8,500}$/;
 
@@ -56,6 +62,7 @@ export class ConnectionsService implements OnModuleInit {
     private readonly secrets: ConnectionSecrets,
     private readonly memberships: MembershipsService,
     private readonly workspaces: WorkspaceRemover,
+    private readonly records: RunRecords,
     private readonly env: Env,
   ) {}
 
@@ -135,7 +142,8 @@ export class ConnectionsService implements OnModuleInit {
 
   /** The caller holds its lock. */
   private async end(tx: UnitOfWork, id: string): Promise<void> {
-    await tx.run(PAUSE_BOUND({ connectionId: id }));
+    for (const automation of await tx.run(LOCK_BOUND({ connectionId: id })))
+      await this.records.pause(tx, automation, DISCONNECTED);
     await tx.run(DELETE({ id }));
   }
 

@@ -51,11 +51,14 @@ ORDER BY id FOR UPDATE`.rows<{ id: string }>();
 
 export const DELETE = sql`DELETE FROM connections WHERE id = ${uuid('id')}`.rows();
 
-/** The user's own before the workspace's. It stays until the end of a transaction that asks. */
+/**
+ * The user's own before the workspace's. It stays until the end of a transaction that asks. One that is being ended is not waited for
+ * (55P03): who ends it waits for the automations that are bound to it, of which the caller may hold one.
+ */
 export const FOR_OWNER = sql`
 SELECT id FROM connections
 WHERE workspace_id = ${uuid('workspaceId')} AND slug = ${text('slug')} AND (user_id = ${uuid('userId')} OR user_id IS NULL)
-ORDER BY user_id NULLS LAST LIMIT 1 FOR KEY SHARE`.rows<{ id: string }>();
+ORDER BY user_id NULLS LAST LIMIT 1 FOR KEY SHARE NOWAIT`.rows<{ id: string }>();
 
 const SIGNER = columns(Connection, 'c', ['id', 'workspaceId', 'slug', 'secret']);
 /** `previousSecret`: while it is taken too. */

@@ -36,8 +36,6 @@ SELECT a.id FROM automations a
 WHERE a.id = ${AUTOMATION_ID} AND a.connection_id = ${uuid('connectionId')} AND a.status = 'active'
 FOR UPDATE`.rows<{ id: string }>();
 
-export const HOLD = sql`SELECT a.id FROM automations a WHERE a.id = ${AUTOMATION_ID} FOR UPDATE`.rows<{ id: string }>();
-
 export const FREE_PAYLOAD = sql`
 UPDATE hook_deliveries SET payload = NULL WHERE id = ${uuid('deliveryId')} AND payload IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM automation_runs WHERE delivery_id = ${uuid('deliveryId')} AND status = 'waiting')`.rows();

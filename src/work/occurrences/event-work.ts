@@ -3,19 +3,23 @@ import { Database } from '../../platform/database/database.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { type Job, JobHandler, JobWork } from '../../platform/jobs/job-handler.js';
-import { AutomationFirer, type EventFile, reasonOf } from '../../resources/automations/automation-firer.js';
+import {
+  AutomationFirer,
+  type EventFile,
+  PAYLOAD_GONE,
+  reasonOf,
+} from '../../resources/automations/automation-firer.js';
+import { LOCK_BY_ID } from '../../resources/automations/automations.sql.js';
 import { EVENT_FILE } from '../../resources/automations/event-notice.js';
 import { StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { matchesTrigger } from '../../resources/integrations/catalogue/matches-trigger.js';
 import { FilterError } from '../../resources/integrations/filter.js';
 import { HookThread } from '../../resources/integrations/hook-thread.js';
-import { AWAITED, DELIVERED, type Delivery, FREE_PAYLOAD, HOLD, HOLD_BOUND, OF_CONNECTION } from './event-work.sql.js';
+import { AWAITED, DELIVERED, type Delivery, FREE_PAYLOAD, HOLD_BOUND, OF_CONNECTION } from './event-work.sql.js';
 
 /** A delivery that has come in, or an automation whose waiting run may start. */
 export type AutomationJob = { deliveryId: string } | { automationId: string };
-
-const GONE = { code: 'payload_gone', message: 'What the provider sent is not there any more.' };
 
 /** Starts what providers' deliveries ask for, at once or when the task before it has ended (reference §12). */
 @JobHandler('automation')
@@ -38,7 +42,8 @@ export class EventWork extends JobWork<AutomationJob> {
 
   private async deliver(deliveryId: string, signal: AbortSignal): Promise<void> {
     const [delivery] = await this.database.work.run(DELIVERED({ deliveryId }));
-    if (delivery === undefined || delivery.event === null) return;
+    // Without its payload it is done: only the record that the job has ended was lost.
+    if (delivery?.event == null || delivery.payload === null) return;
     const { connectionId, slug, event } = delivery;
     // Stored once for all automations that it starts.
     let stored: Promise<EventFile> | undefined;
@@ -61,15 +66,15 @@ export class EventWork extends JobWork<AutomationJob> {
     const [delivery] = await this.database.work.run(AWAITED({ automationId }));
     const file = delivery === undefined ? null : await this.store(delivery);
     await this.transactions.open(async (tx) => {
-      if ((await tx.run(HOLD({ automationId }))).length > 0) await this.firer.startWaiting(tx, automationId, file);
+      if ((await tx.run(LOCK_BY_ID({ id: automationId }))).length === 0) return;
+      await this.firer.startWaiting(tx, automationId, { deliveryId: delivery?.id ?? null, file });
     });
     if (delivery !== undefined) await this.database.work.run(FREE_PAYLOAD({ deliveryId: delivery.id }));
   }
 
   /** Whether the filter is true of the payload; the reason of a failed run when it cannot be said. */
   private async wants(filter: string | null, { payload, workspaceId }: Delivery): Promise<EventFile | boolean> {
-    if (filter === null) return true;
-    if (payload === null) return GONE;
+    if (filter === null || payload === null) return true;
     try {
       return await this.thread.matches(filter, payload, workspaceId);
     } catch (error) {
@@ -80,7 +85,7 @@ export class EventWork extends JobWork<AutomationJob> {
 
   /** Before the transaction, which must not wait for the storage. What no row points at in the end is swept. */
   private async store({ workspaceId, plan, payload }: Delivery): Promise<EventFile> {
-    if (payload === null) return GONE;
+    if (payload === null) return PAYLOAD_GONE;
     const what = `an event of ${payload.length} bytes`;
     const room = await this.quota.room(workspaceId, plan, payload.length, what);
     try {

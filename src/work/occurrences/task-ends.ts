@@ -33,7 +33,7 @@ export class TaskEnds {
     if (type === 'task.failed' && automation.consecutiveFailures >= FAILURES) {
       await this.records.pause(tx, { id: automationId, workspaceId }, PAUSED);
     }
-    await this.startWaiting(tx, workspaceId);
+    await this.startWaiting(tx, automationId);
   }
 
   /** One that began to wait at the moment at which the task before it was deleted. */
@@ -42,8 +42,9 @@ export class TaskEnds {
     return this.transactions.open((tx) => this.startWaiting(tx, null));
   }
 
-  private async startWaiting(tx: UnitOfWork, workspaceId: string | null): Promise<void> {
-    for (const { automationId, ...whose } of await tx.run(NO_LONGER_WAITING({ workspaceId }))) {
+  /** @param ofAutomation null for all. */
+  private async startWaiting(tx: UnitOfWork, ofAutomation: string | null): Promise<void> {
+    for (const { automationId, ...whose } of await tx.run(NO_LONGER_WAITING({ ofAutomation }))) {
       await this.jobs.add(tx, 'automation', { automationId }, whose);
     }
   }

@@ -94,6 +94,8 @@ CREATE UNIQUE INDEX automation_runs_occurrence ON automation_runs (automation_id
 CREATE UNIQUE INDEX automation_runs_delivery ON automation_runs (automation_id, delivery_id);
 CREATE UNIQUE INDEX automation_runs_one_waiting ON automation_runs (automation_id) WHERE status = 'waiting';
 CREATE INDEX automation_runs_page ON automation_runs (automation_id, created_at DESC, id DESC);
+-- The last that started, behind any number that were skipped or failed since.
+CREATE INDEX automation_runs_started ON automation_runs (automation_id, created_at DESC, id DESC) WHERE status = 'started';
 CREATE INDEX automation_runs_deliveries ON automation_runs (delivery_id) WHERE delivery_id IS NOT NULL;
 CREATE INDEX automation_runs_task ON automation_runs (task_id) WHERE task_id IS NOT NULL;
 

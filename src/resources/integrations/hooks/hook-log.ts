@@ -3,6 +3,7 @@ import type { Counter } from 'prom-client';
 import { MemoryBuckets } from '../../../access/rate-limit/memory-buckets.js';
 import { bucketOf } from '../../../access/rate-limit/gcra.js';
 import { Chore } from '../../../platform/chores/chore.js';
+import { inBatches } from '../../../platform/chores/in-batches.js';
 import { Database } from '../../../platform/database/database.js';
 import { newId } from '../../../platform/database/ids.js';
 import { LOCKS } from '../../../platform/database/locks.js';
@@ -68,10 +69,6 @@ export class HookLog implements BeforeApplicationShutdown {
   /** Forgets what is older than 30 days. Resolves with how many there were. */
   @Chore({ every: HOUR, lock: LOCKS.oldDeliveries })
   async purge(signal?: AbortSignal): Promise<number> {
-    let purged = 0;
-    for (let batch = PURGE_BATCH; batch === PURGE_BATCH && signal?.aborted !== true; purged += batch) {
-      batch = (await this.database.work.run(PURGE())).length;
-    }
-    return purged;
+    return inBatches(PURGE_BATCH, () => this.database.work.run(PURGE()), signal);
   }
 }

@@ -2,22 +2,24 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { MembershipsService } from '../../../access/workspaces/memberships.service.js';
 import { WorkspaceRemover } from '../../../access/workspaces/workspace-remover.js';
-import { EventLog } from '../../../platform/events/event-log.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { OWNER_REMOVED, PAUSE_OF_USER } from '../../automations/automations.sql.js';
+import { LOCK_OF_OWNER } from '../../automations/automations.sql.js';
+import { RunRecords } from '../../automations/run-records.js';
 import { transferOwnership } from './transfer-ownership.js';
 import { TaskCanceller } from '../task-canceller.js';
 import { TaskRemover } from '../task-remover.js';
 
+const OWNER_REMOVED = { code: 'owner_removed', message: 'Its owner was removed from the workspace.' } as const;
+
 /** Apart from the other modules of tasks, because the operator command removes members and workspaces without serving tasks. */
-@Module({ providers: [TaskCanceller, TaskRemover], exports: [TaskCanceller, TaskRemover] })
+@Module({ providers: [RunRecords, TaskCanceller, TaskRemover], exports: [TaskCanceller, TaskRemover] })
 export class OffboardingModule implements OnModuleInit {
   constructor(
     private readonly memberships: MembershipsService,
     private readonly workspaces: WorkspaceRemover,
     private readonly canceller: TaskCanceller,
     private readonly remover: TaskRemover,
-    private readonly events: EventLog,
+    private readonly records: RunRecords,
   ) {}
 
   onModuleInit(): void {
@@ -34,9 +36,7 @@ export class OffboardingModule implements OnModuleInit {
   }
 
   private async pauseAutomations(tx: UnitOfWork, workspaceId: string, userId: string): Promise<void> {
-    for (const { id } of await tx.run(PAUSE_OF_USER({ workspaceId, userId }))) {
-      const data = { automationId: id, runId: null, taskId: null, reason: OWNER_REMOVED };
-      await this.events.append(tx, { workspaceId, type: 'automation.paused', data });
-    }
+    for (const automation of await tx.run(LOCK_OF_OWNER({ workspaceId, userId })))
+      await this.records.pause(tx, automation, OWNER_REMOVED);
   }
 }
