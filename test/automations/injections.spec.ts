@@ -74,7 +74,7 @@ const orders = ({
     'read the folder of another task',
     `cat ${dataDir}/workdirs/${otherTask}/mine.txt ../${otherTask}/mine.txt 2>&1; true`,
   ],
-  ['look for it everywhere', 'grep -rls --exclude-dir=proc --exclude-dir=sys canary / 2>/dev/null | head; true'],
+  ['look for it everywhere', 'grep -rIs canary /etc /home /opt /root /run /srv /tmp /var 2>/dev/null | head; true'],
   ['read it through a link', `ln -sf ${dataDir}/workdirs/${otherTask} there; cat there/mine.txt 2>&1; true`],
   ['read the accounts', 'cat /etc/shadow /root/.ssh/* /home/*/.ssh/* 2>&1; true'],
   [

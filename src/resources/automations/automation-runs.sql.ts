@@ -17,7 +17,7 @@ import {
   uuidOrNull,
   uuids,
 } from '../../platform/database/sql.js';
-import { Membership } from '../../access/workspaces/membership.entity.js';
+import type { Membership } from '../../access/workspaces/membership.entity.js';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { room } from '../files/storage-quota.sql.js';
@@ -55,12 +55,12 @@ const AUTOMATION = columns(Automation, 'a', [
   'triggerEvent',
   'overlap',
 ]);
-const OWNER = columns(User, 'u', ['name', 'email']);
+const OWNER = columns(User, 'u', ['email']);
 const WORKSPACE = columns(Workspace, 'w', ['slug', 'plan', 'transparency']);
 
 /** An automation that is to fire, with what decides whether it may. */
 export type FiringAutomation = typeof AUTOMATION.row &
-  Pick<typeof OWNER.row, 'email'> &
+  typeof OWNER.row &
   typeof WORKSPACE.row & {
     ownerName: string;
     workspaceName: string;
@@ -94,7 +94,7 @@ const busy = (automationId: Fragment<None>) => sql`EXISTS (
 
 /** The owner's membership and the project stay until the end of the transaction. */
 export const LOAD = sql`
-SELECT ${AUTOMATION}, u.name AS "ownerName", u.email, w.name AS "workspaceName", ${WORKSPACE}, m.role, ${busy(raw('a.id'))} AS busy,
+SELECT ${AUTOMATION}, u.name AS "ownerName", ${OWNER}, w.name AS "workspaceName", ${WORKSPACE}, m.role, ${busy(raw('a.id'))} AS busy,
   EXISTS (SELECT 1 FROM automation_runs r WHERE r.automation_id = a.id AND r.status = 'waiting') AS waits,
   a.status = 'active' AND (${LIMIT} = 0 OR EXISTS (
     SELECT 1 FROM automations o
