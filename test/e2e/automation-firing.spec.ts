@@ -3,6 +3,7 @@ import { type TestApp, useService, bootWorker } from '../harness/app.js';
 import { makeDue, plan, type PlannedAutomation, readAutomation, runs, runsOf } from '../harness/automations.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { HeldModel } from '../harness/held-model.js';
+import { connect, deliver, github } from '../harness/hooks.js';
 import { deletion } from '../harness/projects.js';
 import { reaches, readMessages, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -185,6 +186,39 @@ describe('overlap queue', () => {
     const [, second] = await runsOf(service.db, id);
     expect(second).toMatchObject({ status: 'started', reason: null });
     await reaches(owner.client, second?.taskId ?? '', 'completed');
+  });
+
+  it('a run by hand neither lets a run go that waits, nor hides the one that started after it', async () => {
+    const id = await queued();
+    const first = await startedTask(id);
+    await makeDue(service.db, id);
+    await fired(id, 2);
+    await owner.client.post(`/v1/automations/${id}/run`);
+    const byHand = await startedTask(id, 3);
+    byHand.asked.answer({ text: 'Done.' });
+    await reaches(owner.client, byHand.taskId, 'completed');
+    await makeDue(service.db, id);
+    expect((await fired(id, 4)).map(({ status }) => status)).toEqual(['started', 'waiting', 'started', 'skipped']);
+    first.asked.answer({ text: 'Done.' });
+    const second = await model.asked();
+    await makeDue(service.db, id);
+    expect((await fired(id, 5))[4]).toMatchObject({ status: 'waiting', reason: { code: 'previous_running' } });
+    second.answer({ text: 'Done.' });
+    (await model.asked()).answer({ text: 'Done.' });
+  });
+
+  it('an event that waits starts its run although the automation got a schedule meanwhile', async () => {
+    const { id: connectionId, path, secret } = await connect(service, owner);
+    const id = await planned({ triggerEvent: 'github.push', connectionId, overlap: 'queue' });
+    await deliver(service, path, github(secret));
+    const { asked } = await startedTask(id);
+    await deliver(service, path, github(secret));
+    expect((await fired(id, 2))[1]).toMatchObject({ status: 'waiting' });
+    await owner.client.request('PATCH', `/v1/automations/${id}`, { json: { cron: '0 0 1 1 *' } });
+    asked.answer({ text: 'Done.' });
+    (await model.asked()).answer({ text: 'Done.' });
+    expect(await runsOf(service.db, id)).toMatchObject([{ status: 'started' }, { status: 'started', reason: null }]);
+    expect(await readAutomation(service.db, id)).toMatchObject({ status: 'active', pausedReason: null });
   });
 
   it('starts the run that waits when the task before it is deleted', async () => {

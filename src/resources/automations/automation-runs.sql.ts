@@ -70,7 +70,7 @@ export type FiringAutomation = typeof AUTOMATION.row &
     beyondPlan: boolean;
     /** Its connection is there, and is the owner's or the workspace's. */
     connected: boolean;
-    /** The task of its last run is queued or running. */
+    /** The task of a run before is queued or running. */
     busy: boolean;
     /** Some run of it waits already. */
     waits: boolean;
@@ -86,11 +86,17 @@ const limits = field<ActiveLimits>();
 const LIMIT = sql`CASE w.plan WHEN 'free' THEN ${limits('limits', 'free', 'int')} ELSE ${limits('limits', 'paid', 'int')} END`;
 const AUTOMATION_ID = uuid('automationId');
 
-/** The task of the last run that has started is queued or running. */
+const lastTask = (automationId: Fragment<None>, more: Fragment<None>) => sql`(
+  SELECT p.task_id FROM automation_runs p WHERE p.automation_id = ${automationId} AND p.status = 'started' ${more}
+  ORDER BY p.created_at DESC, p.id DESC LIMIT 1)`;
+
+/**
+ * The task of the last run that has started is queued or running, or that of the last one that nobody asked for: a run by hand
+ * starts beside it, and a run that waits is older than one by hand that starts meanwhile.
+ */
 const busy = (automationId: Fragment<None>) => sql`EXISTS (
-  SELECT 1 FROM tasks t WHERE t.status IN ('queued', 'running') AND t.id = (
-    SELECT p.task_id FROM automation_runs p WHERE p.automation_id = ${automationId} AND p.status = 'started'
-    ORDER BY p.created_at DESC, p.id DESC LIMIT 1))`;
+  SELECT 1 FROM tasks t WHERE t.status IN ('queued', 'running')
+    AND t.id IN (${lastTask(automationId, raw(''))}, ${lastTask(automationId, raw("AND p.trigger_type <> 'manual'"))}))`;
 
 /** The owner's membership and the project stay until the end of the transaction. */
 export const LOAD = sql`

@@ -11,7 +11,7 @@ export interface Refusal {
 
 /** What has changed since the automation was written, so that it may not fire; null when it may. */
 export function hindrance(automation: FiringAutomation, trigger: TriggerType): Refusal | null {
-  const { role, beyondPlan, connected } = automation;
+  const { role, beyondPlan, connected, triggerEvent } = automation;
   if (role === null) return paused('owner_removed', 'The owner is not a member of the workspace any more.');
   if (role === 'viewer') {
     const message = 'The owner is a viewer of the workspace by now, who only reads.';
@@ -23,7 +23,8 @@ export function hindrance(automation: FiringAutomation, trigger: TriggerType): R
       'The plan of the workspace allows fewer active automations; the oldest ones stay active.',
     );
   }
-  if (trigger === 'event' && !connected) {
+  // A run that waited while its automation got a schedule needs no connection any more.
+  if (trigger === 'event' && triggerEvent !== null && !connected) {
     return paused('integration_disconnected', 'The connection that brings the event is not there any more.');
   }
   return null;
