@@ -207,6 +207,26 @@ describe('Automations (reference §12)', () => {
       expect([status, body.wouldRun]).toEqual([200, expected]);
     }); // prettier-ignore
 
+    it('holds no connection while its filter is asked, which takes its time', async () => {
+      // Takes the list once for each of its elements, six levels deep: it is ended after 100 ms.
+      const filter = Array.from({ length: 6 }).reduce<string>((inner) => `map(&(${inner}), $.n)`, '@');
+      const json = { ...ON_PUSH, filter, samplePayload: { n: Array.from({ length: 100 }, (_, n) => n) } };
+      const asked = Array.from({ length: 12 }, () => rehearse(json));
+      let over = false;
+      const answers = Promise.all(asked).finally(() => (over = true));
+      let most = 0;
+      while (!over) {
+        const [row] = await service.db.query<{ n: number }>(
+          `SELECT count(*)::int AS n FROM pg_stat_activity
+           WHERE datname = current_database() AND state = 'idle in transaction' AND clock_timestamp() - state_change > interval '50 ms'`,
+        );
+        most = Math.max(most, row?.n ?? 0);
+      }
+      for (const { status, body } of await answers) expect([status, body.error.param]).toEqual([400, 'filter']);
+      // Of ten. A busy machine can keep a short transaction for so long too.
+      expect(most).toBeLessThan(5);
+    });
+
     it.each<[object, string, string]>([
       [{ cron: '@daily' }, 'invalid_cron', 'cron'],
       [{ samplePayload: {} }, 'invalid_field', 'samplePayload'],

@@ -55,8 +55,8 @@ export interface EndpointContract {
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
   /**
-   * The field of the body that asks for a rehearsal: with `true` the handler checks all and writes nothing, the answer is 200 without
-   * `Location`, and an `Idempotency-Key` is not looked at.
+   * The field of the body that asks for a rehearsal: with `true` the handler checks all and writes nothing, its `@Tx` is null, the
+   * answer is 200 without `Location`, and an `Idempotency-Key` is not looked at.
    */
   rehearsal?: string;
   /**

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { plansOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
+import type { Sql } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ConnectionsService } from '../integrations/connections.service.js';
@@ -27,8 +28,8 @@ export class AutomationStates {
   }
 
   /** By the clock of the database, as automations fire by it. */
-  async now(tx: UnitOfWork): Promise<Date> {
-    const [row] = await tx.run(NOW());
+  async now(database: Sql): Promise<Date> {
+    const [row] = await database.run(NOW());
     if (row === undefined) throw new Error('The database does not say what time it is.');
     return row.now;
   }

@@ -58,9 +58,9 @@ export class AutomationsController {
       200: { description: 'A dry run: nothing was made.', content: { 'application/json': rehearsalAnswer } },
     },
   })
-  async create(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Body() body: CreateAutomationDto) {
-    if (body.dryRun !== true) return { automation: automationView(await this.automations.create(auth, tx, body)) };
-    const { row, wouldRun } = await this.automations.rehearse(auth, tx, body);
+  async create(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork | null, @Body() body: CreateAutomationDto) {
+    if (tx !== null) return { automation: automationView(await this.automations.create(auth, tx, body)) };
+    const { row, wouldRun } = await this.automations.rehearse(auth, body);
     return rehearsalView(row, wouldRun);
   }
 

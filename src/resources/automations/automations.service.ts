@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
@@ -44,6 +45,7 @@ type Derived = Pick<LockedAutomation, 'status' | 'connectionId' | 'nextRunAt'>;
 export class AutomationsService {
   constructor(
     private readonly database: Database,
+    private readonly transactions: Transactions,
     private readonly rules: AutomationRules,
     private readonly states: AutomationStates,
     private readonly firer: AutomationFirer,
@@ -84,7 +86,9 @@ export class AutomationsService {
     if (given.samplePayload !== undefined) {
       throw new ApiError('invalid_field', 'samplePayload goes with dryRun alone.', { param: 'samplePayload' });
     }
-    const { draft, connectionId, nextRunAt } = await this.checked(auth, tx, given);
+    const now = await this.states.now(tx);
+    const draft = this.draft(given, now);
+    const { connectionId, nextRunAt } = await this.placed(auth, tx, draft, now);
     const [made] = await tx.run(CREATE({ auth, id: newId(), ...draft, connectionId, nextRunAt }));
     if (made === undefined) throw new Error('The automation was not inserted.');
     ringOccurrences(tx, this.channel, made);
@@ -92,8 +96,12 @@ export class AutomationsService {
   }
 
   /** Checks all that {@link create} checks, and makes nothing. */
-  async rehearse(auth: AuthContext, tx: UnitOfWork, given: CreateAutomationDto): Promise<Rehearsal> {
-    const { draft, now, wouldRun, ...derived } = await this.checked(auth, tx, given);
+  async rehearse(auth: AuthContext, given: CreateAutomationDto): Promise<Rehearsal> {
+    const now = await this.states.now(this.transactions);
+    const draft = this.draft(given, now);
+    // Outside of a transaction: the thread may have others to serve first, and there are ten connections.
+    const wouldRun = await this.rules.wouldRun(given, draft);
+    const derived = await this.transactions.open((tx) => this.placed(auth, tx, draft, now));
     const { workspaceId, userId: ownerId, user } = auth;
     const times = { createdAt: now, updatedAt: now };
     const fresh = { id: '', workspaceId, ownerId, ownerName: user.name, pausedReason: null, consecutiveFailures: 0 };
@@ -141,18 +149,20 @@ export class AutomationsService {
     return run;
   }
 
-  /** Of a create: all checks in their order (reference §1), and what follows from them. */
-  private async checked(auth: AuthContext, tx: UnitOfWork, given: CreateAutomationDto) {
-    const now = await this.states.now(tx);
+  /** Of a create: the checks of what is given, which come before all others (reference §1). */
+  private draft(given: CreateAutomationDto, now: Date): AutomationDraft {
     this.rules.checkGiven(given, now);
     const draft = draftOf(given);
     this.rules.checkDraft(draft, now);
-    // Before anything is locked: the thread may have others to serve first.
-    const wouldRun = await this.rules.wouldRun(given, draft);
+    return draft;
+  }
+
+  /** Of a create: the checks against what there is, and what follows from them. */
+  private async placed(auth: AuthContext, tx: UnitOfWork, draft: AutomationDraft, now: Date): Promise<Derived> {
     const connectionId = await this.states.connectionOf(tx, auth.workspaceId, auth.userId, draft);
     if (!(await this.rules.holdProject(auth, tx, draft.projectId))) throw notFound('project', 'projectId');
     await this.states.checkPlan(tx, auth.workspaceId, auth.workspace.plan);
-    return { draft, now, wouldRun, status: 'active' as const, connectionId, nextRunAt: nextRunOf(draft, now) };
+    return { status: 'active', connectionId, nextRunAt: nextRunOf(draft, now) };
   }
 
   /** Of a change: a new trigger is bound and timed anew, and makes a completed automation active again. */
