@@ -51,7 +51,7 @@ export default {
       // Those of an enterprise team's extension boot the service too.
       testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/src/extensions/**/*.spec.ts'],
       // They take minutes: jest.long.config.mjs.
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(processes|faults|walls|fuzz)/'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(processes|faults|walls|automations|fuzz)/'],
       ...onPostgres,
     },
   ],

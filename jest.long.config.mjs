@@ -13,5 +13,5 @@ export default {
   maxWorkers: 2,
   testTimeout: 30_000,
   testSequencer: '<rootDir>/test/harness/longest-first.mjs',
-  projects: ['e2e', 'processes', 'faults', 'walls', 'fuzz'].map(suite),
+  projects: ['e2e', 'processes', 'faults', 'walls', 'automations', 'fuzz'].map(suite),
 };

@@ -29,6 +29,10 @@ export class Client {
     return Buffer.from(await (await this.#send('GET', path, {})).arrayBuffer());
   }
 
+  async delete(path) {
+    return (await this.#send('DELETE', path, {})).json();
+  }
+
   /** The same key on every try: however often it is sent, it happens once. */
   async post(path, idempotencyKey, body) {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };

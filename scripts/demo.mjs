@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { answer } from './demo-answer.mjs';
+import { automations } from './demo-automations.mjs';
 import { Client } from './demo-client.mjs';
 import { Service } from './demo-service.mjs';
 import { Printer } from './demo-view.mjs';
@@ -99,6 +100,11 @@ async function demo(service, printer, { dataDir, outDir, ask, servesOn }) {
   if (finished.status !== 'completed') {
     throw new Error(`the task ended as ${finished.status}: ${finished.statusReason?.message ?? 'no reason given'}`);
   }
+  await automations(client, service, printer, model.id, async (taskId) => {
+    const { status, statusReason } = await follow(client, printer, taskId, { ask, limitSeconds });
+    if (status !== 'completed')
+      throw new Error(`the task ended as ${status}: ${statusReason?.message ?? 'no reason given'}`);
+  });
   // With --once nobody would answer.
   if (servesOn) printTry(printer, service.url, key, task.id);
 }
@@ -131,6 +137,7 @@ async function makeKey(service, printer) {
 /** Prints what happens until the task is final, and answers what it asks. Resolves with the task. */
 async function follow(client, printer, taskId, { ask, limitSeconds }) {
   const started = performance.now();
+  printer.lastComplete = null;
   for (;;) {
     // The task first: what it had said when it was final is then in the messages that are read after it.
     const { task } = await client.get(`/v1/tasks/${taskId}`);

@@ -18,6 +18,7 @@ const SUITES = [
   'e2e/idempotency',
   'e2e/idempotency-duplicates',
   'e2e/interactions',
+  'e2e/jobs',
   'e2e/message-interrupt',
   'e2e/message-steer',
   'e2e/messages',

@@ -1,21 +1,27 @@
 // The table of contents: what one process is made of, by its role.
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { AutomationsModule } from './resources/automations/automations.module.js';
 import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DiskModule } from './platform/disk/disk.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { ENTITIES } from './entities.js';
+import { EventLogModule } from './platform/events/event-log.module.js';
+import { OccurrencesModule } from './work/occurrences/occurrences.module.js';
+import { EventsModule } from './platform/events/events.module.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { FilesModule } from './resources/files/files.module.js';
 import { HealthModule } from './operator/health/health.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { IntegrationsModule } from './resources/integrations/integrations.module.js';
 import { ModelsModule } from './engine/models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import type { ExtensionSet } from './platform/plugins/extension-set.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
+import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { ChannelModule } from './platform/signals/channel.module.js';
 import { SignalsModule } from './platform/signals/signals.module.js';
@@ -37,11 +43,12 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     MetricsModule,
     PluginsModule,
     DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: extensions.migrations }),
+    EventLogModule,
     ScheduleModule.forRoot(),
     ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
-  const signals: Modules = [ChannelModule, SignalsModule.with(env)];
+  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with(env), EventsModule.with(env)];
   const resources: Modules = [
     WorkspacesModule,
     FirstBootModule,
@@ -50,7 +57,9 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     FilesModule,
     TasksModule,
     TaskAccessModule,
+    AutomationsModule,
+    IntegrationsModule,
   ];
-  const work: Modules = env.runsWork ? [RunsModule.with(env)] : [];
+  const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule] : [];
   return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...extensions.modules] };
 }

@@ -5,6 +5,9 @@ import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
 import { Membership } from './access/workspaces/membership.entity.js';
 import { User } from './access/workspaces/user.entity.js';
 import { Workspace } from './access/workspaces/workspace.entity.js';
+import { StoredJob } from './platform/jobs/job.entity.js';
+import { EventHandler } from './platform/events/event-handler.entity.js';
+import { WorkspaceEvent } from './platform/events/workspace-event.entity.js';
 import { Automation } from './resources/automations/automation.entity.js';
 import { AutomationRun } from './resources/automations/automation-run.entity.js';
 import { StorageUsage } from './resources/files/storage-usage.entity.js';
@@ -13,6 +16,7 @@ import { Upload } from './resources/files/upload.entity.js';
 import { Connection } from './resources/integrations/connection.entity.js';
 import { HookDelivery } from './resources/integrations/hook-delivery.entity.js';
 import { Project } from './resources/projects/project.entity.js';
+import { TaskEvent } from './resources/tasks/events/task-event.entity.js';
 import { Interaction } from './resources/tasks/interactions/interaction.entity.js';
 import { Message } from './resources/tasks/messages/message.entity.js';
 import { ToolInvocation } from './resources/tasks/messages/tool-invocation.entity.js';
@@ -41,4 +45,8 @@ export const ENTITIES = [
   HookDelivery,
   Automation,
   AutomationRun,
+  StoredJob,
+  TaskEvent,
+  WorkspaceEvent,
+  EventHandler,
 ];

@@ -36,6 +36,8 @@ export { isUuid, newId } from './platform/database/ids.js';
 export * from './platform/database/sql.js';
 export { Transactions } from './platform/database/transactions.js';
 export type { UnitOfWork } from './platform/database/unit-of-work.js';
+export { EventLog } from './platform/events/event-log.js';
+export { type DomainEvent, OnEvent } from './platform/events/on-event.js';
 export { ApiError, errorCode, type ExtensionError, notFound } from './platform/http/api-error.js';
 export { Documented } from './platform/http/documented.js';
 export { type DocumentedAnswer, Endpoint, type EndpointContract, type Scope } from './platform/http/endpoint.js';
@@ -50,6 +52,8 @@ export {
   timestampView,
 } from './platform/http/schema.js';
 export { Tx } from './platform/http/tx.js';
+export { JobHandler, type Job, type JobOptions, JobWork } from './platform/jobs/job-handler.js';
+export { JobQueue } from './platform/jobs/job-queue.js';
 export { Metrics } from './platform/metrics/metrics.js';
 export { configSection, defineExtension } from './platform/plugins/extension.js';
 export type * from './platform/plugins/extension.js';
@@ -57,6 +61,9 @@ export { Plugin, PluginRegistry, type Seam } from './platform/plugins/plugin.js'
 export { StoredFile } from './resources/files/file.entity.js';
 export { BytesGoneError, StorageDriver } from './resources/files/storage/storage-driver.js';
 export type * from './resources/files/storage/storage-driver.js';
+export { headerOf, hexDigest, isFresh, isSigned } from './resources/integrations/catalogue/signatures.js';
+export { IntegrationProvider } from './resources/integrations/integration-provider.js';
+export type * from './resources/integrations/integration-provider.js';
 export { Project } from './resources/projects/project.entity.js';
 export { TaskAccess } from './resources/tasks/task-access.js';
 export { Task } from './resources/tasks/task.entity.js';

@@ -79,6 +79,7 @@ export const ENDPOINTS: readonly Row[] = [
   { ...read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'), builtBy: 'billing' },
   { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },
+  { ...read('/v1/integrations/{integrationSlug}/deliveries', ['integrations:read'], ['deliveries']), builtBy: 'integrations' },
   ...PROJECTS.map((one) => ({ ...one, builtBy: 'projects' as const })),
   list('/v1/tasks', ['tasks:read'], 'tasks'),
   row('POST', '/v1/tasks', { ...ATTACHES, status: 201, answer: ['task'], body: { content: 'x' } }),

@@ -238,5 +238,6 @@ async function fill({ path: template }: Row, path: string): Promise<void> {
   const create = world.rows.find((row) => row.method === 'POST' && row.path === template);
   if (create !== undefined) await world.send(create, member.client, path);
   else if (template === '/v1/tasks/{taskId}/files') await world.attached(member, path.split('/')[3] ?? '');
+  else if (template === '/v1/automations/{automationId}/runs') await member.client.post(path.replace(/s$/, ''));
   else throw new Error(`How is ${template} filled? Say it in test/contract/generated.spec.ts.`);
 }

@@ -53,6 +53,14 @@ describe('The examples of the OpenAPI document (reference §2)', () => {
     expect(Object.keys(project)).toEqual(Object.keys(example('Project')));
     await status(200, patch(client, `/v1/projects/${String(project['id'])}`, example('ChangeProject')));
 
+    const made = client.post<{ automation: Json }>('/v1/automations', example('CreateAutomation'));
+    const { automation } = await status(201, made);
+    expect(Object.keys(automation).sort()).toEqual(Object.keys(example('Automation')).sort());
+    const automationPath = `/v1/automations/${String(automation['id'])}`;
+    await status(200, patch(client, automationPath, example('ChangeAutomation')));
+    const { run } = await status(202, client.post<{ run: Json }>(`${automationPath}/run`));
+    expect(Object.keys(run)).toEqual(Object.keys(example('AutomationRun')));
+
     const { task } = await status(201, client.post<{ task: TaskBody }>('/v1/tasks', example('CreateTask')));
     const waiting = await reaches(client, task.id, 'awaiting_input');
     const { pendingInteraction, usage, budget } = example('Task') as unknown as TaskBody & { budget: Json };

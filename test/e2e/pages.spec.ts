@@ -2,6 +2,7 @@ import { bootWorker, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { ROOMY } from '../harness/limits.js';
+import { createAutomation } from '../harness/automation-requests.js';
 import { walk } from '../harness/pages.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
 import { createTask, finished, type MessageBody, runTask } from '../harness/tasks.js';
@@ -44,6 +45,16 @@ const COLLECTIONS: Record<string, Make> = {
     add: async () => (await runTask(member.client, 'x')).id,
     remove: remover(member, '/v1/tasks'),
   }),
+  automations: (_service, member) => ({
+    ...newest('/v1/automations'),
+    add: async () => (await createAutomation(member)).id,
+    remove: remover(member, '/v1/automations'),
+  }),
+  'runs of an automation': async (_service, member) => {
+    const path = `/v1/automations/${(await createAutomation(member)).id}/run`;
+    const add = async () => (await member.client.post<{ run: { id: string } }>(path)).body.run.id;
+    return { ...newest(`${path}s`), add, remove: null };
+  },
   'task files': async (service, member) => {
     const { id } = await runTask(member.client, 'x');
     const attachments = [{ uploadId: (await upload(service, member, 'x')).id }];
@@ -176,7 +187,7 @@ async function attachmentOf(
 async function stopTheClock({ db }: TestApp): Promise<void> {
   await db.query(`CREATE FUNCTION stopped() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN NEW.created_at := '2026-01-01T00:00:00Z'; RETURN NEW; END $$`);
-  for (const table of ['projects', 'tasks', 'files', 'messages']) {
+  for (const table of ['projects', 'tasks', 'files', 'messages', 'automations', 'automation_runs']) {
     await db.query(`CREATE TRIGGER stopped BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION stopped()`);
   }
 }

@@ -1,8 +1,8 @@
 import { getQueueToken } from '@nestjs/bull';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import type { Queue } from 'bull';
-import { BullSignal, RUNS_QUEUE } from '../../src/platform/signals/bull-signal.js';
-import { WorkSignal } from '../../src/platform/signals/work-signal.js';
+import { BULL_QUEUES, BullSignal } from '../../src/platform/signals/bull-signal.js';
+import { type Ring, WorkSignal } from '../../src/platform/signals/work-signal.js';
 import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
@@ -30,15 +30,15 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
     await redis.stop();
   });
 
-  it('a task is brought to its worker by a job that carries an id and nothing else, and leaves nothing in Redis', async () => {
+  it('a task is brought to its worker by a job that carries a kind and an id and nothing else, and leaves nothing in Redis', async () => {
     expect(service.app.get(WorkSignal)).toBeInstanceOf(BullSignal);
-    const queue = service.app.get<Queue<{ runId: string }>>(getQueueToken(RUNS_QUEUE));
+    const queue = service.app.get<Queue<Ring>>(getQueueToken(BULL_QUEUES.runs));
     const jobs: unknown[] = [];
     queue.on('completed', (job) => jobs.push(job.data));
     const { id } = await runTask(member.client, script({ text: 'Rung.' }));
     const [run] = await service.db.query<{ id: string }>('SELECT id FROM runs WHERE task_id = $1', [id]);
     await until('the job to be seen', () => jobs.length > 0);
-    expect(jobs).toEqual([{ runId: run?.id }]);
+    expect(jobs).toEqual([{ kind: 'runs', id: run?.id }]);
     await until(
       'Redis to hold no job',
       async () => ((await redis.command('KEYS', 'bull:runs:[0-9]*')) as unknown[]).length === 0,
@@ -51,8 +51,8 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
       'SELECT id, epoch FROM runs WHERE task_id = $1',
       [id],
     );
-    for (let n = 0; n < 5; n++) service.app.get(WorkSignal).ring(run?.id ?? '');
-    service.app.get(WorkSignal).ring('no id at all');
+    for (let n = 0; n < 5; n++) service.app.get(WorkSignal).ring('runs', run?.id ?? '');
+    service.app.get(WorkSignal).ring('runs', 'no id at all');
     await runTask(member.client, 'Another.');
     expect(await service.db.query('SELECT epoch FROM runs WHERE task_id = $1', [id])).toEqual([{ epoch: run?.epoch }]);
   });
@@ -67,7 +67,7 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
     expect(Date.now() - asked).toBeLessThan(5000);
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed' });
     await redis.run();
-    const queue = service.app.get<Queue>(getQueueToken(RUNS_QUEUE));
+    const queue = service.app.get<Queue>(getQueueToken(BULL_QUEUES.runs));
     let rung = 0;
     queue.on('completed', () => (rung += 1));
     await until('signals to come through Redis again', async () => {
@@ -187,7 +187,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     const { client } = await makeMember(api);
     const { id } = await createTask(client, { content: script({ hang: true }) });
     await until('the worker to call the model', () => model.openRequests > 0);
-    const foreign = ['', 'x', 'null', '1', '[]', '{}', '{"stop":1}', '{"work":null}', '{"work":"x"}'];
+    const foreign = ['', 'x', 'null', '1', '[]', '{}', '{"stop":1}', '{"work":"x"}', '{"work":{"kind":"runs"}}'];
     for (const payload of foreign) await db.query('SELECT pg_notify($1, $2)', ['millwright', payload]);
     await until('the worker to have ignored them', () => worker.log.split('was ignored').length > 8 || worker.ended);
     expect((await client.request('POST', `/v1/tasks/${id}/cancel`)).status).toBe(200);

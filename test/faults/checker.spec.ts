@@ -30,6 +30,7 @@ function whole(order: Order): History & { rows: MessageRow[] } {
     tasks: [{ id: 'task', title: order.key, status: 'completed', runs: ['finished'] }],
     messages: new Map([['task', rows]]),
     shown: new Map([['task', { status: 'completed', messages }]]),
+    told: new Map([['task', { numbers: [1, 2, 3], messages: [...messages] }]]),
     rows,
   };
 }
@@ -51,6 +52,15 @@ const parts = ({ shown }: History, n: number) => shown.get('task')?.messages[n]?
 describe('The checker of histories', () => {
   it.each(['quick', 'slow', 'shell'] as const)('has nothing to say of a whole history of a %s order', (kind) => {
     expect(saidOf(kind, () => undefined)).toEqual([]);
+  });
+
+  it('sees events that are missing, and such as amount to other messages', () => {
+    expect(saidOf('quick', ({ told }) => told.get('task')?.numbers.splice(1, 1))).toEqual([
+      'missing: event 2: the next one is 3',
+    ]);
+    const other = 'wrong: the events amount to other messages than the API shows';
+    expect(saidOf('quick', ({ told }) => told.get('task')?.messages.pop())).toEqual([other]);
+    expect(saidOf('quick', ({ told }) => told.clear())).toEqual([other]);
   });
 
   it('sees orders that are lost, doubled or foreign', () => {

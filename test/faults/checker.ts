@@ -1,7 +1,7 @@
 // Judges a history by what was ordered. Knows nothing of the service's code and reads nothing by itself.
 import { isDeepStrictEqual } from 'node:util';
 import type { MessageBody } from '../harness/tasks.js';
-import type { CallRow, History, MessageRow, TaskRow } from './history.js';
+import type { CallRow, History, MessageRow, TaskRow, Told } from './history.js';
 import type { ExpectedCall, Order } from './orders.js';
 
 /** `wrong`: on record as something that was not ordered, or the two readings differ. */
@@ -58,6 +58,7 @@ function judgeTask(order: Order, task: TaskRow, history: History, say: Say): voi
   )
     say('wrong', 'the API shows other messages');
   judgeShown(order.calls, shown.messages, say);
+  judgeTold(history.told.get(task.id), shown.messages, say);
 }
 
 function judgeRuns(runs: string[], say: Say): void {
@@ -128,6 +129,14 @@ function judgeEffects(calls: CallRow[], say: Say): void {
     if (times > 1) say('duplicate', `command ${index + 1} ran ${times} times`);
     if (times === 0 && state === 'success') say('missing', `command ${index + 1} did not run`);
   });
+}
+
+/** A client that follows the events has what the API lists (reference §17). */
+function judgeTold(told: Told | undefined, shown: MessageBody[], say: Say): void {
+  const { numbers = [], messages = [] } = told ?? {};
+  const gap = numbers.findIndex((number, index) => number !== index + 1);
+  if (gap >= 0) say('missing', `event ${gap + 1}: the next one is ${numbers[gap]}`);
+  if (!isDeepStrictEqual(messages, shown)) say('wrong', 'the events amount to other messages than the API shows');
 }
 
 /** As a client sees it: every call is directly followed by its result. */

@@ -1,5 +1,7 @@
 // What is on record, read twice: from the tables by statements of our own, and from the API as a client sees it.
+import { transparencyOf } from '../../src/platform/config/config-file.js';
 import type { TestDatabase } from '../harness/database.js';
+import { fold, readEvents } from '../harness/events.js';
 import type { MessageBody, TaskBody } from '../harness/tasks.js';
 import type { World } from './world.js';
 
@@ -35,12 +37,21 @@ export interface Shown {
   messages: MessageBody[];
 }
 
+export interface Told {
+  /** The numbers of the events. */
+  numbers: number[];
+  /** What they amount to. */
+  messages: MessageBody[];
+}
+
 export interface History {
   tasks: TaskRow[];
   /** By task, in the order of `seq`. */
   messages: Map<string, MessageRow[]>;
   /** What the API answers, by task. */
   shown: Map<string, Shown>;
+  /** What the events say, by task. */
+  told: Map<string, Told>;
 }
 
 const TASKS = `
@@ -63,7 +74,17 @@ export async function readHistory(db: Pick<TestDatabase, 'query'>, world: World,
     if (others === undefined) messages.set(row.taskId, [row]);
     else others.push(row);
   }
-  return { tasks, messages, shown: await readShown(world, new Set(tasks.map(({ id }) => id))) };
+  const told = new Map<string, Told>();
+  for (const { id } of tasks) told.set(id, await readTold(db, world.api.url, id));
+  return { tasks, messages, shown: await readShown(world, new Set(tasks.map(({ id }) => id))), told };
+}
+
+/** The events of a task, and what they amount to under the policy of a service without configuration. */
+export async function readTold(db: Pick<TestDatabase, 'query'>, origin: string, id: string): Promise<Told> {
+  const events = await readEvents(db, id, 500);
+  const messages = fold(events, transparencyOf({}), origin);
+  // Of this realm, as what the API answers.
+  return { numbers: events.map(({ seq }) => seq), messages: JSON.parse(JSON.stringify(messages)) as MessageBody[] };
 }
 
 async function readShown(world: World, ids: Set<string>): Promise<Map<string, Shown>> {

@@ -36,7 +36,7 @@ export async function lossyRelay(target: string, share: number, random: () => nu
 
   /** A signal that is to be lost becomes a command that does nothing: it is answered in its turn, like any other. */
   function thinned(command: Buffer): Buffer {
-    if (!command.includes('{"runId":')) return command;
+    if (!command.includes('{"kind":"')) return command;
     if (random() >= share) {
       relay.passed++;
       return command;

@@ -1,6 +1,7 @@
 import { Client } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { createTask, finished, reaches, readMessages } from '../harness/tasks.js';
+import { readTold } from './history.js';
 import { World } from './world.js';
 
 const QUESTION = 'Which?\n\n```ask\nWhich one?\n```\n\n```sh\nprintf %s "$ANSWER"\n```\n';
@@ -43,6 +44,9 @@ describe('A question when every process dies (reference §4)', () => {
     );
     const taken = `answer-${answers.findIndex(({ status }) => status === 202)}`;
     expect(results.map(({ output }) => output)).toMatchObject([{ content: taken }, { stdout: taken }]);
+    const { numbers, messages } = await readTold(db, world.api.url, id);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+    expect(messages).toEqual(await readMessages(first, id));
   }, 120_000);
 
   function clientOf(url: string): Client {

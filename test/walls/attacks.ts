@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { AUTOMATION_ATTACKS } from './attacks-automations.js';
 import { SANDBOX_ATTACKS } from './attacks-sandbox.js';
 import type { Attack } from './attack.js';
 import { MIB } from './bounds.js';
@@ -94,10 +95,10 @@ const HTTP_ATTACKS: Attack[] = [
   {
     name: 'connections',
     what: 'more connections than the service has descriptors: idle, with slow headers, with a slow body',
-    wave: async (a, { descriptors }) => {
+    wave: async (a, { connections }) => {
       const line = `POST /v1/tasks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${a.secret}\r\n`;
       const begun = ['', line, `${line}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"content"`];
-      const sockets = times(Math.round(descriptors * 1.2), (n) => hanging(a.url, begun[n % 3] ?? ''));
+      const sockets = times(connections, (n) => hanging(a.url, begun[n % 3] ?? ''));
       await wait(1500);
       // A few bytes now and then keep them from being silent.
       sockets.forEach((socket, n) => n % 3 > 0 && socket.write(n % 3 === 1 ? 'X-A: b\r\n' : ' '));
@@ -159,7 +160,7 @@ const HTTP_ATTACKS: Attack[] = [
   },
 ];
 
-export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...SANDBOX_ATTACKS];
+export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...AUTOMATION_ATTACKS, ...SANDBOX_ATTACKS];
 
 /** A connection on which so much has been sent. */
 function hanging(url: string, text: string): Socket {

@@ -2,6 +2,7 @@
 import { type ConfigFile, configFileSchema } from '../../src/platform/config/config-file.js';
 import { mergedPlans } from '../../src/platform/config/plans.js';
 import { LONG } from '../harness/numbers.js';
+import { AUTOMATIONS } from './planned.js';
 import type { Usage } from './usage.js';
 
 export const MIB = 1024 * 1024;
@@ -19,6 +20,8 @@ export interface Limits {
   places: number;
   /** That a process of the service may open. */
   descriptors: number;
+  /** That the attack opens from one address. */
+  connections: number;
   /** Stored bytes of one workspace. */
   storageBytes: number;
   /** With which an attack on processors begins, at most `runningTasks`. */
@@ -34,6 +37,7 @@ export const LIMITS: Limits = {
   runningTasks: mergedPlans().paid.runningTasks,
   places: 16,
   descriptors: 1024,
+  connections: LONG ? 4_400 : 1_200,
   storageBytes: 256 * MIB,
   tasks: LONG ? mergedPlans().paid.runningTasks : 4,
 };
@@ -42,7 +46,7 @@ const { memoryBytes, diskBytes, processes, outputBytes, storageBytes } = LIMITS;
 const given = {
   models: [{ id: 'runbook', provider: 'runbook' }],
   sandbox: { memoryBytes, diskBytes, processes, outputBytes, wallClockSeconds: 20 },
-  plans: { paid: { storageBytes } },
+  plans: { paid: { storageBytes, activeAutomations: AUTOMATIONS } },
 };
 
 /** `CONFIG_FILE` of the processes under attack. Everything else is as it comes. */

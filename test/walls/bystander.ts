@@ -1,6 +1,7 @@
 // The parent's side of tenant-b.ts: what the other tenant has seen.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { Connected } from '../../src/resources/integrations/connections.service.js';
 import { until } from '../harness/until.js';
 import type { SeenRequest, SeenTask, Told } from './tenant-b.js';
 
@@ -25,8 +26,16 @@ export class Bystander {
   }
 
   /** Resolves when its first task is over. */
-  static async start(url: string, secret: string): Promise<Bystander> {
-    const words = ['--import', './test/harness/typescript-hooks.mjs', 'test/walls/tenant-b.ts', url, secret];
+  static async start(url: string, secret: string, hook: Connected): Promise<Bystander> {
+    const words = [
+      '--import',
+      './test/harness/typescript-hooks.mjs',
+      'test/walls/tenant-b.ts',
+      url,
+      secret,
+      hook.path,
+      hook.secret,
+    ];
     const env = { PATH: process.env['PATH'] };
     const child = spawn(process.execPath, words, { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const bystander = new Bystander(child);

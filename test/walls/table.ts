@@ -12,6 +12,9 @@ export interface Figures {
   /** Of the other tenant's tasks, milliseconds: the median and the longest. */
   task: number;
   longestTask: number;
+  /** How late the last of its automations was, milliseconds: after the time that it was planned for, after the answer to its event. */
+  planned: number;
+  onEvent: number;
   /** What failed for the other tenant, in words. */
   wrongs: string[];
   /** Longest spans of computing of the main threads, milliseconds. */
@@ -29,10 +32,12 @@ export interface Window {
   to: number;
 }
 
+const WRITES: SeenRequest['kind'][] = ['create', 'plan', 'deliver'];
+
 /** Of a time: what began in it. */
 export function readsAndTasks(requests: SeenRequest[], tasks: SeenTask[], { from, to }: Window) {
   const within = ({ at }: { at: number }) => at >= from && at < to;
-  const reads = requests.filter((request) => within(request) && request.kind !== 'create').map(({ ms }) => ms);
+  const reads = requests.filter((request) => within(request) && !WRITES.includes(request.kind)).map(({ ms }) => ms);
   const times = tasks.filter(within).map(({ ms }) => ms);
   return {
     p50: quantile(reads, 0.5),
@@ -54,6 +59,8 @@ const COLUMNS: [string, (figures: Figures) => string | number][] = [
   ['p99 ms', ({ p99 }) => p99.toFixed(1)],
   ['task ms', ({ task }) => Math.round(task)],
   ['longest', ({ longestTask }) => Math.round(longestTask)],
+  ['planned late', ({ planned }) => Math.round(planned)],
+  ['event late', ({ onEvent }) => Math.round(onEvent)],
   ['wrong', ({ wrongs }) => wrongs.length],
   ['api CPU ms', ({ api }) => Math.round(api)],
   ['worker CPU ms', ({ worker }) => Math.round(worker)],

@@ -1,8 +1,10 @@
 // The attacking tenant: one workspace, one key. It does what the key may do, and does not wait for anything but its answers.
 import { randomUUID } from 'node:crypto';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Member } from '../harness/client.js';
+import { LONG } from '../harness/numbers.js';
 import { until } from '../harness/until.js';
+import type { Delivery, Planned } from './planned.js';
 
 export interface Answer {
   /** 0 without an answer. */
@@ -16,7 +18,8 @@ interface TaskPage {
 }
 
 const FINAL = ['completed', 'failed', 'cancelled'];
-const PATIENCE_MS = 40_000;
+/** With all attacks together hundreds of tasks wait for 16 places. */
+const PATIENCE_MS = LONG ? 240_000 : 40_000;
 
 export class TenantA {
   /** How often which status came: 0 is no answer. */
@@ -30,6 +33,8 @@ export class TenantA {
     private readonly member: Member,
     /** A second key of the same workspace, which tidies up: its limits are its own. */
     private readonly tidier: string,
+    /** Its automations. */
+    readonly planned: Planned,
   ) {}
 
   get secret(): string {
@@ -44,6 +49,11 @@ export class TenantA {
   post(path: string, json?: unknown, key: string = randomUUID()): Promise<Answer> {
     const body = json === undefined || typeof json === 'string' ? json : JSON.stringify(json);
     return this.send('POST', path, { type: 'application/json', key, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** What a provider sends, which has no key. */
+  async deliver({ path, headers, body }: Delivery): Promise<Answer> {
+    return this.counted(await this.exchange('POST', path, { ...headers, 'Content-Length': body.length }, body));
   }
 
   upload(bytes: Buffer, name = 'a.bin'): Promise<Answer> {
@@ -123,14 +133,27 @@ export class TenantA {
         ? {}
         : { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }),
     };
-    const answer = await new Promise<Answer>((resolve) => {
+    const answer = await this.exchange(method, path, headers, body);
+    return secret === this.secret ? this.counted(answer) : answer;
+  }
+
+  private exchange(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders,
+    body: string | Buffer | undefined,
+  ): Promise<Answer> {
+    return new Promise((resolve) => {
       const none = () => resolve({ status: 0, body: '' });
       const req = request(this.url + path, { method, headers, agent: this.agent }, (message) => {
         void textOf(message).then((text) => resolve({ status: message.statusCode ?? 0, body: text }), none);
       });
       req.on('error', none).end(body);
     });
-    if (secret === this.secret) this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+  }
+
+  private counted(answer: Answer): Answer {
+    this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
     return answer;
   }
 }

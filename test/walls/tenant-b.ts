@@ -1,13 +1,14 @@
-// The other tenant, as a process of its own: it creates a small task each second, and reads ten times a second. Arguments: the
-// service's address, a key. It tells its parent of each request and of each task that is over.
-import { randomUUID } from 'node:crypto';
+// The other tenant, as a process of its own: each second it creates a small task, each second second an automation that is due soon and
+// a delivery of its provider, and it reads ten times a second. Arguments: the service's address, a key, the path and the secret of its
+// connection. It tells its parent of each request and of each task that it created, when that is over.
+import { createHmac, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** One request, as soon as it is over. */
 export interface SeenRequest {
-  /** `create`, or what was read. */
-  kind: 'create' | 'task' | 'messages' | 'list' | 'result';
+  /** `create`, `plan` or `deliver`, or what was read. */
+  kind: 'create' | 'plan' | 'deliver' | 'task' | 'messages' | 'list' | 'result';
   /** When it was due, milliseconds since 1970: a request that had to wait for the one before counts from there. */
   at: number;
   ms: number;
@@ -41,13 +42,16 @@ interface Task {
 /** An address of its own, as another client has: what is counted by address is not the attacker's. */
 const ADDRESS = '127.0.0.2';
 const CREATE_EVERY_MS = 1000;
+const PLAN_EVERY_MS = 2000;
+/** From the request that makes an automation to the time at which it is due. */
+const AHEAD_MS = 4000;
 const READ_EVERY_MS = 100;
 const PATIENCE_MS = 30_000;
 /** There is nearly always one of its commands under way, to be interrupted. */
 const RUNBOOK = '```bash\necho small > a.txt; sleep 0.8; cat a.txt\n```';
 const FINAL = ['completed', 'failed', 'cancelled'];
 
-const [url = '', secret = ''] = process.argv.slice(2);
+const [url = '', secret = '', hookPath = '', hookSecret = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 const open = new Set<string>();
 const under = new Set<Promise<unknown>>();
@@ -57,21 +61,34 @@ let reads = 0;
 const tell = (told: Told) => process.send?.(told);
 
 /** Resolves with the parsed answer, null when it is none of the 2xx; either way the parent is told. */
-async function ask<T>(kind: SeenRequest['kind'], method: string, path: string, body?: unknown): Promise<T | null> {
+async function ask<T>(
+  kind: SeenRequest['kind'],
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+): Promise<T | null> {
   const at = Date.now();
   const began = performance.now();
-  const { status, text } = await exchange(method, path, body).catch((error: Error) => {
+  const { status, text } = await exchange(method, path, body, headers).catch((error: Error) => {
     return { status: null, text: error.message };
   });
   const ok = status !== null && status >= 200 && status < 300;
-  const problem = ok ? null : `${method} ${path}: ${status} ${text.slice(0, 300)}`;
+  // An answer that took longer than the time ahead was late, not wrong: no wall-clock time is asserted.
+  const late = kind === 'plan' && status === 400 && text.includes('schedule_in_past');
+  const problem = ok || late ? null : `${method} ${path}: ${status} ${text.slice(0, 300)}`;
   tell({ request: { kind, at, ms: performance.now() - began, status, problem } });
   return ok ? (JSON.parse(text) as T) : null;
 }
 
-function exchange(method: string, path: string, body?: unknown): Promise<{ status: number | null; text: string }> {
+function exchange(
+  method: string,
+  path: string,
+  body?: unknown,
+  more: Record<string, string> = {},
+): Promise<{ status: number | null; text: string }> {
   return new Promise((resolve, reject) => {
-    const headers: Record<string, string> = { Authorization: `Bearer ${secret}` };
+    const headers: Record<string, string> = { Authorization: `Bearer ${secret}`, ...more };
     if (body !== undefined)
       Object.assign(headers, { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() });
     const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -90,6 +107,24 @@ async function create(): Promise<void> {
   last = answer.task.id;
   open.add(last);
   tell({ created: last });
+}
+
+/** An automation that fires once, soon. */
+async function plan(): Promise<void> {
+  const runAt = new Date(Date.now() + AHEAD_MS).toISOString();
+  await ask('plan', 'POST', '/v1/automations', { name: 'Once', content: 'Nothing to do.', model: 'runbook', runAt });
+}
+
+/** An event for the automation that the parent has made; signed as GitHub signs. */
+async function deliver(): Promise<void> {
+  const body = { ref: 'refs/heads/main', after: randomUUID() };
+  const digest = createHmac('sha256', hookSecret).update(JSON.stringify(body)).digest('hex');
+  const headers = {
+    'X-GitHub-Event': 'push',
+    'X-GitHub-Delivery': randomUUID(),
+    'X-Hub-Signature-256': `sha256=${digest}`,
+  };
+  await ask('deliver', 'POST', hookPath, body, headers);
 }
 
 async function read(): Promise<void> {
@@ -132,4 +167,6 @@ async function every(ms: number, act: () => Promise<void>): Promise<never> {
 process.on('disconnect', () => process.exit());
 process.on('message', () => void Promise.allSettled(under).then(() => tell({ answered: true })));
 void every(CREATE_EVERY_MS, create);
+void every(PLAN_EVERY_MS, plan);
+void every(PLAN_EVERY_MS, deliver);
 void every(READ_EVERY_MS, read);

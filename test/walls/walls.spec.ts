@@ -75,7 +75,10 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
     const failed = await act(from).then(() => [], messageOf);
     await watch.look();
     const to = Date.now();
-    const late = await bystander.calm().then(() => [], messageOf);
+    const late = await bystander
+      .calm()
+      .then(() => world.fired())
+      .then(() => [], messageOf);
     const kept = (await watch.look()).stored - before.stored;
     const most = { ...watch.most, stored: watch.most.stored - before.stored };
     const wrongs = [...failed, ...late, ...(await world.wrongs(from))].slice(0, 20);
@@ -85,6 +88,7 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
       seconds: (to - from) / 1000,
       wrongs,
       ...readsAndTasks(bystander.requests, bystander.tasks, { from, to }),
+      ...(await world.late(from)),
       ...(await world.standstill()),
       most,
       over: overBounds({ ...most, stored: kept }, boundsOf(circumstances)),

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Connected } from '../../src/resources/integrations/connections.service.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { findProgram } from '../../src/engine/sandbox/host.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
@@ -13,8 +14,11 @@ import { temporaryDataDir } from '../harness/embedded.js';
 import { RedisServer } from '../harness/redis.js';
 import { MAIN, ServiceProcess } from '../harness/service.js';
 import { longestSpan, watchedSpans } from '../harness/spans.js';
+import { automationOn, connect } from '../harness/hooks.js';
+import { until } from '../harness/until.js';
 import { Bystander } from './bystander.js';
 import { CONFIG, LIMITS } from './bounds.js';
+import { Planned } from './planned.js';
 import { TenantA } from './tenant-a.js';
 import { UsageWatch } from './usage.js';
 
@@ -25,7 +29,13 @@ type Role = (typeof ROLES)[number];
 interface Attacker {
   member: Member;
   tidier: string;
+  planned: Planned;
 }
+
+/** Runs of the automations of a workspace, with their tasks. */
+const FIRED_FROM = `FROM automation_runs r JOIN automations a ON a.id = r.automation_id
+  LEFT JOIN hook_deliveries d ON d.id = r.delivery_id LEFT JOIN tasks t ON t.id = r.task_id WHERE a.workspace_id = $1`;
+const FIRED = `SELECT r.status, r.reason ${FIRED_FROM}`;
 
 export class World {
   readonly processes = new Map<Role, ServiceProcess>();
@@ -33,6 +43,7 @@ export class World {
   bystander: Bystander;
   private port = '';
   private victim: Member;
+  private hook: Connected;
   private readonly attackers = new Map<string, Attacker>();
 
   private constructor(
@@ -69,18 +80,19 @@ export class World {
     };
     await Promise.all(ended.map(begin));
     const url = this.processes.get('api')?.url ?? '';
-    this.bystander ??= await Bystander.start(url, this.victim.key.secret);
+    this.bystander ??= await Bystander.start(url, this.victim.key.secret, this.hook);
   }
 
   attacker(name: string): TenantA {
     const attacker = this.attackers.get(name);
     if (attacker === undefined) throw new Error(`No workspace was made for ${name}.`);
-    return new TenantA(this.processes.get('api')?.url ?? '', attacker.member, attacker.tidier);
+    return new TenantA(this.processes.get('api')?.url ?? '', attacker.member, attacker.tidier, attacker.planned);
   }
 
   /** Ends the processes of the service, for {@link revive}, and forgets the attack: the next one finds a sound service. */
   async replace(): Promise<void> {
     await Promise.all([...this.processes.values()].map((process) => process.end('SIGKILL')));
+    await this.db.query('DELETE FROM automations WHERE workspace_id <> $1', [this.victim.workspace.id]);
     await this.db.query('DELETE FROM tasks WHERE workspace_id <> $1', [this.victim.workspace.id]);
   }
 
@@ -91,11 +103,45 @@ export class World {
       'SELECT count(*)::int AS n FROM runs WHERE workspace_id = $1 AND epoch > 1 AND created_at >= $2',
       [this.victim.workspace.id, new Date(since)],
     );
+    const faults = await this.db.query<{ status: string; reason: { message: string } | null }>(
+      `${FIRED} AND r.created_at >= $2 AND (r.status <> 'started' OR t.status IS DISTINCT FROM 'completed')`,
+      [this.victim.workspace.id, new Date(since)],
+    );
     return [
       ...ended.map((role) => `the process ${role} ended:\n${this.processes.get(role)?.log.slice(-2000)}`),
       ...((row?.n ?? 0) > 0 ? [`${row?.n} of its runs were taken over`] : []),
+      ...faults.map(
+        ({ status, reason }) =>
+          `a run of its automations: ${status}, ${reason?.message ?? 'its task is not completed'}`,
+      ),
       ...this.bystander.wrongs(since),
     ];
+  }
+
+  /** Resolves when all of the other tenant's automations that are due have fired, and their tasks are over. */
+  async fired(): Promise<void> {
+    const none = async () => {
+      const [row] = await this.db.query<{ left: number }>(
+        `SELECT (SELECT count(*) FROM automations a WHERE a.workspace_id = $1 AND a.next_run_at < now())::int
+         + (SELECT count(*) FROM hook_deliveries d WHERE d.connection_id = $2 AND d.payload IS NOT NULL)::int
+         + (SELECT count(*) FROM tasks WHERE workspace_id = $1 AND automation_id IS NOT NULL AND status IN ('queued', 'running'))::int AS left`,
+        [this.victim.workspace.id, this.hook.id],
+      );
+      return row?.left === 0;
+    };
+    await until('the automations to have fired', none, { within: 30_000, every: 50 });
+  }
+
+  /** How late the other tenant's automations have fired since a time, at the worst. Milliseconds. */
+  async late(since: number): Promise<{ planned: number; onEvent: number }> {
+    const [row] = await this.db.query<{ planned: number; onEvent: number }>(
+      `SELECT coalesce(max(late) FILTER (WHERE trigger_type = 'schedule'), 0)::float8 AS planned,
+         coalesce(max(late) FILTER (WHERE trigger_type = 'event'), 0)::float8 AS "onEvent"
+       FROM (SELECT r.trigger_type, 1000 * extract(epoch FROM t.created_at - coalesce(r.scheduled_at, d.created_at)) AS late ${FIRED_FROM}
+         AND r.created_at >= $2) fired`,
+      [this.victim.workspace.id, new Date(since)],
+    );
+    return row ?? { planned: 0, onEvent: 0 };
   }
 
   /** The longest span of computing of each main thread since this was last asked, milliseconds; 0 of a process that ended. */
@@ -145,9 +191,11 @@ export class World {
   }
 
   private async makeMembers(names: string[]): Promise<void> {
-    const service = await bootApp({ db: this.db });
+    const service = await bootApp({ db: this.db, env: { SECRET_KEY } });
     try {
       this.victim = await makeMember(service);
+      this.hook = await connect(service, this.victim);
+      await automationOn(service, this.victim, this.hook.id);
       for (const name of names) {
         const member = await makeMember(service);
         const { workspace, user } = member;
@@ -158,7 +206,12 @@ export class World {
           scopes: service.app.get(ExtensionSet).scopes,
           lifetimeSeconds: null,
         });
-        this.attackers.set(name, { member, tidier: tidier.secret });
+        const connections = {
+          github: await connect(service, member),
+          webhook: await connect(service, member, { slug: 'webhook' }),
+        };
+        const planned = new Planned(this.db, member, connections);
+        this.attackers.set(name, { member, tidier: tidier.secret, planned });
       }
     } finally {
       await service.close();

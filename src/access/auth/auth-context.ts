@@ -4,18 +4,24 @@ import type { Scope } from '../../platform/http/endpoint.js';
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 
-/** Who asks, in which workspace, with what: the first argument of every handler and service (reference §3). */
-export class AuthContext {
-  readonly user: { id: string; name: string; email: string | null };
+interface ActorFields {
+  user: { id: string; name: string; email: string | null };
   /** `exposed`: the kinds of message parts of the workspace's own policy, null for the deployment's. */
-  readonly workspace: { id: string; name: string; slug: string; plan: Plan; exposed: readonly string[] | null };
+  workspace: { id: string; name: string; slug: string; plan: Plan; exposed: readonly string[] | null };
+  role: Role;
+  /** What its credential allows; every scope for an actor without one. */
+  scopes: readonly Scope[];
+}
+
+/** As whom something is done, and in which workspace: by a request, or by an automation for its owner (reference §3). */
+export class Actor {
+  readonly user: ActorFields['user'];
+  readonly workspace: ActorFields['workspace'];
   readonly role: Role;
   readonly scopes: readonly Scope[];
-  readonly credentialType: 'personal_api_key' | 'service';
-  readonly credential: { id: string; name: string; prefix: string; createdAt: Date; expiresAt: Date | null };
 
-  constructor(fields: Omit<AuthContext, 'userId' | 'workspaceId' | 'seesEverything' | 'require' | 'requireOwnership'>) {
-    Object.assign(this, fields);
+  constructor({ user, workspace, role, scopes }: ActorFields) {
+    Object.assign(this, { user, workspace, role, scopes });
   }
 
   get userId(): string {
@@ -46,5 +52,21 @@ export class AuthContext {
       'not_owner',
       `Only the owner of this ${what}, or an owner or admin of the workspace, may do this.`,
     );
+  }
+}
+
+interface Credential {
+  credentialType: 'personal_api_key' | 'service';
+  credential: { id: string; name: string; prefix: string; createdAt: Date; expiresAt: Date | null };
+}
+
+/** Who asks, in which workspace, with what: the first argument of every handler and of the services behind it (reference §3). */
+export class AuthContext extends Actor {
+  readonly credentialType: Credential['credentialType'];
+  readonly credential: Credential['credential'];
+
+  constructor({ credentialType, credential, ...actor }: ActorFields & Credential) {
+    super(actor);
+    Object.assign(this, { credentialType, credential });
   }
 }

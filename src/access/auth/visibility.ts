@@ -1,9 +1,9 @@
 import { field, type Fragment, raw, sql } from '../../platform/database/sql.js';
-import type { AuthContext } from './auth-context.js';
+import type { Actor } from './auth-context.js';
 
 // Who sees what (reference §3), as pieces of SQL. A statement that holds one of them takes the whole `auth`.
 
-const auth = field<AuthContext>();
+const auth = field<Actor>();
 
 /** The workspace of the caller. Every query starts from it: what is not of it is not found. */
 export const WORKSPACE = auth('auth', 'workspaceId', 'uuid');
@@ -21,7 +21,7 @@ export const VISIBLE_PROJECT = sql`p.workspace_id = ${WORKSPACE}
  * The workspace stands inside as well: the database may look for all projects that are visible before it looks at the first
  * thing, and must not go through those of other workspaces.
  */
-export function visible(alias: string, creator = 'created_by'): Fragment<{ auth: AuthContext }> {
+export function visible(alias: string, creator = 'created_by'): Fragment<{ auth: Actor }> {
   const column = (name: string) => raw(`${alias}.${name}`);
   return sql`${column('workspace_id')} = ${WORKSPACE} AND (${SEES_EVERYTHING}
   OR (${column('project_id')} IS NULL AND ${column(creator)} = ${USER})

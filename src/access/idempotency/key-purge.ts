@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Chore } from '../../platform/chores/chore.js';
+import { inBatches } from '../../platform/chores/in-batches.js';
 import { Database } from '../../platform/database/database.js';
 import { LOCKS } from '../../platform/database/locks.js';
 import { raw, sql } from '../../platform/database/sql.js';
@@ -23,10 +24,6 @@ export class KeyPurge {
   /** Resolves with the number of deleted records. */
   @Chore({ every: 60_000, lock: LOCKS.expiredKeys })
   async purge(signal?: AbortSignal): Promise<number> {
-    let purged = 0;
-    for (let batch = BATCH; batch === BATCH && signal?.aborted !== true; purged += batch) {
-      batch = (await this.database.work.run(PURGE())).length;
-    }
-    return purged;
+    return inBatches(BATCH, () => this.database.work.run(PURGE()), signal);
   }
 }

@@ -19,6 +19,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   /** What is decided by, and served as the configuration. */
   readonly plans: Record<Plan, PlanBuckets>;
   private readonly address: readonly [Bucket];
+  private readonly hook: readonly [Bucket];
   private readonly memory = new MemoryBuckets();
   private readonly redis: RedisBuckets | null;
   private inMemory = 0;
@@ -27,10 +28,11 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     private readonly env: Env,
     extensions: ExtensionSet,
   ) {
-    const { REDIS_URL, AUTH_FAILURES_PER_MINUTE } = env.variables;
+    const { REDIS_URL, AUTH_FAILURES_PER_MINUTE, HOOKS_PER_MINUTE } = env.variables;
     const { free, paid } = rateLimitsOf(env.file, extensions.policies);
     this.plans = { free: planBuckets(free), paid: planBuckets(paid) };
     this.address = [bucketOf('address', { capacity: AUTH_FAILURES_PER_MINUTE, windowSeconds: 60 })];
+    this.hook = [bucketOf('hook', { capacity: HOOKS_PER_MINUTE, windowSeconds: 60 })];
     this.redis = REDIS_URL === undefined || !env.servesApi ? null : new RedisBuckets(REDIS_URL);
   }
 
@@ -64,6 +66,11 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   /** One request without a valid credential. */
   chargeAddress(address: string): Promise<Charge> {
     return this.take(`address:${address}`, this.address);
+  }
+
+  /** One delivery to a connection. Those that are refused have a bucket of their own, so that nobody else uses up that of a provider. */
+  chargeHook(connectionId: string, verified: boolean): Promise<Charge> {
+    return this.take(`${verified ? 'hook' : 'refused-hook'}:${connectionId}`, this.hook);
   }
 
   private async take(owner: string, buckets: readonly Bucket[]): Promise<Charge> {

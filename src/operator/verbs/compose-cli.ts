@@ -5,9 +5,13 @@ import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../../entities.js';
 import { DatabaseModule } from '../../platform/database/database.module.js';
+import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { AutomationsDeskModule } from '../../resources/automations/automations-desk.js';
+import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
+import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
@@ -21,6 +25,8 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       join: true,
     }),
     ChannelModule,
+    EventLogModule,
+    PluginsModule,
   ];
   return {
     imports: [
@@ -29,6 +35,8 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       KeysModule,
       OffboardingModule,
       StorageQuotaModule,
+      ConnectionsModule,
+      AutomationsDeskModule,
       ...extensions.operatorModules,
     ],
   };

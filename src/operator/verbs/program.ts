@@ -6,6 +6,8 @@ import { type KeyRecord, KeysService } from '../../access/auth/keys.service.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
+import { automations } from './automations.js';
+import { integrations } from './integrations.js';
 import {
   inWords,
   lifetime,
@@ -163,6 +165,8 @@ export function program(extensions: ExtensionSet): Command {
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
   keys(group('key', 'keys of people and service accounts'), extensions.scopes);
+  integrations(group('integration', 'connections to providers whose events start automations'));
+  automations(group('automation', 'tasks that are made by a schedule or an event'));
   doctor(root, extensions);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;
@@ -217,7 +221,7 @@ function members(member: Command): void {
     .description('removes a member, and ends its keys in the workspace')
     .option(
       '--transfer-to <address>',
-      'the member who gets its projects, tasks and files; else they stay, seen by owners and admins',
+      'the member who gets its projects, tasks, files and automations; else they stay, seen by owners and admins',
     )
     .option(...EVEN_LAST_OWNER);
   const list: Verb = async (services, options) => {

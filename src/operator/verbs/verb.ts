@@ -28,6 +28,9 @@ export interface Options {
   default?: true;
   transferTo?: string;
   yes?: true;
+  secret?: string;
+  /** Seconds. */
+  overlap?: number;
 }
 export type Services = Pick<INestApplicationContext, 'get'>;
 /** `argument` is empty where the usage has none, or where an optional one was not given. */

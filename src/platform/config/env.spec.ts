@@ -57,6 +57,7 @@ describe('the environment', () => {
     ['WORKER_CONCURRENCY', '0', 'a whole number from 1 to 1000'],
     ['LEASE_SECONDS', '1', 'a whole number from 2 to 3600'],
     ['AUTH_FAILURES_PER_MINUTE', '0', 'a whole number from 1 to 1000000'],
+    ['HOOKS_PER_MINUTE', '0', 'a whole number from 1 to 1000000'],
     ['METRICS_PORT', '70000', 'a whole number from 1 to 65535'],
     ['MAX_UPLOAD_BYTES', '-1', `a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`],
     ['INTERACTION_TTL_SECONDS', 'a week', 'a whole number from 1 to 316224000'],

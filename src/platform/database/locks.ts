@@ -12,4 +12,12 @@ export const LOCKS = {
   unusedBytes: 7_163_011,
   /** The chore that deletes expired idempotency keys. */
   expiredKeys: 7_163_012,
+  /** The chore that forgets jobs that failed long ago. */
+  failedJobs: 7_163_017,
+  /** The chore that forgets old deliveries. */
+  oldDeliveries: 7_163_016,
+  /** The chore that deletes old events. */
+  oldEvents: 7_163_013,
+  /** The log of events is moved once after a restore. */
+  restoredLog: 7_163_004,
 } as const;

@@ -46,6 +46,7 @@ export const doubleOrNull = kind<number | null>('float8');
 export const doubles = kind<readonly number[]>('float8[]');
 export const bool = kind<boolean>('boolean');
 export const bytes = kind<Buffer>('bytea');
+export const bytesOrNull = kind<Buffer | null>('bytea');
 export const time = kind<Date | string>('timestamptz');
 export const timeOrNull = kind<Date | string | null>('timestamptz');
 

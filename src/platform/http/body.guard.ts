@@ -9,7 +9,7 @@ import { announcesBody } from './request.js';
 
 /**
  * Reads the body after the other guards have let the request in (reference §1), so an unknown caller makes the service parse
- * nothing. Routes with `body: 'stream'` read their body themselves. This is a guard and no interceptor: Nest wraps all that
+ * nothing. Routes with `body: 'stream'` or `'raw'` read their body themselves. This is a guard and no interceptor: Nest wraps all that
  * follows an interceptor in observables, and a read has no need of that.
  */
 @Injectable()

@@ -23,7 +23,7 @@ export interface Route {
   path: string;
   contract: EndpointContract;
   /** `json` when the handler takes a body and the contract says nothing else. */
-  body: 'json' | 'none' | 'stream';
+  body: 'json' | 'none' | 'stream' | 'raw';
   /** Whether the handler takes query parameters at all. */
   takesQuery: boolean;
   /** The classes that the body and the query are checked against. */
@@ -153,11 +153,11 @@ function contradiction(contract: EndpointContract, body: string, takes: Takes): 
   if (contract.idempotency !== undefined && !contract.transaction) {
     return `an Idempotency-Key needs a transaction: add 'transaction: true' to its @Endpoint, or drop 'idempotency'.`;
   }
-  if (contract.idempotency !== undefined && body !== 'json') {
-    return `an Idempotency-Key needs a JSON body; drop 'idempotency' from its @Endpoint.`;
+  if (contract.idempotency !== undefined && body !== 'json' && body !== 'none') {
+    return `an Idempotency-Key needs a body that is read first; drop 'idempotency' from its @Endpoint.`;
   }
-  if (contract.transaction && (body === 'stream' || !writes(contract))) {
-    return `a transaction needs a scope that ends in ':write' and no body: 'stream'; drop 'transaction' from its @Endpoint.`;
+  if (contract.transaction && (['stream', 'raw'].includes(body) || !writes(contract))) {
+    return `a transaction needs a scope that ends in ':write' and no body: '${body === 'raw' ? 'raw' : 'stream'}'; drop 'transaction' from its @Endpoint.`;
   }
   if (takes.has(RouteParamtypes.BODY) && body !== 'json') {
     return `it takes a @Body, but its @Endpoint says body: '${body}'; drop one of the two.`;

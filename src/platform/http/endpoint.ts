@@ -54,8 +54,16 @@ export interface EndpointContract {
   stores?: true;
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
-  /** `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; else `none`. */
-  body?: 'json' | 'none' | 'stream';
+  /**
+   * The field of the body that asks for a rehearsal: with `true` the handler checks all and writes nothing, its `@Tx` is null, the
+   * answer is 200 without `Location`, and an `Idempotency-Key` is not looked at.
+   */
+  rehearsal?: string;
+  /**
+   * `json` (default where the handler takes a @Body): read and checked first; `stream`: the handler reads it; `raw`: so it does, as the
+   * bytes that somebody has signed; else `none`.
+   */
+  body?: 'json' | 'none' | 'stream' | 'raw';
   /** Query parameters that the handler does not take are 400, unless `ignored` (reference §1): probes and browsers add some. */
   query?: 'ignored';
   /** What a `stream` is, when it is no form with one file: a media type. */

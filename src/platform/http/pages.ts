@@ -22,7 +22,7 @@ export class PageQuery {
   @Max(100, { message: LIMIT })
   @Transform(digits)
   @Documented({ description: 'How many at most.' })
-  limit = 50;
+  limit: number | undefined = 50;
 
   @IsString()
   @IsOptional()
@@ -77,6 +77,9 @@ function invalidCursor(): ApiError {
   });
 }
 
+/** More than a collection has; one more is an int of PostgreSQL still. */
+const ALL = 2 ** 31 - 2;
+
 /** One page that a client asks for: ask the database for `limit + 1` rows after `after`, then {@link cut}. */
 export class PageRequest<Q extends PageQuery = PageQuery> {
   constructor(
@@ -87,16 +90,23 @@ export class PageRequest<Q extends PageQuery = PageQuery> {
     private readonly encode: (position: Position) => string,
   ) {}
 
-  /** How many rows at most. */
+  /** How many rows at most: all, for a collection without a default. */
   get limit(): number {
-    return this.query.limit;
+    return this.query.limit ?? ALL;
   }
 
-  /** The rows of the page, and the cursor of the next one when there was one row too many. */
-  cut<Row>(rows: readonly Row[], positionOf: (row: Row) => Position): { rows: Row[]; nextCursor: string | null } {
+  /**
+   * The rows of the page, and the cursor of the next one when there was one row too many.
+   * @param early there are more rows than these, although they are not too many: the page ends before them.
+   */
+  cut<Row>(
+    rows: readonly Row[],
+    positionOf: (row: Row) => Position,
+    early = false,
+  ): { rows: Row[]; nextCursor: string | null } {
     const kept = rows.slice(0, this.limit);
     const last = kept.at(-1);
-    const more = rows.length > kept.length && last !== undefined;
+    const more = (early || rows.length > kept.length) && last !== undefined;
     return { rows: kept, nextCursor: more ? this.encode(positionOf(last)) : null };
   }
 }

@@ -15,7 +15,19 @@ export class Metrics {
   readonly modelTokens = this.counter('model_tokens_total', 'Tokens of answered calls.', 'model', 'kind');
   readonly sandboxStarts = this.counter('sandbox_starts_total', 'Sandboxes: one for each command.', 'outcome');
   readonly runsEnded = this.counter('runs_ended_total', 'Runs that this process brought to an end.', 'outcome');
+  readonly jobsEnded = this.counter('jobs_ended_total', 'Jobs that left this process.', 'queue', 'outcome');
   readonly chores = this.counter('chore_runs_total', 'Chores that this process carried out.', 'chore', 'outcome');
+
+  readonly occurrencesMissed = this.counter(
+    'automation_occurrences_missed_total',
+    'Occurrences that came due while no worker ran, and were recorded as skipped or left out.',
+  );
+  readonly fireLag = new Histogram({
+    name: 'millwright_automation_fire_lag_seconds',
+    help: 'From the time at which an occurrence is due to the commit of its run.',
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
 
   private readonly requests = new Histogram({
     name: 'millwright_http_request_duration_seconds',

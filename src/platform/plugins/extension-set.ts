@@ -13,7 +13,16 @@ import type { Extension } from './extension.js';
 
 const SERVICE = 'Millwright';
 /** The groups of verbs of the service, in the order of its help. The verbs are above this layer; a test compares the two. */
-export const VERB_GROUPS: readonly string[] = ['workspace', 'user', 'member', 'service-account', 'key', 'doctor'];
+export const VERB_GROUPS: readonly string[] = [
+  'workspace',
+  'user',
+  'member',
+  'service-account',
+  'key',
+  'integration',
+  'automation',
+  'doctor',
+];
 
 /** Throws {@link ConfigurationError} when a name is taken or malformed. Its own injection token. */
 export class ExtensionSet implements FurtherConfig {
@@ -90,7 +99,7 @@ class Names {
 function checkNames(list: readonly Extension[]): void {
   const extensions = new Set<string>();
   const scopes = new Names('scope', SCOPES);
-  const policies = new Names('rate-limit policy', [...POLICIES, 'global', 'address']);
+  const policies = new Names('rate-limit policy', [...POLICIES, 'global', 'address', 'hook']);
   const errors = new Names('error code', Object.keys(ERRORS));
   // Commander has a group of its own: `help`.
   const groups = new Names('group of verbs', [...VERB_GROUPS, 'help']);

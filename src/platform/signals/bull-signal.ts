@@ -2,35 +2,48 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { InjectQueue } from '@nestjs/bull';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bull';
-import { WorkSignal } from './work-signal.js';
+import { type Ring, RUNS, WorkSignal } from './work-signal.js';
 
-export const RUNS_QUEUE = 'runs';
+/** Bull's queues: runs, events for automations, and the bell of every other job queue. */
+export const BULL_QUEUES = { runs: RUNS, automation: 'automation', jobs: 'jobs' } as const;
 
 /** How long the end of the process waits for Bull. */
 const CLOSE_MS = 2000;
 
-/** With Redis: a Bull job that carries the run's id. Bull only rings the bell. */
+/** With Redis: a Bull job that carries a kind and an id. Bull only rings the bell. */
 @Injectable()
 export class BullSignal extends WorkSignal {
   private readonly logger = new Logger(BullSignal.name);
   private failing = false;
 
-  constructor(@InjectQueue(RUNS_QUEUE) private readonly queue: Queue<{ runId: string }>) {
+  constructor(
+    @InjectQueue(BULL_QUEUES.runs) private readonly runs: Queue<Ring>,
+    @InjectQueue(BULL_QUEUES.automation) private readonly automation: Queue<Ring>,
+    @InjectQueue(BULL_QUEUES.jobs) private readonly jobs: Queue<Ring>,
+  ) {
     super();
     // In the place of @nestjs/bull's own.
-    Object.assign(queue, { onApplicationShutdown: () => this.close() });
+    for (const queue of [runs, automation, jobs])
+      Object.assign(queue, { onApplicationShutdown: () => this.close(queue) });
   }
 
   get connected(): boolean {
-    return !this.failing && this.queue.client.status === 'ready';
+    return !this.failing && [this.runs, this.automation, this.jobs].every(({ client }) => client.status === 'ready');
   }
 
-  ring(runId: string): void {
+  ring(kind: string, id: string): void {
     // No job id: Bull silently ignores a finished one that is added again.
-    this.queue.add({ runId }).then(
-      () => this.report(false),
-      (error: unknown) => this.report(true, error),
-    );
+    this.queueOf(kind)
+      .add({ kind, id })
+      .then(
+        () => this.report(false),
+        (error: unknown) => this.report(true, error),
+      );
+  }
+
+  private queueOf(kind: string): Queue<Ring> {
+    if (kind === RUNS) return this.runs;
+    return kind === BULL_QUEUES.automation ? this.automation : this.jobs;
   }
 
   /** Says once that Redis is gone and once that it is back: work goes on through PostgreSQL meanwhile. */
@@ -44,9 +57,9 @@ export class BullSignal extends WorkSignal {
   }
 
   /** Bull waits for its jobs, and with a Redis that is frozen for ever; what they have rung for is in the table. */
-  private async close(): Promise<void> {
-    const closed = this.queue.close().catch(() => undefined);
+  private async close(queue: Queue<Ring>): Promise<void> {
+    const closed = queue.close().catch(() => undefined);
     await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })]);
-    for (const client of this.queue.clients) client.disconnect();
+    for (const client of queue.clients) client.disconnect();
   }
 }

@@ -1,31 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { Env } from '../config/env.js';
 import { PgChannel } from './pg-channel.js';
-import { WorkSignal } from './work-signal.js';
+import { type Ring, WorkSignal } from './work-signal.js';
+
+type Listener = (ring: Ring) => void;
 
 /** Without Redis: a direct call in a process that works itself, else a notice through PostgreSQL. */
 @Injectable()
 export class LocalSignal extends WorkSignal {
-  private handler: ((runId: string) => void) | null = null;
+  private readonly listeners: Listener[] = [];
 
-  constructor(
-    private readonly env: Env,
-    private readonly channel: PgChannel,
-  ) {
+  constructor(private readonly channel: PgChannel) {
     super();
   }
 
-  /** The worker of this process. */
-  onRing(handler: (runId: string) => void): void {
-    this.handler = handler;
+  /** A worker of this process. It leaves kinds alone that are not its own. */
+  onRing(listener: Listener): void {
+    this.listeners.push(listener);
   }
 
   get connected(): boolean {
     return this.channel.connected;
   }
 
-  ring(runId: string): void {
-    if (this.handler !== null) setImmediate(this.handler, runId);
-    else if (!this.env.runsWork) this.channel.send({ work: runId });
+  ring(kind: string, id: string): void {
+    if (this.listeners.length === 0) this.channel.send({ work: { kind, id } });
+    for (const listener of this.listeners) setImmediate(listener, { kind, id });
   }
 }

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import pg from 'pg';
 import { connectionOptions } from '../database/database.js';
 import { DatabaseServer } from '../database/database-server.js';
+import type { Ring } from './work-signal.js';
 
 const CHANNEL = 'millwright';
 const RECONNECT_MS = 500;
@@ -9,8 +10,8 @@ const RECONNECT_MS = 500;
 const HEARTBEAT_MS = 500;
 const ANSWER_LIMIT_MS = 2_000;
 
-/** What one process tells the others: runs that have work, runs that must stop. */
-export type Notice = { work: string } | { stop: string };
+/** What one process tells the others: that there is work, that a run must stop. */
+export type Notice = { work: Ring } | { stop: string };
 type Listener = (notice: Notice) => void;
 
 /**
@@ -155,8 +156,12 @@ function noticeOf(payload: string | undefined): Notice | null {
   }
   if (typeof value !== 'object' || value === null) return null;
   if ('stop' in value && typeof value.stop === 'string') return { stop: value.stop };
-  if ('work' in value && typeof value.work === 'string') return { work: value.work };
-  return null;
+  return 'work' in value && isRing(value.work) ? { work: value.work } : null;
+}
+
+function isRing(value: unknown): value is Ring {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'kind' in value && typeof value.kind === 'string' && 'id' in value && typeof value.id === 'string';
 }
 
 /** `end()` would wait for the server's goodbye; a frozen one never says it. */

@@ -2,7 +2,7 @@
 import { BullModule } from '@nestjs/bull';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Env } from '../config/env.js';
-import { BullSignal, RUNS_QUEUE } from './bull-signal.js';
+import { BULL_QUEUES, BullSignal } from './bull-signal.js';
 import { LocalSignal } from './local-signal.js';
 import { bullConnection } from './redis.js';
 import { WorkSignal } from './work-signal.js';
@@ -22,12 +22,14 @@ export class SignalsModule {
     }
     const imports = [
       BullModule.forRoot({ createClient: (type) => bullConnection(REDIS_URL, type) }),
-      BullModule.registerQueue({
-        name: RUNS_QUEUE,
-        defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
-        // A job is only the bell: one that stalls is rung again rather than failed for ever after the first time.
-        settings: { maxStalledCount: 1_000_000 },
-      }),
+      BullModule.registerQueue(
+        ...Object.values(BULL_QUEUES).map((name) => ({
+          name,
+          defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+          // A job is only the bell: one that stalls is rung again rather than failed for ever after the first time.
+          settings: { maxStalledCount: 1_000_000 },
+        })),
+      ),
     ];
     const signal = { provide: WorkSignal, useClass: BullSignal };
     return {

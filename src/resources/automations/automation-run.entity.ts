@@ -4,16 +4,19 @@ import { HookDelivery } from '../integrations/hook-delivery.entity.js';
 import { Task } from '../tasks/task.entity.js';
 import { Automation } from './automation.entity.js';
 
-export type TriggerType = 'schedule' | 'event' | 'manual';
-export type AutomationRunStatus = 'waiting' | 'started' | 'skipped' | 'failed';
+export const TRIGGER_TYPES = ['schedule', 'event', 'manual'] as const;
+export type TriggerType = (typeof TRIGGER_TYPES)[number];
+export const AUTOMATION_RUN_STATUSES = ['waiting', 'started', 'skipped', 'failed'] as const;
+export type AutomationRunStatus = (typeof AUTOMATION_RUN_STATUSES)[number];
 
 /** One occurrence of an automation and what became of it (reference §12). */
 @Entity('automation_runs')
 @Index('automation_runs_occurrence', ['automationId', 'scheduledAt'], { unique: true })
 @Index('automation_runs_delivery', ['automationId', 'deliveryId'], { unique: true })
 @Index('automation_runs_one_waiting', ['automationId'], { unique: true, where: `status = 'waiting'` })
-// (automation_id, created_at DESC, id DESC): TypeORM describes no order.
+// Both (automation_id, created_at DESC, id DESC): TypeORM describes no order.
 @Index('automation_runs_page', { synchronize: false })
+@Index('automation_runs_started', { synchronize: false })
 @Index('automation_runs_deliveries', ['deliveryId'], { where: 'delivery_id IS NOT NULL' })
 @Index('automation_runs_task', ['taskId'], { where: 'task_id IS NOT NULL' })
 @Check('automation_runs_trigger_type_check', `trigger_type IN ('schedule', 'event', 'manual')`)

@@ -7,8 +7,10 @@ import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import { Connection } from '../integrations/connection.entity.js';
 import { Project } from '../projects/project.entity.js';
 
-export type AutomationKind = 'recurring' | 'one_time' | 'webhook';
-export type AutomationStatus = 'active' | 'paused' | 'completed';
+export const KINDS = ['recurring', 'one_time', 'webhook'] as const;
+export type AutomationKind = (typeof KINDS)[number];
+export const AUTOMATION_STATUSES = ['active', 'paused', 'completed'] as const;
+export type AutomationStatus = (typeof AUTOMATION_STATUSES)[number];
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Chore } from '../../platform/chores/chore.js';
+import { inBatches } from '../../platform/chores/in-batches.js';
 import { Database } from '../../platform/database/database.js';
 import { LOCKS } from '../../platform/database/locks.js';
 import { BATCH, DELETE_EXPIRED, END_REMOVAL, TAKE_REMOVAL, UNUSED } from './file-cleaner.sql.js';
@@ -21,11 +22,7 @@ export class FileCleaner {
   /** Removes uploads whose time is over. Resolves with their number. */
   @Chore({ every: 5 * MINUTE })
   async purgeUploads(signal?: AbortSignal): Promise<number> {
-    let purged = 0;
-    for (let batch = BATCH; batch === BATCH && signal?.aborted !== true; purged += batch) {
-      batch = (await this.database.work.run(DELETE_EXPIRED())).length;
-    }
-    return purged;
+    return inBatches(BATCH, () => this.database.work.run(DELETE_EXPIRED()), signal);
   }
 
   /** Removes what is stored of workspaces that were deleted an hour ago. Resolves with their number. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthContext } from '../../access/auth/auth-context.js';
+import type { Actor, AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
@@ -21,7 +21,7 @@ export class FilesService {
    * names are told apart by what the task has already. Throws `invalid_upload` for the first reference that is malformed,
    * unknown, somebody else's or expired.
    */
-  async claimUploads(tx: UnitOfWork, auth: AuthContext, taskId: string, given: readonly string[]): Promise<FileRow[]> {
+  async claimUploads(tx: UnitOfWork, auth: Actor, taskId: string, given: readonly string[]): Promise<FileRow[]> {
     if (given.length === 0) return [];
     // As the database spells them.
     const uploadIds = given.map((id) => id.toLowerCase());

@@ -22,8 +22,5 @@ export class Connection {
   @Column('bytea') secret: Buffer;
   @Column('bytea', { nullable: true }) previousSecret: Buffer | null;
   @Timestamp({ nullable: true }) previousSecretUntil: Date | null;
-  @Timestamp({ nullable: true }) lastDeliveryAt: Date | null;
-  /** Why the last delivery was not taken; null once one is taken again. */
-  @Column('jsonb', { nullable: true }) lastError: { code: string; message: string; at: string } | null;
   @CreatedAt() createdAt: Date;
 }

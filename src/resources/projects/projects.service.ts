@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthContext } from '../../access/auth/auth-context.js';
+import type { Actor, AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
@@ -13,12 +13,14 @@ import {
   GET,
   HOLD,
   LIST,
+  LOCK_AUTOMATIONS,
   LOCK_TASKS,
   LOCK_TO_CHANGE,
   LOCK_TO_DELETE,
   type ProjectRow,
   READ,
   SEES,
+  UNGROUP_AUTOMATIONS,
   UNGROUP_TASKS,
 } from './projects.sql.js';
 
@@ -40,7 +42,7 @@ export class ProjectsService {
    * As {@link sees}, and keeps the project from being deleted until the transaction ends. Locks are taken in the order
    * project, task, run: so this comes before the lock of a task that exists.
    */
-  async hold(auth: AuthContext, tx: UnitOfWork, id: string): Promise<boolean> {
+  async hold(auth: Actor, tx: UnitOfWork, id: string): Promise<boolean> {
     return isUuid(id) && (await tx.run(HOLD({ auth, id }))).length > 0;
   }
 
@@ -70,9 +72,11 @@ export class ProjectsService {
     return row ?? missing();
   }
 
-  /** Its tasks and files stay, without a project. */
+  /** Its tasks, files and automations stay, without a project. */
   async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
     await this.lock(auth, tx, id, LOCK_TO_DELETE);
+    await tx.run(LOCK_AUTOMATIONS({ id }));
+    await tx.run(UNGROUP_AUTOMATIONS({ id }));
     await tx.run(LOCK_TASKS({ id }));
     await tx.run(UNGROUP_TASKS({ id }));
     await tx.run(DELETE({ id }));

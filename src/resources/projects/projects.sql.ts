@@ -1,4 +1,4 @@
-// The statements of projects. Locks are taken in the order membership, project, tasks by id, run, file.
+// The statements of projects. Locks are taken in the order membership, project, automations by id, tasks by id, run, file.
 import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
 import { bool, int, raw, sql, text, textOrNull, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
@@ -51,7 +51,11 @@ WHERE id = ${uuid('id')}`.rows();
 /** For a caller who holds the lock of the project. */
 export const READ = sql`${SELECT} WHERE p.id = ${uuid('id')}`.rows<ProjectRow>();
 
-// By id: every transaction locks several tasks in this order. The tasks of one project then wait for nothing but each other.
+// By id: every transaction locks several automations, or tasks, in this order. The tasks of one project then wait for nothing but each other.
+export const LOCK_AUTOMATIONS = sql`
+SELECT 1 FROM automations WHERE project_id = ${uuid('id')} ORDER BY id FOR UPDATE`.rows();
+export const UNGROUP_AUTOMATIONS = sql`
+UPDATE automations SET project_id = NULL, updated_at = now() WHERE project_id = ${uuid('id')}`.rows();
 export const LOCK_TASKS = sql`SELECT 1 FROM tasks WHERE project_id = ${uuid('id')} ORDER BY id FOR UPDATE`.rows();
 export const UNGROUP_TASKS = sql`
 UPDATE tasks SET project_id = NULL, updated_at = now() WHERE project_id = ${uuid('id')}`.rows();

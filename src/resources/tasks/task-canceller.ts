@@ -26,7 +26,7 @@ export class TaskCanceller {
     if (task.status !== 'cancelled') {
       // Without a name: names are forgotten with the account, and this text is not.
       const reason = { code: 'cancelled', message: 'Cancelled on request.', retryable: false };
-      const stopped = await this.stop(tx, [task.id], reason);
+      const stopped = await this.stop(tx, [task.id], reason, auth.userId);
       tx.afterCommit(() => this.nudge(stopped));
     }
     return readTask(tx, task.id);
@@ -37,13 +37,13 @@ export class TaskCanceller {
     const tasks = await tx.run(LOCK_OF_USER({ workspaceId, userId }));
     if (tasks.length === 0) return;
     const reason = { code: 'owner_removed', message: 'Its creator was removed from the workspace.', retryable: false };
-    const stopped = await this.stop(tx, tasks.map(({ id }) => id), reason); // prettier-ignore
+    const stopped = await this.stop(tx, tasks.map(({ id }) => id), reason, null); // prettier-ignore
     tx.afterCommit(() => this.nudge(stopped));
   }
 
   /** The caller holds the tasks' locks. Resolves with the ids of the runs that were open. */
-  private async stop(tx: Sql, taskIds: string[], reason: StatusReason): Promise<string[]> {
-    const runs = await tx.run(CANCEL({ taskIds, reason }));
+  private async stop(tx: Sql, taskIds: string[], reason: StatusReason, by: string | null): Promise<string[]> {
+    const runs = await tx.run(CANCEL({ taskIds, reason, by }));
     return runs.map(({ runId }) => runId);
   }
 

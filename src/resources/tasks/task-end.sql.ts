@@ -1,6 +1,17 @@
 // How work on tasks ends before it is done, and how tasks are deleted. Lock order everywhere: task, then run.
 import { columns } from '../../platform/database/columns.js';
-import { int, jsonb, raw, type Fragment, type None, sql, uuid, uuids } from '../../platform/database/sql.js';
+import {
+  int,
+  jsonb,
+  raw,
+  type Fragment,
+  type None,
+  sql,
+  uuid,
+  uuidOrNull,
+  uuids,
+} from '../../platform/database/sql.js';
+import { closedNews, COUNT_NEWS, PLACE, recordNews } from './events/record.sql.js';
 import { Run } from './run.entity.js';
 import { statusesBefore, type StatusReason } from './task-status.js';
 import { Task } from './task.entity.js';
@@ -13,9 +24,14 @@ import { Task } from './task.entity.js';
 export const closeCalls = <P>(tasks: Fragment<P>, error: Fragment<None>) => sql`
 closed_calls AS (
   UPDATE tool_invocations v SET state = 'error', error = ${error}, finished_at = now()
-  FROM messages m WHERE m.id = v.message_id AND m.task_id IN (${tasks}) AND m.status = 'in_progress' AND v.state = 'running'),
+  FROM messages m WHERE m.id = v.message_id AND m.task_id IN (${tasks}) AND m.status = 'in_progress' AND v.state = 'running'
+  RETURNING m.task_id, v.message_id, v.idx, v.tool_call_id),
 closed_messages AS (
-  UPDATE messages m SET status = 'complete' WHERE m.task_id IN (${tasks}) AND m.status = 'in_progress')`;
+  UPDATE messages m SET status = 'complete' WHERE m.task_id IN (${tasks}) AND m.status = 'in_progress'
+  RETURNING m.task_id, m.id, m.seq)`;
+
+/** The news of {@link closeCalls}, for {@link recordNews}. */
+export const CLOSED = closedNews(raw('closed_calls'), raw('closed_messages'));
 
 /** Adds the time from the claim (`run.claimed_at`) to `end` to the figures of the task `t`: only running time counts. */
 export const addDuration = (end: Fragment<None>): Fragment<None> => {
@@ -34,12 +50,14 @@ const TASK_ID = uuid('taskId');
 export const INTERRUPT = sql`
 WITH run AS (
   UPDATE runs SET status = 'finished', epoch = epoch + 1, lease_until = NULL, finished_at = now()
-  WHERE task_id = ${TASK_ID} AND status = 'running' RETURNING id, claimed_at),
+  WHERE task_id = ${TASK_ID} AND status = 'running' RETURNING id, task_id, claimed_at),
+task AS (SELECT id, last_event FROM tasks WHERE id = ${TASK_ID}),
 ${closeCalls(
-  sql`SELECT ${TASK_ID}`,
+  raw('SELECT task_id FROM run'),
   raw(`'Interrupted by a message before this call had a result; it may have run partly.'`),
-)}
-UPDATE tasks t SET ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID} RETURNING run.id AS "runId"`.rows<{
+)},
+${recordNews(CLOSED)}
+UPDATE tasks t SET ${COUNT_NEWS}, ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID} RETURNING run.id AS "runId"`.rows<{
   runId: string;
 }>();
 
@@ -59,21 +77,26 @@ const CANCELLED_CALL = raw(`CASE WHEN m.task_id IN (SELECT task_id FROM asked)
     ELSE 'Cancelled before this call had a result; it may have run partly.' END`);
 
 /**
- * Cancels tasks with their open runs; the caller holds the tasks' locks, and this locks the runs in the order of ids. Status
+ * Cancels tasks with their open runs, for the user `by`, if any; the caller holds the tasks' locks, and this locks the runs in the order of ids. Status
  * and epoch move in one statement, so that a late completion of the worker touches nothing.
  */
 export const CANCEL = sql`
-WITH run AS (
+WITH task AS (SELECT id, last_event FROM tasks WHERE id = ANY(${TASK_IDS})),
+run AS (
   UPDATE runs r SET status = 'cancelled', epoch = r.epoch + 1, lease_until = NULL, finished_at = now()
   FROM (SELECT id, status FROM runs WHERE task_id = ANY(${TASK_IDS}) AND status IN ('queued', 'running') ORDER BY id FOR UPDATE) was
   WHERE r.id = was.id
   RETURNING r.id, r.task_id, CASE was.status WHEN 'running' THEN r.claimed_at END AS claimed_at),
 asked AS (UPDATE interactions SET status = 'cancelled' WHERE task_id = ANY(${TASK_IDS}) AND status = 'pending'
-  RETURNING task_id),
+  RETURNING task_id, id),
 ${closeCalls(sql`SELECT unnest(${TASK_IDS})`, CANCELLED_CALL)},
+${recordNews(sql`${CLOSED}
+UNION ALL
+SELECT task_id, ${PLACE.interaction}, 0, 'interaction.settled', id,
+  jsonb_build_object('outcome', 'cancelled', 'by', ${uuidOrNull('by')}) FROM asked`)},
 done AS (
   UPDATE tasks t SET status = 'cancelled', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true,
-    finished_at = now(), updated_at = now(), ${ADD_DURATION}
+    finished_at = now(), updated_at = now(), ${COUNT_NEWS}, ${ADD_DURATION}
   FROM (SELECT unnest(${TASK_IDS}) AS id) AS chosen LEFT JOIN run ON run.task_id = chosen.id
   WHERE t.id = chosen.id AND t.status IN (${statusesBefore('cancelled')}) RETURNING t.id)
 SELECT run.id AS "runId" FROM run`.rows<{ runId: string }>();
@@ -97,11 +120,21 @@ const RUN_ID = columns(Run, 'r', ['id']);
 
 /**
  * Deletes tasks and answers their open runs; the caller holds the tasks' locks. Messages, calls, questions, runs and files go
- * with the task's row. A worker's later write finds no run to be fenced by.
+ * with the task's row, its events here but the last one. A worker's later write finds no run to be fenced by.
  */
 export const DELETE = sql`
 WITH open AS (SELECT ${RUN_ID} FROM runs r WHERE r.task_id = ANY(${TASK_IDS}) AND r.status IN ('queued', 'running')),
-gone AS (DELETE FROM tasks WHERE id = ANY(${TASK_IDS}))
+gone AS (
+  DELETE FROM tasks WHERE id = ANY(${TASK_IDS})
+  RETURNING id, workspace_id, project_id, last_event, automation_id, automation_run_id),
+forgotten AS (DELETE FROM task_events WHERE task_id = ANY(${TASK_IDS})),
+withdrawn AS (DELETE FROM workspace_events WHERE task_id = ANY(${TASK_IDS})),
+told AS (
+  INSERT INTO workspace_events (xid, workspace_id, task_id, seq, type, data)
+  SELECT pg_current_xact_id()::text::bigint, workspace_id, id, last_event + 1, 'task.deleted', jsonb_build_object(
+    'projectId', project_id,
+    'source', jsonb_build_object('type', CASE WHEN automation_id IS NULL THEN 'api' ELSE 'automation' END,
+      'automationId', automation_id, 'automationRunId', automation_run_id)) FROM gone)
 SELECT id FROM open`.rows<typeof RUN_ID.row>();
 
 /** A task may have a long history: fifty at a time take moments. Locked in the order of ids, as everybody does. */

@@ -1,17 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import type { AuthContext } from '../../access/auth/auth-context.js';
+import type { Actor } from '../../access/auth/auth-context.js';
 import { FilesService } from '../files/files.service.js';
-import { ApiError, notFound } from '../../platform/http/api-error.js';
+import { notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { shown } from '../../platform/text/names.js';
 import { newId } from '../../platform/database/ids.js';
-import type { Effort, ModelInfo } from '../../engine/models/model-provider.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
+import { chooseModel } from '../../engine/models/model-choice.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { WorkSignal } from '../../platform/signals/work-signal.js';
 import { checkInput, userParts } from './messages/message-parts.js';
 import type { CreateTaskDto } from './task.dto.js';
 import { CREATE, type TaskRow } from './task.sql.js';
+
+/** The automation that makes a task, and the run of it. */
+export interface TaskSource {
+  automationId: string;
+  automationRunId: string;
+}
 
 /** Makes a task with its first message and the run that will read it. */
 @Injectable()
@@ -23,10 +29,10 @@ export class TaskStarter {
     private readonly signal: WorkSignal,
   ) {}
 
-  async create(auth: AuthContext, tx: UnitOfWork, input: CreateTaskDto): Promise<TaskRow> {
+  /** @param source null for a task of the API. */
+  async create(auth: Actor, tx: UnitOfWork, input: CreateTaskDto, source: TaskSource | null = null): Promise<TaskRow> {
     checkInput(auth, input);
-    const model = this.model(input.model);
-    const effort = effortOf(model, input.effort);
+    const { model, effort } = chooseModel(this.models, input.model, input.effort);
     const taskId = newId();
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
@@ -45,36 +51,18 @@ export class TaskStarter {
         projectId: input.projectId ?? null,
         approvals: input.approvals ?? 'none',
         parts,
+        automationId: source?.automationId ?? null,
+        automationRunId: source?.automationRunId ?? null,
       }),
     );
     if (created === undefined) throw new Error('The task was not inserted.');
-    tx.afterCommit(() => this.signal.ring(runId));
+    tx.afterCommit(() => this.signal.ring('runs', runId));
     return { ...created.row, createdByName: auth.user.name, interaction: null };
   }
 
-  private async holdProject(auth: AuthContext, tx: UnitOfWork, id: string | null | undefined): Promise<void> {
+  private async holdProject(auth: Actor, tx: UnitOfWork, id: string | null | undefined): Promise<void> {
     if (id != null && !(await this.projects.hold(auth, tx, id))) throw notFound('project', 'projectId');
   }
-
-  private model(id: string | undefined): ModelInfo {
-    if (id === undefined) return this.models.default();
-    const model = this.models.find(id);
-    if (model?.status === 'available') return model;
-    throw new ApiError(
-      'model_not_available',
-      `The model "${id}" is not available; GET /v1/models lists those that are.`,
-      {
-        param: 'model',
-      },
-    );
-  }
-}
-
-function effortOf(model: ModelInfo, given: Effort | undefined): Effort | null {
-  if (given === undefined) return model.defaultEffort;
-  if (model.efforts.includes(given)) return given;
-  const known = model.efforts.length === 0 ? 'takes no effort' : `takes ${model.efforts.join(', ')}`;
-  throw new ApiError('invalid_field', `effort: the model "${model.id}" ${known}.`, { param: 'effort' });
 }
 
 function nameOfFirst(parts: Awaited<ReturnType<typeof userParts>>): string {

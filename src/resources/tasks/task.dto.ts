@@ -251,6 +251,11 @@ export class ListTasksQuery extends PageQuery {
   @IsIn(TASK_STATUSES)
   @Documented({ description: 'Only tasks in this status.' })
   status?: TaskStatus;
+
+  @OptionalNotNull()
+  @IsString()
+  @Documented({ description: 'Only tasks that this automation made.' })
+  automationId?: string;
 }
 
 export class ListMessagesQuery extends PageQuery {

@@ -54,6 +54,8 @@ export class Task {
   @Count() messageCount: number;
   /** One counter gives messages their place in the list (`seq`) and in the model's reading (`readSeq`). */
   @Count() lastSeq: number;
+  /** The number of its last event (reference §17). */
+  @Count() lastEvent: number;
   /** After a cancel or a failure the next turn reads all that waits, up to `readUpto`. */
   @Column('boolean', { default: false }) readAll: boolean;
   @Column('int', { nullable: true }) readUpto: number | null;

@@ -41,12 +41,14 @@ const TASK = columns(Task, 't', [
   'durationMs',
   'messageCount',
   'createdById',
+  'automationId',
+  'automationRunId',
   'createdAt',
   'updatedAt',
   'startedAt',
   'finishedAt',
 ]);
-const INTERACTION = columns(Interaction, 'i', [
+export const INTERACTION = columns(Interaction, 'i', [
   'id',
   'type',
   'question',
@@ -59,7 +61,7 @@ const INTERACTION = columns(Interaction, 'i', [
 const CALL = columns(ToolInvocation, 'v', ['toolCallId', 'name', 'input']);
 
 /** A question that waits for a person, with the call that an approval is about. */
-type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedCall | null };
+export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedCall | null };
 
 /** A task with its creator's name and its pending interaction. */
 export type TaskRow = Json<typeof TASK.row> & { createdByName: string; interaction: InteractionRow | null };
@@ -67,15 +69,19 @@ export type TaskRow = Json<typeof TASK.row> & { createdByName: string; interacti
 /** The row of a task that was just created: its creator's name is known without a query, and it asks nothing yet. */
 type CreatedRow = Omit<TaskRow, 'createdByName' | 'interaction'>;
 
+/** The call that an interaction `i` is about, if it is an approval. */
+export const TOOL_CALL = sql`
+CASE i.type WHEN 'approval' THEN (
+  SELECT row_to_json(call) FROM (
+    SELECT ${CALL} FROM tool_invocations v
+    WHERE v.message_id = i.message_id AND v.tool_call_id = i.tool_call_id) call) END AS "toolCall"`;
+
 /** Reads tasks as {@link TaskRow}s in one statement; append conditions on `t`. */
 const TASK_SELECT = sql`
 SELECT ${TASK}, u.name AS "createdByName",
   CASE WHEN t.status = 'awaiting_input' THEN (
     SELECT row_to_json(asked) FROM (
-      SELECT ${INTERACTION}, CASE i.type WHEN 'approval' THEN (
-        SELECT row_to_json(call) FROM (
-          SELECT ${CALL} FROM tool_invocations v
-          WHERE v.message_id = i.message_id AND v.tool_call_id = i.tool_call_id) call) END AS "toolCall"
+      SELECT ${INTERACTION}, ${TOOL_CALL}
       FROM interactions i WHERE i.task_id = t.id AND i.status = 'pending') asked) END AS interaction
 FROM tasks t JOIN users u ON u.id = t.created_by`;
 
@@ -90,11 +96,13 @@ export const SEEN = sql`SELECT 1 FROM tasks t WHERE ${visible('t')} AND t.id = $
 const BEFORE = timeOrNull('createdAt');
 const STATUS = textOrNull('status');
 const PROJECT = uuidOrNull('projectId');
+const AUTOMATION = uuidOrNull('automationId');
 
 /** A page, newest first; `createdAt` and `id` are those of the last task before it, null for the first page. */
 export const LIST = sql`${TASK_SELECT}
 WHERE ${visible('t')} AND (${BEFORE} IS NULL OR (t.created_at, t.id) < (${BEFORE}, ${uuidOrNull('id')}))
   AND (${STATUS} IS NULL OR t.status = ${STATUS}) AND (${PROJECT} IS NULL OR t.project_id = ${PROJECT})
+  AND (${AUTOMATION} IS NULL OR t.automation_id = ${AUTOMATION})
 ORDER BY t.created_at DESC, t.id DESC LIMIT ${int('limit')}`.jsonRows<TaskRow>();
 
 const LOCKED = columns(Task, 't', ['id', 'status', 'createdById']);
@@ -108,6 +116,7 @@ SELECT ${LOCKED} FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE 
 export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
 
 const TASK_ID = uuid('taskId');
+const MESSAGE_ID = uuid('messageId');
 
 /**
  * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
@@ -116,14 +125,16 @@ const TASK_ID = uuid('taskId');
 export const CREATE = sql`
 WITH task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
-    project_id, approvals)
+    last_event, project_id, approvals, automation_id, automation_run_id)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${text('model')}, ${textOrNull('effort')},
-    ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, 1, 1, ${uuidOrNull('projectId')},
-    ${text('approvals')}
+    ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, 1, 1, 1, ${uuidOrNull('projectId')},
+    ${text('approvals')}, ${AUTOMATION}, ${uuidOrNull('automationRunId')}
   RETURNING ${TASK}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
-  SELECT ${uuid('messageId')}, task.id, 1, 'user', 'queued', ${USER}, ${jsonb<StoredPart[]>()('parts')} FROM task),
+  SELECT ${MESSAGE_ID}, task.id, 1, 'user', 'queued', ${USER}, ${jsonb<StoredPart[]>()('parts')} FROM task),
+recorded AS (
+  INSERT INTO task_events (task_id, seq, type, ref) SELECT task.id, 1, 'message.created', ${MESSAGE_ID} FROM task),
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
   SELECT ${uuid('runId')}, task.id, ${WORKSPACE}, 'turn', 'queued' FROM task)

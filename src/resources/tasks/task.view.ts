@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Transparency } from '../../platform/config/config-file.js';
-import { APPROVALS } from '../../engine/agent/agent-engine.js';
+import { APPROVALS, type Budget } from '../../engine/agent/agent-engine.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
 import type { TaskRow } from './task.sql.js';
@@ -33,7 +33,7 @@ const interactionSchema = named(
   }),
 );
 
-const budgetSchema = named(
+export const budgetSchema = named(
   'TaskBudget',
   z.strictObject({
     maxSteps: count.nullable().describe('Calls of the model.'),
@@ -75,8 +75,8 @@ const statusReasonSchema = named(
 
 const sourceSchema = z.strictObject({
   type: z.enum(['api', 'automation']),
-  automationId: idSchema.nullable(),
-  automationRunId: idSchema.nullable(),
+  automationId: idSchema.nullable().describe('The automation that made it, which may be deleted since; else null.'),
+  automationRunId: idSchema.nullable().describe('The run of that automation.'),
 });
 
 const resultSchema = z.strictObject({
@@ -141,7 +141,11 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     effort: row.effort,
     approvals: row.approvals,
     budget: row.budget === null ? null : budgetView(row.budget),
-    source: { type: 'api', automationId: null, automationRunId: null },
+    source: {
+      type: row.automationId === null ? 'api' : 'automation',
+      automationId: row.automationId,
+      automationRunId: row.automationRunId,
+    },
     result: row.status === 'completed' ? resultView(row, transparency) : null,
     usage: {
       inputTokens: row.inputTokens,
@@ -169,7 +173,7 @@ function resultView({ resultText, resultFileIds }: TaskRow, { text }: Transparen
   return { text: text ? (resultText ?? '') : null, fileIds: resultFileIds ?? [] };
 }
 
-function budgetView(budget: NonNullable<TaskRow['budget']>): z.output<typeof budgetSchema> {
+export function budgetView(budget: Budget): z.output<typeof budgetSchema> {
   const { maxSteps = null, maxTokens = null, maxDurationSeconds = null } = budget;
   return { maxSteps, maxTokens, maxDurationSeconds, maxCost: null };
 }

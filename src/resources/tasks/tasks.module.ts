@@ -23,6 +23,6 @@ const WRITES = [TaskStarter, TaskChanger, MessageSender, InteractionsService, In
   imports: [FilesModule, OffboardingModule, ModelsModule, ProjectsModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
   providers: [...READS, ...WRITES],
-  exports: [InteractionExpiry],
+  exports: [InteractionExpiry, TaskStarter],
 })
 export class TasksModule {}

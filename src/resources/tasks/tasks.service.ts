@@ -21,11 +21,11 @@ export class TasksService {
 
   /** Newest first. */
   async list(auth: AuthContext, page: PageRequest<ListTasksQuery>) {
-    const { status = null, projectId = null } = page.query;
-    // A project that does not exist, or is none at all, has no tasks.
-    if (projectId !== null && !isUuid(projectId)) return page.cut<TaskRow>([], byCreation);
+    const { status = null, projectId = null, automationId = null } = page.query;
+    // A project or automation that does not exist, or is none at all, has no tasks.
+    if ([projectId, automationId].some((one) => one !== null && !isUuid(one))) return page.cut<TaskRow>([], byCreation);
     const [createdAt = null, id = null] = page.after ?? [];
-    const values = { auth, limit: page.limit + 1, createdAt, id, status, projectId };
+    const values = { auth, limit: page.limit + 1, createdAt, id, status, projectId, automationId };
     return page.cut(await this.database.read.run(LIST(values)), byCreation);
   }
 }

@@ -1,3 +1,5 @@
+import { LeaseLostError } from '../../platform/jobs/lease-keeper.js';
+
 /** A run that this process holds: every write about it carries the epoch, and a write that touches no row stops it. */
 export interface ClaimedRun {
   runId: string;
@@ -15,7 +17,7 @@ export interface RunSignals {
 }
 
 /** Another worker, a cancel or a deletion has taken the run: abort, kill the sandbox, write nothing more. */
-export class FencedError extends Error {
+export class FencedError extends LeaseLostError {
   override readonly name = 'FencedError';
   constructor(run: ClaimedRun) {
     super(`Run ${run.runId} is no longer held at epoch ${run.epoch}.`);

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { RUNS } from '../../platform/signals/work-signal.js';
 import { InteractionExpiry } from '../../resources/tasks/interactions/interaction-expiry.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
@@ -23,7 +24,9 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.channel.listen((notice) => 'work' in notice && void this.executor.execute(notice.work));
+    this.channel.listen(
+      (notice) => 'work' in notice && notice.work.kind === RUNS && void this.executor.execute(notice.work.id),
+    );
     // Signals may have been missed.
     this.channel.onReconnect(() => this.tick());
   }

@@ -2,7 +2,8 @@
 import { columns } from '../../platform/database/columns.js';
 import { int, ints, raw, sql, uuid, uuids } from '../../platform/database/sql.js';
 import { Run } from '../../resources/tasks/run.entity.js';
-import { ADD_DURATION, addDuration, closeCalls } from '../../resources/tasks/task-end.sql.js';
+import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
+import { ADD_DURATION, addDuration, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
 import { statusesBefore } from '../../resources/tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
@@ -35,7 +36,7 @@ const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidC
  */
 export const CLAIM = sql`
 WITH task AS (
-  SELECT t.id, t.turn, t.last_seq, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
+  SELECT t.id, t.turn, t.last_seq, t.last_event, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
   WHERE t.id = (SELECT task_id FROM runs WHERE id = ${RUN_ID}) AND t.status IN (${statusesBefore('running')}) FOR UPDATE),
 asked AS MATERIALIZED (
   SELECT w.id, ${CAP} AS cap FROM task JOIN runs r ON r.task_id = task.id JOIN workspaces w ON w.id = r.workspace_id
@@ -55,9 +56,13 @@ chosen AS (
 read AS (
   UPDATE messages m SET status = 'complete', turn = task.turn + run.fresh::int, read_seq = task.last_seq + chosen.n
   FROM task, run, chosen WHERE m.id = chosen.id
-  RETURNING m.id)
+  RETURNING m.id, m.read_seq),
+recorded AS (
+  INSERT INTO task_events (task_id, seq, type, ref)
+  SELECT task.id, task.last_event + read.read_seq - task.last_seq, 'message.completed', read.id FROM task, read)
 UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(), started_at = coalesce(t.started_at, now()),
   last_seq = t.last_seq + (SELECT count(*) FROM read),
+  last_event = t.last_event + (SELECT count(*) FROM read),
   turn = t.turn + run.fresh::int,
   read_all = t.read_all AND NOT run.fresh,
   turn_steps = CASE WHEN run.fresh THEN 0 ELSE t.turn_steps END,
@@ -106,7 +111,7 @@ const MAX_RECOVERIES = raw('5');
  */
 export const RECOVER = sql`
 WITH task AS (
-  SELECT t.id, r.claimed_at, r.lease_until FROM tasks t JOIN runs r ON r.task_id = t.id
+  SELECT t.id, t.last_event, r.claimed_at, r.lease_until FROM tasks t JOIN runs r ON r.task_id = t.id
   WHERE r.id = ${RUN_ID} AND t.status IN (${statusesBefore('queued')}) FOR UPDATE OF t SKIP LOCKED),
 run AS (
   UPDATE runs r SET epoch = r.epoch + 1, lease_until = NULL, recovery_count = r.recovery_count + 1,
@@ -117,8 +122,9 @@ run AS (
 ${closeCalls(
   raw('SELECT task_id FROM run WHERE poison'),
   raw(`'The worker was lost while this ran; it may have run partly.'`),
-)}
-UPDATE tasks t SET updated_at = now(), ${addDuration(raw('run.lease_until'))},
+)},
+${recordNews(CLOSED)}
+UPDATE tasks t SET ${COUNT_NEWS}, updated_at = now(), ${addDuration(raw('run.lease_until'))},
   status = CASE WHEN run.poison THEN 'failed' ELSE 'queued' END,
   read_all = t.read_all OR run.poison,
   finished_at = CASE WHEN run.poison THEN now() END,

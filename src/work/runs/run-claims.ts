@@ -4,6 +4,7 @@ import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { RUNS } from '../../platform/signals/work-signal.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { CLAIM, EXPIRED, HAND_BACK, LET_GO, QUEUED, type QueuedRun, RECOVER, RENEW } from './run-claims.sql.js';
 
@@ -54,7 +55,7 @@ export class RunClaims {
    */
   async handBack({ taskId, runId, epoch }: ClaimedRun): Promise<void> {
     await this.look(HAND_BACK({ taskId, runId, epoch }));
-    this.channel.send({ work: runId });
+    this.channel.send({ work: { kind: RUNS, id: runId } });
   }
 
   /** Ends the lease at once, after an error that will pass. */

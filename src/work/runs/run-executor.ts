@@ -16,7 +16,7 @@ import { RunClaims } from './run-claims.js';
 import type { QueuedRun } from './run-claims.sql.js';
 import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
-import { retryWhileUnavailable } from './retry-while-unavailable.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /** How many claims in a row may be lost to other processes before this one waits for the reconciler's next second. */

@@ -8,8 +8,8 @@ import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
 import type { InvocationRow } from '../../resources/tasks/messages/message.sql.js';
 import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
-import { retryWhileUnavailable } from './retry-while-unavailable.js';
-import { LOAD, type MessageInput } from './run-loader.sql.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-loader.sql.js';
 
 /** Assembles what an engine needs to drive a claimed run: one read. */
 @Injectable()
@@ -22,16 +22,17 @@ export class RunLoader {
 
   async load(run: ClaimedRun, { signal, stopping }: RunSignals): Promise<AgentInput> {
     const query = LOAD({ taskId: run.taskId, limits: this.quota.limits });
-    const [task] = await retryWhileUnavailable(() => this.database.work.run(query), signal);
+    const rows = await retryWhileUnavailable(() => this.database.work.run(query), signal);
+    const { task, messages } = loaded(rows);
     // Deleted since it was claimed.
-    if (task === undefined) throw new FencedError(run);
+    if (task === null) throw new FencedError(run);
     return {
       taskId: run.taskId,
       workspaceId: run.workspaceId,
       userId: task.createdById,
       runId: run.runId,
       model: { id: task.model, effort: task.effort },
-      messages: (task.messages ?? []).map(conversationMessage),
+      messages: messages.map(conversationMessage),
       approvals: task.approvals,
       approvedTools: task.approvedTools,
       budget: task.budget ?? {},
@@ -50,6 +51,16 @@ export class RunLoader {
   private async bytes({ workspaceId }: ClaimedRun, sha256: string): Promise<Readable> {
     return (await this.storage.open(workspaceId, sha256)).stream;
   }
+}
+
+/**
+ * The messages in the order in which the model reads, not in which they were sent: one that waited stands after what went on
+ * meanwhile. Without a task it is deleted.
+ */
+function loaded(rows: LoadedRow[]): { task: TaskInput | null; messages: MessageInput[] } {
+  const messages = rows.flatMap(({ message }) => message ?? []);
+  messages.sort((a, b) => (a.readSeq ?? 0) - (b.readSeq ?? 0));
+  return { task: rows.find((row) => row.task !== null)?.task ?? null, messages };
 }
 
 /** The oldest of equal names keeps it, the others get a number. */

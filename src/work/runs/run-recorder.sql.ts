@@ -22,7 +22,8 @@ import {
 import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
 import { Message } from '../../resources/tasks/messages/message.entity.js';
-import { ADD_DURATION, closeCalls } from '../../resources/tasks/task-end.sql.js';
+import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
+import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
 import type { StatusReason } from '../../resources/tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
@@ -38,7 +39,7 @@ const EPOCH = run('run', 'epoch', 'int');
  * fenced write touches nothing at all. A statement that holds it takes the whole `run`.
  */
 const fence = (set: Fragment<None>, name: 'run' | 'held' = 'run') => sql`
-task AS (SELECT id, last_seq, turn, created_by, workdir_bytes FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
+task AS (SELECT id, last_seq, last_event, turn, created_by, workdir_bytes FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
 ${raw(name)} AS (
   UPDATE runs r SET ${set} FROM task
   WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')}
@@ -80,25 +81,38 @@ const PARTS = jsonb<StoredPart[]>()('parts');
 const CALLS = jsonb<(StartedCall & { idx: number })[]>()('calls');
 const INPUT_TOKENS = bigint('inputTokens');
 const OUTPUT_TOKENS = bigint('outputTokens');
+const CACHED_TOKENS = bigint('cachedInputTokens');
+const REASONING_TOKENS = bigint('reasoningTokens');
+const STATUS = text('status');
 
 /** Records one call of the model: its message, the calls in it, what it used. */
 export const STEP = sql`
 WITH ${PROGRESS},
 message AS (
-  INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, parts)
-  SELECT ${MESSAGE_ID}, task.id, task.last_seq + 1, task.last_seq + 1, task.turn, 'assistant', ${text('status')}, ${PARTS}
+  INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, parts, created_at)
+  SELECT ${MESSAGE_ID}, task.id, task.last_seq + 1, task.last_seq + 1, task.turn, 'assistant', ${STATUS}, ${PARTS},
+    clock_timestamp()
   FROM task, run
   RETURNING id),
 calls AS (
   INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, state)
   SELECT message.id, c.idx, c."toolCallId", c.name, c.input, 'running'
   FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input jsonb)),
-${steer('1')}
-UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, message_count = t.message_count + 1, updated_at = now(),
+${steer('1')},
+recorded AS (
+  INSERT INTO task_events (task_id, seq, type, ref, data)
+  SELECT task.id, task.last_event + 1, CASE ${STATUS} WHEN 'complete' THEN 'message.completed' ELSE 'message.created' END,
+    ${MESSAGE_ID}, jsonb_build_object('parts', jsonb_array_length(${PARTS}), 'usage', jsonb_build_object(
+      'inputTokens', ${INPUT_TOKENS}, 'outputTokens', ${OUTPUT_TOKENS},
+      'cachedInputTokens', ${CACHED_TOKENS}, 'reasoningTokens', ${REASONING_TOKENS}))
+  FROM task, run
+  UNION ALL SELECT task.id, task.last_event + steer."readSeq" - task.last_seq, 'message.completed', steer.id, NULL FROM task, steer)
+UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, last_event = t.last_event + 1 + handed.n,
+  message_count = t.message_count + 1, updated_at = now(),
   steps = t.steps + 1, turn_steps = t.turn_steps + 1, tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
   input_tokens = t.input_tokens + ${INPUT_TOKENS}, output_tokens = t.output_tokens + ${OUTPUT_TOKENS},
-  cached_input_tokens = t.cached_input_tokens + ${bigint('cachedInputTokens')},
-  reasoning_tokens = t.reasoning_tokens + ${bigint('reasoningTokens')},
+  cached_input_tokens = t.cached_input_tokens + ${CACHED_TOKENS},
+  reasoning_tokens = t.reasoning_tokens + ${REASONING_TOKENS},
   turn_tokens = t.turn_tokens + ${INPUT_TOKENS} + ${OUTPUT_TOKENS}
 FROM run, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer`.rows<Written>();
 
@@ -110,12 +124,14 @@ WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state =
 
 const LAST = bool('last');
 type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'>;
+const FILES = jsonb<Published[]>()('files');
 
 const WORKDIR_BYTES = bigintOrNull('workdirBytes');
 /** Null: not measured since the last time. */
 const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir_bytes)`;
 
-const RESULT = sql`
+/** `files`: how many events of the statement stand before these. */
+const result = <P>(files: Fragment<P>) => sql`
 invocation AS (
   UPDATE tool_invocations v SET state = ${text('state')}, output = ${textOrNull('output')}::jsonb,
     error = ${textOrNull('error')}, finished_at = now()
@@ -123,8 +139,19 @@ invocation AS (
 message AS (
   UPDATE messages m SET status = CASE WHEN ${LAST} THEN 'complete' ELSE m.status END, parts = m.parts || ${PARTS}
   FROM run WHERE m.id = ${MESSAGE_ID} AND (${LAST} OR ${PARTS} <> '[]')),
-${steer('0')}
-UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n, ${MEASURED}
+${steer('0')},
+recorded AS (
+  INSERT INTO task_events (task_id, seq, type, ref, data)
+  SELECT task.id, task.last_event + ${files} + 1, 'tool.completed', ${MESSAGE_ID},
+    jsonb_build_object('toolCallId', ${CALL_ID}) || CASE WHEN ${PARTS} = '[]' THEN '{}' ELSE jsonb_build_object(
+      'parts', jsonb_array_length(${PARTS}),
+      'after', (SELECT jsonb_array_length(m.parts) FROM messages m WHERE m.id = ${MESSAGE_ID})) END
+  FROM task, run
+  UNION ALL SELECT task.id, task.last_event + ${files} + 2, 'message.completed', ${MESSAGE_ID}, NULL FROM task, run WHERE ${LAST}
+  UNION ALL SELECT task.id, task.last_event + ${files} + 1 + ${LAST}::int + steer."readSeq" - task.last_seq, 'message.completed',
+    steer.id, NULL FROM task, steer)
+UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n, ${MEASURED},
+  last_event = t.last_event + ${files} + 1 + ${LAST}::int + handed.n
 FROM task, run, handed WHERE t.id = ${TASK_ID}
 RETURNING handed.messages AS steer,
   ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above`;
@@ -135,7 +162,7 @@ RETURNING handed.messages AS steer,
  */
 export const TOOL = sql`
 WITH ${PROGRESS},
-${RESULT}`.rows<Written>();
+${result(raw('0'))}`.rows<Written>();
 
 /** As {@link TOOL}, with what the call published. No row, and nothing is written, also when the files do not fit. */
 export const PUBLISH = sql`
@@ -145,9 +172,12 @@ run AS (SELECT held.* FROM held, room),
 published AS (
   INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
   SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
-  FROM task, run, jsonb_to_recordset(${jsonb<Published[]>()('files')})
-    AS f(id uuid, name text, "mediaType" text, size bigint, sha256 text)),
-${RESULT}`.rows<Written>();
+  FROM task, run, jsonb_to_recordset(${FILES}) AS f(id uuid, name text, "mediaType" text, size bigint, sha256 text)),
+told AS (
+  INSERT INTO task_events (task_id, seq, type, ref)
+  SELECT task.id, task.last_event + f.n, 'file.published', (f.file ->> 'id')::uuid
+  FROM task, run, jsonb_array_elements(${FILES}) WITH ORDINALITY AS f(file, n)),
+${result(sql`jsonb_array_length(${FILES})`)}`.rows<Written>();
 
 /**
  * Ends the run with an answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too
@@ -179,8 +209,9 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 /** Ends the run and fails the task. */
 export const FAILED = sql`
 WITH ${END},
-${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))}
-UPDATE tasks t SET status = 'failed', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true, finished_at = now(),
+${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))},
+${recordNews(CLOSED)}
+UPDATE tasks t SET ${COUNT_NEWS}, status = 'failed', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true, finished_at = now(),
   updated_at = now(), ${ADD_DURATION}, ${MEASURED}
 FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
@@ -192,9 +223,13 @@ asked AS (
   SELECT ${uuid('interactionId')}, task.id, ${MESSAGE_ID}, ${CALL_ID}, ${text('type')}, ${text('question')},
     ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')},
     now() + make_interval(secs => ${int('ttlSeconds')})
-  FROM task, run)
-UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), ${ADD_DURATION}, ${MEASURED}
-FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
+  FROM task, run
+  RETURNING id),
+recorded AS (
+  INSERT INTO task_events (task_id, seq, type, ref)
+  SELECT task.id, task.last_event + 1, 'interaction.created', asked.id FROM task, asked)
+UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), last_event = t.last_event + 1, ${ADD_DURATION}, ${MEASURED}
+FROM run, asked WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
 /** Where the bytes of a file lie. */
 export const SHA256 = sql`SELECT sha256 FROM files WHERE id = ${uuid('fileId')}`.rows<Pick<StoredFile, 'sha256'>>();

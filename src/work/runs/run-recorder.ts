@@ -5,6 +5,7 @@ import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
+import { EventBell } from '../../platform/events/event-bell.js';
 import type { Query } from '../../platform/database/sql.js';
 import { cleanName } from '../../resources/files/file-name.js';
 import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
@@ -24,7 +25,7 @@ import {
   WORKDIR,
   type Written,
 } from './run-recorder.sql.js';
-import { retryWhileUnavailable } from './retry-while-unavailable.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
@@ -53,6 +54,7 @@ export class RunRecorder {
     private readonly quota: StorageQuota,
     private readonly sandboxes: SandboxSelector,
     private readonly env: Env,
+    private readonly bell: EventBell,
   ) {}
 
   async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
@@ -74,6 +76,12 @@ export class RunRecorder {
   async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal, worked = false): Promise<void> {
     const held = { run, signal };
     const workdirBytes = worked ? await this.measure(run.taskId) : null;
+    await this.end(held, outcome, workdirBytes);
+    this.bell.ring();
+  }
+
+  private async end(held: Held, outcome: AgentOutcome, workdirBytes: number | null): Promise<void> {
+    const { run } = held;
     switch (outcome.type) {
       case 'completed':
         await this.fenced(held, COMPLETED({ run, workdirBytes, resultText: outcome.text, nextRunId: newId() }));

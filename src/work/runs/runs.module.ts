@@ -5,6 +5,7 @@ import type { Env } from '../../platform/config/env.js';
 import { FilesModule } from '../../resources/files/files.module.js';
 import { SandboxModule } from '../../engine/sandbox/sandbox.module.js';
 import { LocalSignal } from '../../platform/signals/local-signal.js';
+import { RUNS } from '../../platform/signals/work-signal.js';
 import { TasksModule } from '../../resources/tasks/tasks.module.js';
 import { AbandonedRuns } from './abandoned-runs.js';
 import { RunLeases } from './run-leases.js';
@@ -26,7 +27,7 @@ class LocalWork implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.signal.onRing((runId) => void this.executor.execute(runId));
+    this.signal.onRing(({ kind, id }) => kind === RUNS && void this.executor.execute(id));
   }
 }
 

@@ -22,24 +22,28 @@ CREATE TABLE connections (
   secret bytea NOT NULL,
   previous_secret bytea,
   previous_secret_until timestamptz(3),
-  last_delivery_at timestamptz(3),
-  last_error jsonb,
   created_at timestamptz(3) NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX connections_one ON connections (workspace_id, slug, user_id) NULLS NOT DISTINCT;
 
--- What providers sent. A row keeps its delivery from having an effect twice.
+-- What came to connections, for their log. A row with a key keeps its delivery from having an effect twice; one without had none.
 CREATE TABLE hook_deliveries (
   id uuid PRIMARY KEY,
   connection_id uuid NOT NULL REFERENCES connections ON DELETE CASCADE,
   -- The provider's id of the delivery, or the SHA-256 of the body where the signature covers neither an id nor a time.
-  dedupe_key text NOT NULL,
-  event text NOT NULL,
+  dedupe_key text,
+  verdict text NOT NULL DEFAULT 'accepted' CHECK (verdict IN
+    ('accepted', 'no_automation', 'duplicate', 'handshake', 'bad_signature', 'malformed', 'unreadable_secret')),
+  -- Both are the provider's words, and null where nothing vouches for them.
+  event text,
+  delivery_id text,
   -- Until every run that needs it has its file.
   payload bytea,
   created_at timestamptz(3) NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX hook_deliveries_once ON hook_deliveries (connection_id, dedupe_key);
+CREATE INDEX hook_deliveries_log ON hook_deliveries (connection_id, id);
+CREATE INDEX hook_deliveries_without_effect ON hook_deliveries (connection_id, id) WHERE dedupe_key IS NULL;
 CREATE INDEX hook_deliveries_age ON hook_deliveries (created_at);
 
 CREATE TABLE automations (
@@ -90,8 +94,13 @@ CREATE UNIQUE INDEX automation_runs_occurrence ON automation_runs (automation_id
 CREATE UNIQUE INDEX automation_runs_delivery ON automation_runs (automation_id, delivery_id);
 CREATE UNIQUE INDEX automation_runs_one_waiting ON automation_runs (automation_id) WHERE status = 'waiting';
 CREATE INDEX automation_runs_page ON automation_runs (automation_id, created_at DESC, id DESC);
+-- The last that started, behind any number that were skipped or failed since.
+CREATE INDEX automation_runs_started ON automation_runs (automation_id, created_at DESC, id DESC) WHERE status = 'started';
 CREATE INDEX automation_runs_deliveries ON automation_runs (delivery_id) WHERE delivery_id IS NOT NULL;
 CREATE INDEX automation_runs_task ON automation_runs (task_id) WHERE task_id IS NOT NULL;
+
+-- What time it is for schedules. A function, so that a rehearsal can let the years go by; inlined, it costs nothing.
+CREATE FUNCTION schedule_now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT now()';
 
 -- What a task was made by. Both stay when the automation is deleted, so they are no foreign keys.
 ALTER TABLE tasks ADD COLUMN automation_id uuid, ADD COLUMN automation_run_id uuid;

@@ -11,6 +11,8 @@ import { KeyLastUse1795564800012 } from './0012-key-last-use.js';
 import { HoldMembership1795564800013 } from './0013-hold-membership.js';
 import { StorageUsage1795651200014 } from './0014-storage-usage.js';
 import { Automations1795737600015 } from './0015-automations.js';
+import { Events1795823400016 } from './0016-events.js';
+import { Jobs1795824000017 } from './0017-jobs.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -27,4 +29,6 @@ export const MIGRATIONS = [
   HoldMembership1795564800013,
   StorageUsage1795651200014,
   Automations1795737600015,
+  Events1795823400016,
+  Jobs1795824000017,
 ];

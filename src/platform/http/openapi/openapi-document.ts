@@ -153,6 +153,7 @@ const FORM: JsonSchema = {
 function requestBody({ body, bodyType, contract }: Route, requests: RequestSchemas): JsonSchema {
   if (body === 'none') return {};
   const { accepts = 'multipart/form-data' } = contract;
+  if (body === 'raw') return { requestBody: { required: true, content: { '*/*': {} } } };
   if (body === 'stream') {
     return { requestBody: { required: true, content: { [accepts]: contract.accepts ? {} : { schema: FORM } } } };
   }
@@ -165,7 +166,6 @@ function successes({ contract, status, name }: Route, schemas: AnswerSchemas): J
   const headers = {
     'X-Request-Id': header('X-Request-Id'),
     ...(contract.scopes === 'public' ? {} : rateLimitHeaders(true)),
-    ...(location === undefined ? {} : { Location: header('Location') }),
     ...(idempotency === undefined ? {} : { 'Idempotent-Replayed': header('Idempotent-Replayed', false) }),
   };
   const answers: Record<number, DocumentedAnswer> =
@@ -173,16 +173,20 @@ function successes({ contract, status, name }: Route, schemas: AnswerSchemas): J
       ? { [status]: { description: 'Success.', content: { 'application/json': answer } } }
       : answer;
   const ref = (schema: z.ZodType) => schemas.ref(schema, operationId(name));
-  return mapped(answers, ({ description, content, headers: own = {} }) => {
+  return mapped(answers, ({ description, content, headers: own = {} }, answered) => {
     const more = mapped(own, (said) => ({ description: said, required: true, schema: { type: 'string' } }));
-    const all = { ...headers, ...more };
+    const made = location === undefined || answered !== '201' ? {} : { Location: header('Location') };
+    const all = { ...headers, ...made, ...more };
     if (content === undefined) return { description, headers: all };
     return { description, headers: all, content: mapped(content, (one) => (one === null ? {} : { schema: ref(one) })) };
   });
 }
 
-function mapped<T>(record: Record<string, T>, change: (value: T) => JsonSchema): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+function mapped<T>(
+  record: Record<string, T>,
+  change: (value: T, key: string) => JsonSchema,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 }
 
 function errors(
@@ -192,7 +196,9 @@ function errors(
 ): JsonSchema {
   const known = contract.scopes !== 'public';
   const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 431, 500, 503] : [400, 404, 413, 431, 500];
-  if (body !== 'none') statuses.push(415);
+  // A signature takes the place of a credential, and the bytes are taken under any content type.
+  if (body === 'raw' && !known) statuses.push(401, 429, 503);
+  else if (body !== 'none') statuses.push(415);
   if (path.endsWith('/content')) statuses.push(416);
   return Object.fromEntries(
     statuses.map((status) => {

@@ -35,6 +35,33 @@ const BODIES = {
   Answer: { interactionId: QUESTION, optionIds: ['sort'] },
   CreateProject: { name: 'Mill', description: 'Everything about the mill.', visibility: 'workspace' },
   ChangeProject: { description: null },
+  CreateAutomation: { name: 'Sweep the mill', content: CONTENT, cron: '30 9 * * 1-5', timezone: 'Europe/Berlin' },
+  ChangeAutomation: { timezone: 'UTC', overlap: 'queue' },
+};
+
+const AUTOMATION = {
+  id: '01a2047b-3e02-70d1-8f3c-5d1a9a7c4b10',
+  ...BODIES.CreateAutomation,
+  kind: 'recurring',
+  status: 'active',
+  pausedReason: null,
+  projectId: null,
+  model: null,
+  effort: null,
+  approvals: 'none',
+  budget: null,
+  runAt: null,
+  triggerEvent: null,
+  filter: null,
+  overlap: 'skip',
+  nextRunAt: '2026-11-23T08:30:00.000Z',
+  upcomingRunsAt: ['23', '24', '25', '26', '27'].map((day) => `2026-11-${day}T08:30:00.000Z`),
+  lastRunAt: null,
+  lastRunStatus: null,
+  lastTaskId: null,
+  consecutiveFailures: 0,
+  owner: OWNER,
+  ...TIMES,
 };
 
 const ANSWERS = {
@@ -138,6 +165,21 @@ const ANSWERS = {
     startedAt: '2026-11-22T18:18:30.804Z',
     finishedAt: null,
   },
+  Automation: AUTOMATION,
+  AutomationRehearsal: {
+    automation: { ...AUTOMATION, id: null },
+    upcomingRunsAt: AUTOMATION.upcomingRunsAt,
+    wouldRun: null,
+  },
+  AutomationRun: {
+    id: '01a2047b-3f10-7c0e-9a55-0c5b2b8f2a11',
+    automationId: AUTOMATION.id,
+    trigger: { type: 'schedule', scheduledAt: '2026-11-23T08:30:00.000Z', event: null },
+    status: 'started',
+    reason: null,
+    taskId: TASK,
+    createdAt: '2026-11-23T08:30:00.041Z',
+  },
   Message: {
     id: '01a2047b-38a9-75e0-b679-b02c71e73dae',
     role: 'assistant',
@@ -169,6 +211,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = { ...BODIES, ...ANSWE
 const ERRORS: Record<number, ApiError> = {
   400: new ApiError('invalid_field', 'content must not be blank.', { param: 'content' }),
   401: new ApiError('missing_credential', "No credential was sent; send one header 'Authorization: Bearer <key>'."),
+  402: new ApiError(
+    'subscription_required',
+    'The plan Free allows 3 active automations; pause or delete one, or take a larger plan.',
+  ),
   403: new ApiError('missing_scope', 'This credential lacks the scope tasks:write.'),
   404: new ApiError('not_found', 'There is no such task.'),
   409: new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another body; take a new key.'),

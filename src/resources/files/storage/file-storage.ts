@@ -7,6 +7,7 @@ import { PluginRegistry } from '../../../platform/plugins/plugin.js';
 import { tooLarge } from '../storage-quota.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
 import { type ArrivingBytes, type ByteRange, BytesGoneError, StorageDriver, StorageError } from './storage-driver.js';
+import { Turns } from './turns.js';
 
 export interface PutOptions {
   /** Bytes; more is refused with `tooLong`. */
@@ -30,6 +31,7 @@ export interface PutFile {
 /** The storage of this installation: the driver that `STORAGE` names, and what every file goes through on its way there. */
 @Injectable()
 export class FileStorage implements OnModuleInit {
+  private readonly turns = new Turns();
   private chosen: StorageDriver | undefined;
 
   constructor(
@@ -56,7 +58,7 @@ export class FileStorage implements OnModuleInit {
   async put(workspaceId: string, content: Readable, options: PutOptions = {}): Promise<PutFile> {
     // An error before the first read has no listener yet and would end the process; reading throws it again.
     content.on('error', () => undefined);
-    const bytes = new MeasuredBytes(content, options, this.space);
+    const bytes = new MeasuredBytes(content, options, this.space, () => this.turns.take(workspaceId));
     try {
       await this.driver.put(workspaceId, bytes);
       const { head, sha256, size } = bytes;
@@ -92,6 +94,7 @@ class MeasuredBytes implements ArrivingBytes {
     private readonly content: Readable,
     private readonly limit: Pick<PutOptions, 'maxBytes' | 'tooLong'>,
     private readonly space: DiskSpace,
+    private readonly turn: () => Promise<() => void>,
   ) {}
 
   get head(): Buffer {
@@ -105,15 +108,24 @@ class MeasuredBytes implements ArrivingBytes {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
     for await (const chunk of this.read()) {
-      const { maxBytes = Infinity, tooLong } = this.limit;
-      if (this.size + chunk.length > maxBytes) throw (this.failure = tooLong ?? tooLarge(maxBytes));
-      this.requireSpace();
-      if (this.size < SNIFFED_BYTES) this.first.push(chunk.subarray(0, SNIFFED_BYTES - this.size));
-      this.size += chunk.length;
-      this.hash.update(chunk);
-      yield chunk;
+      const end = await this.turn();
+      try {
+        this.measure(chunk);
+        yield chunk;
+      } finally {
+        end();
+      }
     }
     this.digest = this.hash.digest('hex');
+  }
+
+  private measure(chunk: Buffer): void {
+    const { maxBytes = Infinity, tooLong } = this.limit;
+    if (this.size + chunk.length > maxBytes) throw (this.failure = tooLong ?? tooLarge(maxBytes));
+    this.requireSpace();
+    if (this.size < SNIFFED_BYTES) this.first.push(chunk.subarray(0, SNIFFED_BYTES - this.size));
+    this.size += chunk.length;
+    this.hash.update(chunk);
   }
 
   /** Also in the middle: a hundred uploads that began above the reserve would use it up. */

@@ -22,7 +22,7 @@ export class InteractionExpiry {
     const { polling } = this.database;
     for (const { taskId } of await polling.run(DUE(), LIMIT_MS)) {
       const rows = await polling.run(EXPIRE({ taskId, runId: newId() }), LIMIT_MS);
-      for (const { id } of rows) this.signal.ring(id);
+      for (const { id } of rows) this.signal.ring('runs', id);
     }
   }
 }

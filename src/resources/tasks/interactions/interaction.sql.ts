@@ -13,8 +13,10 @@ import {
   textOrNull,
   uuid,
 } from '../../../platform/database/sql.js';
+import { closedNews, COUNT_NEWS, PLACE, recordNews } from '../events/record.sql.js';
 import { statusesBefore } from '../task-status.js';
 import { Interaction } from './interaction.entity.js';
+import { SETTLED } from './settlement.js';
 
 const TASK_ID = uuid('taskId');
 const RUN_ID = uuid('runId');
@@ -29,35 +31,45 @@ FROM interactions i WHERE i.task_id = ${TASK_ID} AND i.status = 'pending'`.rows<
   PendingInteraction & { expired: boolean }
 >();
 
-/** The task goes on. The caller holds the task's lock, as it does for all that follow but {@link EXPIRE}. */
+/** The task goes on after its interaction. The caller holds the task's lock, as it does for all that follow but {@link EXPIRE}. */
 export const CONTINUE = sql`
-WITH task AS (
-  UPDATE tasks SET status = 'queued', updated_at = now() WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')})
+WITH recorded AS (
+  INSERT INTO task_events (task_id, seq, type, ref, data)
+  SELECT id, last_event + 1, 'interaction.settled', ${SETTLED.id}, ${SETTLED.data} FROM tasks WHERE id = ${TASK_ID}),
+task AS (
+  UPDATE tasks SET status = 'queued', updated_at = now(), last_event = last_event + 1
+  WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')})
   RETURNING id, workspace_id)
 INSERT INTO runs (id, task_id, workspace_id, kind, status)
 SELECT ${RUN_ID}, id, workspace_id, 'continuation', 'queued' FROM task`.rows();
 
+const TASK = sql`task AS (SELECT id, last_event FROM tasks WHERE id = ${TASK_ID})`;
+
 /**
- * Two CTEs that give the call of an interaction its result and, when it was the last open one, complete its message.
- * Joins `asked` (message_id, tool_call_id); `set` assigns state with output or error.
+ * CTEs that give the call of an interaction its result, complete its message when it was the last open one, and write what
+ * is new of the two (and `further` news). Joins `asked` (task_id, message_id, tool_call_id); `set` assigns state with output or error.
  */
-const settleCall = <P>(set: Fragment<P>) => sql`
+const settleCall = <P>(set: Fragment<P>, further: Fragment<None> = raw('')) => sql`
 settled AS (
   UPDATE tool_invocations v SET ${set}, finished_at = now() FROM asked
-  WHERE v.message_id = asked.message_id AND v.tool_call_id = asked.tool_call_id AND v.state = 'running'),
+  WHERE v.message_id = asked.message_id AND v.tool_call_id = asked.tool_call_id AND v.state = 'running'
+  RETURNING asked.task_id, v.message_id, v.idx, v.tool_call_id),
 completed AS (
   UPDATE messages m SET status = 'complete' FROM asked
   WHERE m.id = asked.message_id AND NOT EXISTS (
     SELECT 1 FROM tool_invocations o
-    WHERE o.message_id = m.id AND o.state = 'running' AND o.tool_call_id <> asked.tool_call_id))`;
+    WHERE o.message_id = m.id AND o.state = 'running' AND o.tool_call_id <> asked.tool_call_id)
+  RETURNING m.task_id, m.id, m.seq),
+${recordNews(sql`${closedNews(raw('settled'), raw('completed'))} ${further}`)}`;
 
 /** Answers a question or choice. */
 export const REPLY = sql`
-WITH asked AS (
+WITH ${TASK},
+asked AS (
   UPDATE interactions SET status = 'answered' WHERE task_id = ${TASK_ID} AND status = 'pending'
-  RETURNING message_id, tool_call_id),
+  RETURNING task_id, message_id, tool_call_id),
 ${settleCall(sql`state = 'success', output = ${jsonb<JsonValue>()('output')}`)}
-SELECT 1 FROM asked`.rows();
+UPDATE tasks t SET ${COUNT_NEWS} FROM asked WHERE t.id = ${TASK_ID}`.rows();
 
 /** `remember`: the tool needs no more asking in this task. The call stays open, and may begin. */
 export const APPROVE = sql`
@@ -72,11 +84,12 @@ UPDATE tasks t SET approved_tools = t.approved_tools || approved.name FROM appro
 WHERE t.id = ${TASK_ID} AND ${bool('remember')}`.rows();
 
 export const DENY = sql`
-WITH asked AS (
+WITH ${TASK},
+asked AS (
   UPDATE interactions SET status = 'answered', decision = 'deny', reason = ${textOrNull('reason')}
-  WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING message_id, tool_call_id),
+  WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING task_id, message_id, tool_call_id),
 ${settleCall(sql`state = 'denied', error = ${textOrNull('reason')}`)}
-SELECT 1 FROM asked`.rows();
+UPDATE tasks t SET ${COUNT_NEWS} FROM asked WHERE t.id = ${TASK_ID}`.rows();
 
 /**
  * A person has sent a message in place of an answer. All open calls of the step end, so that the agent reads the message before
@@ -84,12 +97,17 @@ SELECT 1 FROM asked`.rows();
  */
 const endStep = <P>(asked: Fragment<P>, state: Fragment<None>) =>
   sql`
-WITH asked AS (
-  UPDATE interactions SET ${asked} WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING message_id),
+WITH ${TASK},
+asked AS (
+  UPDATE interactions SET ${asked} WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING task_id, message_id),
 settled AS (
   UPDATE tool_invocations v SET state = ${state}, error = ${text('reason')}, finished_at = now() FROM asked
-  WHERE v.message_id = asked.message_id AND v.state = 'running')
-UPDATE messages m SET status = 'complete' FROM asked WHERE m.id = asked.message_id`;
+  WHERE v.message_id = asked.message_id AND v.state = 'running'
+  RETURNING asked.task_id, v.message_id, v.idx, v.tool_call_id),
+completed AS (
+  UPDATE messages m SET status = 'complete' FROM asked WHERE m.id = asked.message_id RETURNING m.task_id, m.id, m.seq),
+${recordNews(closedNews(raw('settled'), raw('completed')))}
+UPDATE tasks t SET ${COUNT_NEWS} FROM asked WHERE t.id = ${TASK_ID}`;
 
 export const CANCEL_STEP = endStep(raw(`status = 'cancelled'`), raw(`'error'`)).rows();
 export const DENY_STEP = endStep(
@@ -106,18 +124,21 @@ SELECT task_id AS "taskId" FROM interactions WHERE status = 'pending' AND expire
 /** Locks the task, unless somebody else has it, ends its interaction and lets the task go on. */
 export const EXPIRE = sql`
 WITH task AS (
-  SELECT id, workspace_id FROM tasks WHERE id = ${TASK_ID} AND status = 'awaiting_input' FOR UPDATE SKIP LOCKED),
+  SELECT id, workspace_id, last_event FROM tasks WHERE id = ${TASK_ID} AND status = 'awaiting_input' FOR UPDATE SKIP LOCKED),
 asked AS (
   UPDATE interactions i SET status = 'expired' FROM task
   WHERE i.task_id = task.id AND i.status = 'pending' AND i.expires_at <= clock_timestamp()
-  RETURNING i.message_id, i.tool_call_id, i.type, i.expires_at),
+  RETURNING i.id, i.task_id, i.message_id, i.tool_call_id, i.type, i.expires_at),
 ${settleCall(
   raw(`state = CASE asked.type WHEN 'approval' THEN 'denied' ELSE 'error' END,
   error = 'no answer by ' || to_char(asked.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`),
+  sql`
+UNION ALL
+SELECT task_id, ${PLACE.interaction}, 0, 'interaction.settled', id, '{"outcome": "expired", "by": null}'::jsonb FROM asked`,
 )},
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
   SELECT ${RUN_ID}, task.id, task.workspace_id, 'continuation', 'queued' FROM task, asked RETURNING id)
-UPDATE tasks t SET status = 'queued', updated_at = now() FROM run WHERE t.id = ${TASK_ID} RETURNING run.id`.rows<{
+UPDATE tasks t SET status = 'queued', updated_at = now(), ${COUNT_NEWS} FROM run WHERE t.id = ${TASK_ID} RETURNING run.id`.rows<{
   id: string;
 }>();

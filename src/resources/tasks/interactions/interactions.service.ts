@@ -21,6 +21,7 @@ import { checkAttachments, fileParts } from '../messages/message-parts.js';
 import { lockTask, readTask } from '../task-lock.js';
 import type { AnswerDto } from '../task.dto.js';
 import type { TaskRow } from '../task.sql.js';
+import type { Settlement } from './settlement.js';
 
 /** Questions and approvals: answered through the interaction endpoint, or settled by a message (reference §4, §5). */
 @Injectable()
@@ -37,28 +38,41 @@ export class InteractionsService {
     if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {
       throw new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');
     }
-    if (pending.type === 'approval') await this.decide(tx, task.id, input);
-    else await this.reply(auth, tx, task.id, pending, input);
+    const outcome =
+      pending.type === 'approval'
+        ? await this.decide(tx, task.id, input)
+        : await this.reply(auth, tx, task.id, pending, input);
     const runId = newId();
-    await tx.run(CONTINUE({ taskId: task.id, runId }));
-    tx.afterCommit(() => this.signal.ring(runId));
+    const settled = { interactionId: pending.id, outcome, by: auth.userId };
+    await tx.run(CONTINUE({ taskId: task.id, runId, settled }));
+    tx.afterCommit(() => this.signal.ring('runs', runId));
     return readTask(tx, task.id);
   }
 
   /**
    * A message answers a question; it cancels a choice and denies an approval, with what else is open of the step. The caller
-   * holds the task's lock.
+   * holds the task's lock, and writes the event of what is resolved.
    */
-  async settleByMessage(tx: UnitOfWork, taskId: string, parts: StoredPart[]): Promise<void> {
+  async settleByMessage(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    taskId: string,
+    parts: StoredPart[],
+  ): Promise<Settlement | null> {
     const [pending] = await tx.run(PENDING({ taskId }));
-    if (pending?.type === 'approval') {
+    if (pending === undefined) return null;
+    const settled = { interactionId: pending.id, by: auth.userId };
+    if (pending.type === 'approval') {
       await tx.run(DENY_STEP({ taskId, reason: 'the person sent a message instead, which follows.' }));
-    } else if (pending?.type === 'question' && !pending.expired) {
+      return { ...settled, outcome: 'denied' };
+    } else if (pending.type === 'question' && !pending.expired) {
       const content = parts.find((part) => part.type === 'text')?.text ?? null;
       const files = parts.flatMap((part) => (part.type === 'file' ? [{ id: part.fileId, name: part.name }] : []));
       await tx.run(REPLY({ taskId, output: { content, options: [], files } }));
+      return { ...settled, outcome: 'answered' };
     } else {
       await tx.run(CANCEL_STEP({ taskId, reason: 'Not answered: the person sent a message instead, which follows.' }));
+      return { ...settled, outcome: 'cancelled' };
     }
   }
 
@@ -68,16 +82,18 @@ export class InteractionsService {
     taskId: string,
     pending: PendingInteraction,
     input: AnswerDto,
-  ): Promise<void> {
+  ): Promise<'answered'> {
     const answer = answerOf(pending, input);
     const files = await fileParts(auth, tx, this.files, taskId, input);
     const output = { ...answer, files: files.map(({ fileId, name }) => ({ id: fileId, name })) };
     await tx.run(REPLY({ taskId, output }));
+    return 'answered';
   }
 
-  private async decide(tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<void> {
+  private async decide(tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<'approved' | 'denied'> {
     const { decision, reason, remember } = decisionOf(input);
     if (decision === 'approve') await tx.run(APPROVE({ taskId, reason, remember }));
     else await tx.run(DENY({ taskId, reason }));
+    return decision === 'approve' ? 'approved' : 'denied';
   }
 }

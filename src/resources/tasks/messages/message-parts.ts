@@ -1,4 +1,4 @@
-import type { AuthContext } from '../../../access/auth/auth-context.js';
+import type { Actor } from '../../../access/auth/auth-context.js';
 import type { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
@@ -14,7 +14,7 @@ interface UserInput {
  * What the fields together must be, and the scope that they need: checked before anything is looked up (reference §1).
  * Throws 400 when there is neither content nor attachment, 403 without `files:write` for attachments.
  */
-export function checkInput(auth: AuthContext, { content, attachments }: UserInput): void {
+export function checkInput(auth: Actor, { content, attachments }: UserInput): void {
   if (content === undefined && attachments === undefined) {
     throw new ApiError('invalid_field', 'content or attachments is needed.', { param: 'content' });
   }
@@ -22,13 +22,13 @@ export function checkInput(auth: AuthContext, { content, attachments }: UserInpu
 }
 
 /** 403 when attachments are sent without `files:write`. */
-export function checkAttachments(auth: AuthContext, { attachments }: Pick<UserInput, 'attachments'>): void {
+export function checkAttachments(auth: Actor, { attachments }: Pick<UserInput, 'attachments'>): void {
   if (attachments !== undefined) auth.require('files:write');
 }
 
 /** The parts of a person's message; its uploads become files of the task in the same transaction. */
 export async function userParts(
-  auth: AuthContext,
+  auth: Actor,
   tx: UnitOfWork,
   files: FilesService,
   taskId: string,
@@ -40,7 +40,7 @@ export async function userParts(
 
 /** Attachments as file parts. */
 export async function fileParts(
-  auth: AuthContext,
+  auth: Actor,
   tx: UnitOfWork,
   files: FilesService,
   taskId: string,

@@ -15,7 +15,10 @@ const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
 export class MessageReader {
   constructor(private readonly database: Database) {}
 
-  /** Oldest first, or newest with `order=desc`; `after` leaves out what a following client has already. */
+  /**
+   * Oldest first, or newest with `order=desc`; `after` leaves out what a following client has already. The page ends early when
+   * it is long in bytes, but never before its first message.
+   */
   async list(auth: AuthContext, taskId: string, page: PageRequest<ListMessagesQuery>) {
     const { order, after } = page.query;
     if (!isUuid(taskId)) throw notFound('task');
@@ -28,11 +31,15 @@ export class MessageReader {
         limit: page.limit + 1,
       }),
     );
-    return page.cut(messagesOf(found), (row) => [String(row.seq)]);
+    const messages = messagesOf(found);
+    const shown = messages.flatMap((message) => message ?? []);
+    return page.cut(shown, (row) => [String(row.seq)], shown.length < messages.length);
   }
 }
 
-function messagesOf(found: { floor: number | null; messages: MessageRow[] | null } | undefined): MessageRow[] {
+type Found = { floor: number | null; messages: (MessageRow | null)[] | null };
+
+function messagesOf(found: Found | undefined): (MessageRow | null)[] {
   if (found === undefined) throw notFound('task');
   if (found.floor !== null) return found.messages ?? [];
   throw new ApiError('invalid_query', 'after must be the id of a message of this task.', { param: 'after' });

@@ -8,6 +8,7 @@ import type { StoredPart } from '../../../engine/models/conversation.js';
 import { PgChannel } from '../../../platform/signals/pg-channel.js';
 import { WorkSignal } from '../../../platform/signals/work-signal.js';
 import { InteractionsService } from '../interactions/interactions.service.js';
+import type { Settlement } from '../interactions/settlement.js';
 import { checkInput, userParts } from './message-parts.js';
 import { MAX_UNREAD, type MessageRow, SEND } from './message.sql.js';
 import type { SendMessageDto } from '../task.dto.js';
@@ -41,7 +42,7 @@ export class MessageSender {
     const parts = await userParts(auth, tx, this.files, task.id, input);
     // Without a running turn there is nothing to steer or interrupt: all three wait their turn.
     const mode = task.status === 'running' ? (input.mode ?? 'queue') : 'queue';
-    const kind = mode === 'interrupt' ? await this.interrupt(tx, task) : await this.consequence(tx, task, parts);
+    const { kind, settled } = await this.consequence(auth, tx, task, mode, parts);
     const runId = newId();
     const [sent] = await tx.run(
       SEND({
@@ -56,34 +57,38 @@ export class MessageSender {
         characters: input.content?.length ?? 0,
         kind,
         runId,
+        settled,
       }),
     );
     if (sent === undefined) throw tooMuchUnread();
-    if (kind !== null) tx.afterCommit(() => this.signal.ring(runId));
+    if (kind !== null) tx.afterCommit(() => this.signal.ring('runs', runId));
     return {
       message: { ...sent.row, createdByName: auth.user.name, invocations: null },
       task: await readTask(tx, task.id),
     };
   }
 
+  /** What the message starts, and the interaction that it settles, if the task waits for one. */
+  private async consequence(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    task: LockedTask,
+    mode: string,
+    parts: StoredPart[],
+  ): Promise<{ kind: 'turn' | 'continuation' | null; settled: Settlement | null }> {
+    const { id, status } = task;
+    if (status === 'awaiting_input') {
+      return { kind: 'continuation', settled: await this.interactions.settleByMessage(auth, tx, id, parts) };
+    }
+    if (mode === 'interrupt') await this.interrupt(tx, task);
+    return { kind: mode === 'interrupt' || isFinal(status) ? 'turn' : null, settled: null };
+  }
+
   /** Stops the running turn as it stands; the next one begins with the message. */
-  private async interrupt(tx: UnitOfWork, task: LockedTask): Promise<'turn'> {
+  private async interrupt(tx: UnitOfWork, task: LockedTask): Promise<void> {
     for (const { runId } of await tx.run(INTERRUPT({ taskId: task.id }))) {
       tx.afterCommit(() => this.channel.send({ stop: runId }));
     }
-    return 'turn';
-  }
-
-  /** The run that a message starts: a new turn, the waiting one going on, or none while work is under way. */
-  private async consequence(
-    tx: UnitOfWork,
-    { id, status }: LockedTask,
-    parts: StoredPart[],
-  ): Promise<'turn' | 'continuation' | null> {
-    if (isFinal(status)) return 'turn';
-    if (status !== 'awaiting_input') return null;
-    await this.interactions.settleByMessage(tx, id, parts);
-    return 'continuation';
   }
 }
 

@@ -28,7 +28,8 @@ export class MessagesController {
   @Endpoint({
     summary: 'Read the messages of a task',
     description:
-      'Oldest first. A page may hold fewer than `limit`: messages without a part that is shown are left out.',
+      'Oldest first. A page may hold fewer than `limit`: messages without a part that is shown are left out, and a page ' +
+      'ends early, with a `nextCursor`, once its messages are about 1 MiB long.',
     policy: 'resource_read',
     scopes: ['tasks:read'],
     answer: pageSchema('messages', messageSchema),

@@ -1,0 +1,26 @@
+import { ApiError } from '../../platform/http/api-error.js';
+import type { ModelCatalog } from './model-catalog.js';
+import type { Effort, ModelInfo } from './model-provider.js';
+
+/**
+ * The model and the effort of work that names them, or the defaults. Throws 400 `model_not_available`, and `invalid_field` for an effort
+ * that the model does not take.
+ */
+export function chooseModel(
+  models: ModelCatalog,
+  id: string | undefined,
+  effort: Effort | undefined,
+): { model: ModelInfo; effort: Effort | null } {
+  const model = id === undefined ? models.default() : available(models, id);
+  if (effort === undefined) return { model, effort: model.defaultEffort };
+  if (model.efforts.includes(effort)) return { model, effort };
+  const known = model.efforts.length === 0 ? 'takes no effort' : `takes ${model.efforts.join(', ')}`;
+  throw new ApiError('invalid_field', `effort: the model "${model.id}" ${known}.`, { param: 'effort' });
+}
+
+function available(models: ModelCatalog, id: string): ModelInfo {
+  const model = models.find(id);
+  if (model?.status === 'available') return model;
+  const message = `The model "${id}" is not available; GET /v1/models lists those that are.`;
+  throw new ApiError('model_not_available', message, { param: 'model' });
+}

@@ -1,0 +1,74 @@
+// The verbs `automation …` (reference §12, §16).
+import type { Command } from 'commander';
+import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
+import { AutomationsDesk } from '../../resources/automations/automations-desk.js';
+import type { AutomationRow } from '../../resources/automations/automations.sql.js';
+import { inWords, ofWorkspace, type Options, type Services, type Verb, verb } from './verb.js';
+
+const workspaceOf = (services: Services, { workspace }: Options) => services.get(WorkspacesService).get(workspace);
+const desk = (services: Services) => services.get(AutomationsDesk, { strict: false });
+
+/** What an operator needs to know of an automation. */
+function brief(row: AutomationRow) {
+  const { id, name, kind, status, pausedReason, cron, timezone, runAt, triggerEvent } = row;
+  const { nextRunAt, lastRunAt, lastRunStatus, lastTaskId, consecutiveFailures, ownerId, ownerName } = row;
+  const trigger = { cron, timezone, runAt, triggerEvent };
+  const last = { lastRunAt, lastRunStatus, lastTaskId, consecutiveFailures };
+  return {
+    id,
+    name,
+    kind,
+    status,
+    pausedReason,
+    ...trigger,
+    nextRunAt,
+    ...last,
+    owner: { id: ownerId, name: ownerName },
+  };
+}
+type Brief = ReturnType<typeof brief>;
+
+const inLines = ({ pausedReason, owner, ...rest }: Brief) => ({
+  ...rest,
+  pausedReason: pausedReason?.message ?? null,
+  owner: owner.name,
+});
+
+const list: Verb<{ automations: Brief[] }> = async (services, options) => {
+  const { id } = await workspaceOf(services, options);
+  return { automations: (await desk(services).list(id)).map(brief) };
+};
+
+const pause: Verb<{ automation: Brief }> = async (services, options, id) => {
+  const workspace = await workspaceOf(services, options);
+  return { automation: brief(await desk(services).pause(workspace.id, id)) };
+};
+
+const resume: Verb<{ automation: Brief }> = async (services, options, id) => {
+  const workspace = await workspaceOf(services, options);
+  return { automation: brief(await desk(services).resume(workspace, id)) };
+};
+
+const run: Verb<{ run: { id: string; automationId: string } }> = async (services, options, id) => {
+  const workspace = await workspaceOf(services, options);
+  return { run: await desk(services).run(workspace.id, id) };
+};
+
+const listInWords = ({ automations }: { automations: Brief[] }) => inWords({ automations: automations.map(inLines) });
+const oneInWords = ({ automation }: { automation: Brief }) => inWords({ automation: inLines(automation) });
+const runInWords = (answer: { run: { id: string } }) =>
+  `A worker makes this run within a second.\n\n${inWords(answer)}`;
+
+/** Adds the verbs to their group. */
+export function automations(group: Command): void {
+  ofWorkspace(verb(group, 'list', list, { words: listInWords })).description(
+    'shows the automations of a workspace, the oldest first',
+  );
+  ofWorkspace(verb(group, 'run <id>', run, { words: runInWords })).description(
+    'runs an automation once, in whatever state it is',
+  );
+  ofWorkspace(verb(group, 'pause <id>', pause, { words: oneInWords })).description('pauses an automation');
+  ofWorkspace(verb(group, 'resume <id>', resume, { words: oneInWords })).description(
+    'lets a paused automation go on, from now',
+  );
+}

@@ -1,0 +1,40 @@
+// Background work: a row of the table `jobs` is the truth, a signal only the bell; ours and those of extensions.
+import { type DynamicModule, Global, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import type { Env } from '../config/env.js';
+import { LocalSignal } from '../signals/local-signal.js';
+import { JobClaims } from './job-claims.js';
+import { JobFigures } from './job-figures.js';
+import { JobHandlers } from './job-handlers.js';
+import { JobQueue } from './job-queue.js';
+import { JobRunner } from './job-runner.js';
+import { AutomationProcessor, JobsProcessor } from './job.processors.js';
+
+/** Without Redis the signal calls the runner itself. */
+@Injectable()
+class LocalJobs implements OnModuleInit {
+  constructor(
+    private readonly runner: JobRunner,
+    private readonly signal: LocalSignal,
+  ) {}
+
+  onModuleInit(): void {
+    this.signal.onRing((ring) => void this.runner.wake(ring));
+  }
+}
+
+/** Global, as the chores are: handlers of all modules are there until the last. */
+@Global()
+@Module({})
+export class JobsModule {
+  static with(env: Env): DynamicModule {
+    const bells = env.variables.REDIS_URL === undefined ? [LocalJobs] : [AutomationProcessor, JobsProcessor];
+    const work = env.runsWork ? [JobClaims, JobRunner, ...bells] : [];
+    return {
+      module: JobsModule,
+      imports: [DiscoveryModule],
+      providers: [JobHandlers, JobQueue, JobFigures, ...work],
+      exports: [JobQueue],
+    };
+  }
+}

@@ -1,0 +1,147 @@
+// A thread beside the event loop, for what would hold it too long (docs/decisions/0024).
+import { Worker } from 'node:worker_threads';
+
+/** A thread costs 40 ms to start and 10 MB, so that it stays for the next question, but not for ever. Milliseconds. */
+const IDLE_MS = 5_000;
+
+/** What the thread posts when the time of a question begins to count. */
+const BEGUN = 'begun';
+
+/** The thread was ended because a question took longer than it may. */
+export class ThreadTimeoutError extends Error {
+  override readonly name = 'ThreadTimeoutError';
+}
+
+interface Waiting<Question, Answer> {
+  question: Question;
+  share: string;
+  weight: number;
+  limitMs: number | undefined;
+  resolve: (answer: Answer) => void;
+  reject: (error: Error) => void;
+}
+
+export interface Asking {
+  weight: number;
+  /** Whose question it is: a workspace. */
+  share?: string;
+  /** Milliseconds. */
+  limitMs?: number;
+}
+
+/**
+ * One thread, which answers one question at a time; the first question starts it. Shares take turns, and the smallest question of
+ * those that were served the longest ago is next: long ones of one tenant hold those of others up by one of them, and not by all.
+ *
+ * The file is plain JavaScript, because Node starts a thread from a file that it can run as it is. It answers each message with one
+ * message, in order. What it throws is a defect: the question fails, and the next one gets a new thread.
+ */
+export class SideThread<Question, Answer> {
+  private worker: Worker | undefined;
+  private current: Waiting<Question, Answer> | undefined;
+  private waiting: Waiting<Question, Answer>[] = [];
+  /** At which of its questions each share was served, since nothing waited. */
+  private readonly served = new Map<string, number>();
+  private count = 0;
+  private idle: NodeJS.Timeout | undefined;
+  private limit: NodeJS.Timeout | undefined;
+  private ended: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly file: URL) {}
+
+  /**
+   * With `limitMs` the thread posts `'begun'` before the part that is limited: what comes before it, such as the start of the thread, does
+   * not count. After that time the thread is ended, and {@link ThreadTimeoutError} thrown. It ends after the step that it is at: what
+   * the question may hold bounds the longest one.
+   */
+  ask(question: Question, { weight, share = '', limitMs }: Asking): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ question, share, weight, limitMs, resolve, reject });
+      if (this.current === undefined) this.next();
+    });
+  }
+
+  /** Ends the thread. What was not answered fails with `reason`. */
+  stop(reason: Error): void {
+    this.end();
+    const left = this.current === undefined ? this.waiting : [this.current, ...this.waiting];
+    this.current = undefined;
+    this.waiting = [];
+    for (const { reject } of left) reject(reason);
+  }
+
+  private next(): void {
+    clearTimeout(this.idle);
+    this.current = this.waiting.reduce<Waiting<Question, Answer> | undefined>(
+      (first, one) => (first === undefined || this.isBefore(one, first) ? one : first),
+      undefined,
+    );
+    if (this.current === undefined) {
+      this.served.clear();
+      // The process must not wait for a thread that has nothing to do.
+      this.worker?.unref();
+      this.idle = setTimeout(() => this.end(), IDLE_MS).unref();
+      return;
+    }
+    this.waiting.splice(this.waiting.indexOf(this.current), 1);
+    this.served.set(this.current.share, ++this.count);
+    void this.put(this.current);
+  }
+
+  private isBefore(one: Waiting<Question, Answer>, other: Waiting<Question, Answer>): boolean {
+    const turn = (this.served.get(one.share) ?? 0) - (this.served.get(other.share) ?? 0);
+    return turn === 0 ? one.weight < other.weight : turn < 0;
+  }
+
+  private async put(one: Waiting<Question, Answer>): Promise<void> {
+    // A thread ends after the step that it is at. Beside the next one it would take its memory once more.
+    await this.ended;
+    if (this.current !== one) return;
+    this.worker ??= this.start();
+    this.worker.ref();
+    this.worker.postMessage(one.question);
+  }
+
+  private start(): Worker {
+    const worker = new Worker(this.file, { execArgv: [], env: {} });
+    // A thread that was ended may have posted something before: it answers nothing that was asked since.
+    worker.on('message', (message: Answer | typeof BEGUN) => {
+      if (this.worker !== worker) return;
+      if (message === BEGUN) this.watch();
+      else this.settle(({ resolve }) => resolve(message));
+    });
+    worker.on('error', (error: Error) => {
+      if (this.worker === worker) this.fail(error);
+    });
+    return worker;
+  }
+
+  private watch(): void {
+    const watched = this.current;
+    if (watched?.limitMs === undefined) return;
+    this.limit = setTimeout(() => {
+      // An answer that came while the event loop was busy stands behind the timer: it is taken first.
+      setImmediate(() => {
+        if (this.current === watched) this.fail(new ThreadTimeoutError(`Ended after ${watched.limitMs} ms.`));
+      });
+    }, watched.limitMs);
+  }
+
+  private fail(error: Error): void {
+    this.end();
+    this.settle(({ reject }) => reject(error));
+  }
+
+  private settle(how: (one: Waiting<Question, Answer>) => void): void {
+    clearTimeout(this.limit);
+    if (this.current !== undefined) how(this.current);
+    this.next();
+  }
+
+  private end(): void {
+    clearTimeout(this.idle);
+    clearTimeout(this.limit);
+    if (this.worker !== undefined) this.ended = this.worker.terminate();
+    this.worker = undefined;
+  }
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import type { AuthContext } from '../../access/auth/auth-context.js';
+import { ModelCatalog } from '../../engine/models/model-catalog.js';
+import { chooseModel } from '../../engine/models/model-choice.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { Catalogue } from '../integrations/catalogue/catalogue.js';
+import { checkFilter, FilterError } from '../integrations/filter.js';
+import { HookThread } from '../integrations/hook-thread.js';
+import { ProjectsService } from '../projects/projects.service.js';
+import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
+import type { AutomationDraft } from './automation-draft.js';
+import { checkAhead } from './automation-states.js';
+import { instantOf } from './instant.js';
+import { checkCron, ScheduleError } from './schedule.js';
+
+/** What is checked when an automation is written (reference §12). */
+@Injectable()
+export class AutomationRules {
+  constructor(
+    private readonly models: ModelCatalog,
+    private readonly projects: ProjectsService,
+    private readonly catalogue: Catalogue,
+    private readonly thread: HookThread,
+  ) {}
+
+  /** What needs no look at the automation. Throws 400, before anything is looked up (reference §1). */
+  checkGiven(given: ChangeAutomationDto, now: Date): void {
+    const { cron, timezone, runAt, triggerEvent, filter, model, effort } = given;
+    if (cron != null || timezone != null) checkSchedule(cron ?? '* * * * *', timezone ?? 'UTC', now);
+    if (runAt != null) checkAhead(instantOf(runAt), now);
+    if (triggerEvent != null && !this.catalogue.matches(triggerEvent)) throw unknownEvent(triggerEvent);
+    if (filter != null) checkExpression(filter);
+    if (model != null) chooseModel(this.models, model, effort ?? undefined);
+  }
+
+  /** What the whole must be. Throws 400. */
+  checkDraft({ kind, cron, timezone, model, effort }: AutomationDraft, now: Date): void {
+    if (kind === 'recurring') checkSchedule(cron ?? '', timezone ?? 'UTC', now);
+    if (model !== null || effort !== null) chooseModel(this.models, model ?? undefined, effort ?? undefined);
+  }
+
+  /** Whether the caller sees the project, which then stays until the transaction ends; true for none. */
+  async holdProject(auth: AuthContext, tx: UnitOfWork, projectId: string | null | undefined): Promise<boolean> {
+    return projectId == null || this.projects.hold(auth, tx, projectId);
+  }
+
+  /** Whether an event with this payload would start a run; null when no payload was given. Throws 400. */
+  async wouldRun({ samplePayload }: CreateAutomationDto, { kind, filter }: AutomationDraft): Promise<boolean | null> {
+    if (samplePayload === undefined) return null;
+    if (kind !== 'webhook') {
+      throw new ApiError('invalid_field', 'samplePayload goes with triggerEvent alone.', { param: 'samplePayload' });
+    }
+    if (filter === null) return true;
+    const body = Buffer.from(JSON.stringify(samplePayload));
+    return this.thread.matches(filter, body).catch(refuseFilter);
+  }
+}
+
+function checkSchedule(cron: string, timezone: string, now: Date): void {
+  try {
+    checkCron(cron, timezone, now);
+  } catch (error) {
+    if (!(error instanceof ScheduleError)) throw error;
+    throw new ApiError(error.code, error.message, { param: error.code === 'invalid_cron' ? 'cron' : 'timezone' });
+  }
+}
+
+function checkExpression(filter: string): void {
+  try {
+    checkFilter(filter);
+  } catch (error) {
+    refuseFilter(error);
+  }
+}
+
+function refuseFilter(error: unknown): never {
+  if (!(error instanceof FilterError)) throw error;
+  throw new ApiError('invalid_filter', `filter: ${error.message}`, { param: 'filter' });
+}
+
+function unknownEvent(triggerEvent: string): ApiError {
+  const message = `There is no event "${triggerEvent}"; GET /v1/integrations lists those that start automations.`;
+  return new ApiError('unknown_trigger_event', message, { param: 'triggerEvent' });
+}

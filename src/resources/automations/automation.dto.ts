@@ -1,0 +1,177 @@
+import { Transform, Type } from 'class-transformer';
+import {
+  IsBoolean,
+  IsIn,
+  IsInstance,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+  ValidateNested,
+} from 'class-validator';
+import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
+import type { Effort } from '../../engine/models/model-provider.js';
+import { Documented } from '../../platform/http/documented.js';
+import { Name, OptionalNotNull } from '../../platform/http/fields.js';
+import { digits, PageQuery } from '../../platform/http/pages.js';
+import { BudgetDto } from '../tasks/task.dto.js';
+import { type AutomationKind, KINDS, type Overlap, OVERLAPS } from './automation.entity.js';
+import { instantOf } from './instant.js';
+import { MAX_CRON } from './schedule.js';
+
+const NAME = 'What people call it.';
+const CONTENT = 'What each of its tasks is to do. Markdown.';
+const PAYLOAD = 'samplePayload must be an object or a list';
+const INSTANT = '$property must be a time with Z or an offset, such as 2026-12-01T09:00:00Z';
+
+// Registered from the last check to the first: the pipe answers the one that was registered last.
+const Content =
+  (): PropertyDecorator =>
+  (target, key): void => {
+    Matches(/\S/, { message: '$property must not be blank' })(target, key);
+    MaxLength(200_000)(target, key);
+    IsString()(target, key);
+    Documented({ description: CONTENT })(target, key);
+  };
+
+const trimmed = ({ value }: { value: unknown }): unknown => (typeof value === 'string' ? value.trim() : value);
+
+/** What may be left out, and be null, which is the same in a create and clears it in a change. */
+class AutomationOptions {
+  @IsOptional()
+  @IsIn(KINDS)
+  @Documented({ description: 'Follows from the trigger; when it is given it must agree.' })
+  kind?: AutomationKind | null;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_CRON)
+  @Transform(trimmed)
+  @Documented({
+    description: 'Recurring: minute, hour, day of the month, month and day of the week, such as `30 9 * * 1-5`.',
+  })
+  cron?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @Documented({ description: 'Of `cron`: an IANA name, such as `Europe/Berlin`. `UTC` is the default.' })
+  timezone?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @ValidateBy({
+    name: 'instant',
+    validator: {
+      validate: (value) => typeof value === 'string' && instantOf(value) !== null,
+      defaultMessage: () => INSTANT,
+    },
+  })
+  @Documented({ description: 'One time: when. It has `Z` or an offset, and lies ahead.', format: 'date-time' })
+  runAt?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  @Documented({
+    description:
+      'Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action.',
+  })
+  triggerEvent?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(1_000)
+  @Documented({ description: 'Of `triggerEvent`: a JMESPath expression; a run starts when it is true of the payload.' })
+  filter?: string | null;
+
+  @IsOptional()
+  @IsIn(OVERLAPS)
+  @Documented({
+    description:
+      'While the task of the previous run is queued or running, the next occurrence is skipped, waits (one at most), or runs too. `skip` is the default of schedules, `allow` of events.',
+  })
+  overlap?: Overlap | null;
+
+  @IsOptional()
+  @IsString()
+  @Documented({ description: 'The project of its tasks; null for none.' })
+  projectId?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @Documented({ description: 'An id of `GET /v1/models`; null for the default at the time when it fires.' })
+  model?: string | null;
+
+  @IsOptional()
+  @IsIn(['low', 'medium', 'high'])
+  @Documented({ description: 'How much the model thinks; null for its default at the time when it fires.' })
+  effort?: Effort | null;
+
+  @IsOptional()
+  @IsIn(APPROVALS)
+  @Documented({
+    description: '`writes`: a person approves each command and each change of a file. `none` is the default.',
+  })
+  approvals?: Approvals | null;
+
+  @IsOptional()
+  @IsInstance(BudgetDto, { message: 'budget must be an object' })
+  @ValidateNested({ message: 'budget must be an object' })
+  @Type(() => BudgetDto)
+  @Documented({ description: 'What one turn of a task may use; null for no limit of its own.' })
+  budget?: BudgetDto | null;
+}
+
+export class ChangeAutomationDto extends AutomationOptions {
+  @OptionalNotNull()
+  @Name(NAME)
+  name?: string;
+
+  @OptionalNotNull()
+  @Content()
+  content?: string;
+}
+
+export class CreateAutomationDto extends AutomationOptions {
+  @Name(NAME)
+  name: string;
+
+  @Content()
+  content: string;
+
+  @OptionalNotNull()
+  @IsBoolean()
+  @Documented({ description: '`true`: checks all and makes nothing; the answer is 200 and says when it would run.' })
+  dryRun?: boolean;
+
+  @OptionalNotNull()
+  // As it was given: class-transformer leaves out keys that are names of Object.prototype.
+  @Transform(({ obj }: { obj: { samplePayload?: unknown } }) => obj.samplePayload)
+  @Documented({
+    description:
+      'With `dryRun` and `triggerEvent`: the payload of an event; the answer says whether a run would start.',
+    anyOf: [{ type: 'object' }, { type: 'array' }],
+  })
+  @ValidateBy({
+    name: 'payload',
+    validator: { validate: (value) => typeof value === 'object' && value !== null, defaultMessage: () => PAYLOAD },
+  })
+  samplePayload?: object;
+}
+
+const LIMIT = 'limit must be a whole number from 1 to 100';
+
+export class ListAutomationsQuery extends PageQuery {
+  // Replaces the checks of the base class.
+  @OptionalNotNull()
+  @IsInt({ message: LIMIT })
+  @Min(1, { message: LIMIT })
+  @Max(100, { message: LIMIT })
+  @Transform(digits)
+  @Documented({ description: 'How many at most; without it all.' })
+  override limit: number | undefined = undefined;
+}

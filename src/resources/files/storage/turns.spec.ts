@@ -1,0 +1,62 @@
+import { Turns } from './turns.js';
+
+/** Until all that can go on has gone on. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('Turns', () => {
+  let turns: Turns;
+  /** In the order in which they began. */
+  let begun: string[];
+  let ends: Map<string, () => void>;
+
+  beforeEach(() => {
+    turns = new Turns();
+    begun = [];
+    ends = new Map();
+  });
+  const take = (workspaceId: string, name: string) =>
+    turns.take(workspaceId).then((end) => {
+      begun.push(name);
+      ends.set(name, end);
+    });
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await settled();
+  };
+
+  it('four pieces of a workspace are taken in at once, and the one that waits longest is next', async () => {
+    for (const name of ['1', '2', '3', '4', '5', '6', '7']) void take('a', name);
+    await settled();
+    expect(begun).toEqual(['1', '2', '3', '4']);
+    await end('3');
+    expect(begun.slice(4)).toEqual(['5']);
+    await end('1');
+    await end('5');
+    expect(begun.slice(4)).toEqual(['5', '6', '7']);
+  });
+
+  it('a workspace waits for none of another', async () => {
+    for (const name of ['1', '2', '3', '4', '5']) void take('a', name);
+    void take('b', 'other');
+    await settled();
+    expect(begun).toEqual(['1', '2', '3', '4', 'other']);
+  });
+
+  it('who comes while others wait does not come before them', async () => {
+    for (const name of ['1', '2', '3', '4', '5']) void take('a', name);
+    await settled();
+    ends.get('1')?.();
+    void take('a', 'late');
+    await settled();
+    expect(begun.slice(4)).toEqual(['5']);
+  });
+
+  it('when all have ended there is room for four again', async () => {
+    for (const name of ['1', '2', '3', '4', '5']) void take('a', name);
+    await settled();
+    for (const name of ['1', '2', '3', '4', '5']) await end(name);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) void take('a', name);
+    await settled();
+    expect(begun.slice(5)).toEqual(['a', 'b', 'c', 'd']);
+  });
+});

@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Plugin } from '../../../platform/plugins/plugin.js';
+import {
+  type HookRequest,
+  type IntegrationDescription,
+  IntegrationProvider,
+  type Parsed,
+} from '../integration-provider.js';
+import { GITHUB_EVENTS } from './github-events.js';
+import { eventList, eventOf, textAt } from './payload.js';
+import { headerOf, hexDigest, isSigned } from './signatures.js';
+
+const DESCRIPTION: IntegrationDescription = {
+  slug: 'github',
+  name: 'GitHub',
+  description: 'Pushes, pull requests, issues, checks and releases of repositories.',
+  category: 'source_control',
+  triggerEvents: eventList(GITHUB_EVENTS),
+  signsId: false,
+};
+
+/** Webhooks of repositories, organizations and apps (docs.github.com, "Validating webhook deliveries"). The content type must be JSON. */
+@Plugin(IntegrationProvider, 'github')
+export class GithubProvider extends IntegrationProvider {
+  describe() {
+    return DESCRIPTION;
+  }
+
+  verify({ headers, body }: HookRequest, secrets: readonly string[]) {
+    const [, hex] = /^sha256=(.*)$/.exec(headerOf(headers, 'x-hub-signature-256') ?? '') ?? [];
+    return isSigned(secrets, [body], [hexDigest(hex)]);
+  }
+
+  parseEvent(headers: IncomingHttpHeaders, payload: unknown): Parsed {
+    const event = headerOf(headers, 'x-github-event');
+    // GitHub looks at the status alone.
+    if (event === 'ping') return { type: 'handshake', answer: { status: 200, body: { accepted: true } } };
+    // The action of a repository_dispatch is any text of its sender, so that a filter must ask for it.
+    const action = event === 'repository_dispatch' ? undefined : textAt(payload, 'action');
+    return eventOf(headerOf(headers, 'x-github-delivery'), event, action);
+  }
+}

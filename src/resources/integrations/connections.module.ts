@@ -1,0 +1,13 @@
+// Connections without HTTP: how they are made, found and ended. The operator command needs no more of this folder.
+import { Module } from '@nestjs/common';
+import { RunRecords } from '../automations/run-records.js';
+import { CatalogueModule } from './catalogue/catalogue.module.js';
+import { ConnectionSecrets } from './connection-secrets.js';
+import { ConnectionsService } from './connections.service.js';
+
+@Module({
+  imports: [CatalogueModule],
+  providers: [ConnectionSecrets, ConnectionsService, RunRecords],
+  exports: [ConnectionSecrets, ConnectionsService],
+})
+export class ConnectionsModule {}

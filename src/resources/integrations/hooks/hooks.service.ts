@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { rateLimited } from '../../../access/rate-limit/rate-limited.js';
+import { RateLimiter } from '../../../access/rate-limit/rate-limiter.js';
+import { isUuid, newId } from '../../../platform/database/ids.js';
+import { Transactions } from '../../../platform/database/transactions.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { JobQueue } from '../../../platform/jobs/job-queue.js';
+import { shown } from '../../../platform/text/names.js';
+import { matchesTrigger } from '../catalogue/matches-trigger.js';
+import type { Verdict } from '../hook-delivery.entity.js';
+import { HookBodyError, HookThread } from '../hook-thread.js';
+import type { HookRequest, Parsed } from '../integration-provider.js';
+import { HookBodies } from './hook-bodies.js';
+import { ACCEPT, HOLD } from './hook-deliveries.sql.js';
+import { HookLog } from './hook-log.js';
+import { HookVerifier, type Sender } from './hook-verifier.js';
+
+/** An object is sent as JSON, a text as it is. */
+export interface HookAnswer {
+  status: number;
+  body: object | string;
+}
+
+type HookEvent = Extract<Parsed, { type: 'event' }>;
+
+/** The queue whose jobs begin the runs of a delivery. */
+const QUEUE = 'automation';
+const TAKEN: HookAnswer = { status: 200, body: { accepted: true } };
+const DUPLICATE: HookAnswer = { status: 200, body: { duplicate: true } };
+/** Characters of what a provider calls a thing. */
+const WORDS = 200;
+
+/** Takes what providers deliver (reference §13): once each, with the work that follows from it in the same transaction. */
+@Injectable()
+export class HooksService {
+  constructor(
+    private readonly bodies: HookBodies,
+    private readonly verifier: HookVerifier,
+    private readonly limiter: RateLimiter,
+    private readonly thread: HookThread,
+    private readonly transactions: Transactions,
+    private readonly jobs: JobQueue,
+    private readonly log: HookLog,
+  ) {}
+
+  /** Throws 401 for all that is not signed for a connection that exists, always with the same words. */
+  async receive(id: string, req: Request): Promise<HookAnswer> {
+    if (!isUuid(id)) throw refused();
+    const receivedAt = new Date();
+    const connectionId = id.toLowerCase();
+    return this.bodies.hold(connectionId, req, (body) =>
+      this.take(connectionId, { headers: req.headers, body, receivedAt }),
+    );
+  }
+
+  private async take(connectionId: string, request: HookRequest): Promise<HookAnswer> {
+    const sender = await this.verifier.senderOf(connectionId, request);
+    // After the signature, so that others cannot use up what a provider may send.
+    const charge = await this.limiter.chargeHook(connectionId, sender !== null);
+    if (!charge.allowed) {
+      this.log.count(sender?.slug ?? null, 'rate_limited');
+      throw rateLimited('deliveries to this address', charge);
+    }
+    if (sender === null) throw refused();
+    const { sha256, payload } = await this.read(sender, request.body);
+    const parsed = sender.provider.parseEvent(request.headers, payload);
+    if (parsed.type === 'event') return this.accept(sender, parsed, sha256, request.body);
+    this.log.note('handshake', sender);
+    return parsed.answer;
+  }
+
+  private async read(sender: Sender, body: Buffer) {
+    try {
+      return await this.thread.read(body, sender.workspaceId);
+    } catch (error) {
+      if (!(error instanceof HookBodyError)) throw error;
+      this.log.note('malformed', sender);
+      throw new ApiError('invalid_body', error.message);
+    }
+  }
+
+  private async accept(sender: Sender, parsed: HookEvent, sha256: string, body: Buffer): Promise<HookAnswer> {
+    const { connectionId, slug, provider } = sender;
+    const { signsId } = provider.describe();
+    const entry = {
+      connectionId,
+      dedupeKey: signsId && parsed.deliveryId !== null ? keyOf(parsed.deliveryId) : sha256,
+      event: inWords(`${slug}.${parsed.event}`),
+      deliveryId: parsed.deliveryId === null ? null : inWords(parsed.deliveryId),
+    };
+    const verdict = await this.transactions.open(async (tx): Promise<Verdict> => {
+      const [held] = await tx.run(HOLD({ connectionId }));
+      // Disconnected since its signature was looked at.
+      if (held === undefined) throw refused();
+      const wanted = held.triggers.some((pattern) => matchesTrigger(pattern, slug, parsed.event));
+      const id = newId();
+      const taken: Verdict = wanted ? 'accepted' : 'no_automation';
+      const inserted = await tx.run(ACCEPT({ ...entry, id, verdict: taken, payload: wanted ? body : null }));
+      if (inserted.length === 0) return 'duplicate';
+      if (wanted) await this.jobs.add(tx, QUEUE, { deliveryId: id }, { workspaceId: sender.workspaceId });
+      return taken;
+    });
+    if (verdict !== 'duplicate') {
+      this.log.count(slug, verdict);
+      return TAKEN;
+    }
+    this.log.note('duplicate', { ...sender, event: entry.event, deliveryId: entry.deliveryId });
+    return DUPLICATE;
+  }
+}
+
+function refused(): ApiError {
+  return new ApiError(
+    'invalid_credential',
+    'There is no such connection, or this delivery is not signed as it expects; see the secret and the clock of the sender.',
+  );
+}
+
+/** An id as the key of the delivery: as it is, if an index takes it. */
+function keyOf(id: string): string {
+  return /^[\x21-\x7e]{1,200}$/.test(id) ? id : createHash('sha256').update(id).digest('hex');
+}
+
+/** What a provider calls a thing, fit for a log, an answer and a column: in one line, nothing hidden. */
+function inWords(text: string): string {
+  return shown(text.slice(0, WORDS).toWellFormed());
+}

@@ -1,0 +1,98 @@
+// Events as a client will see them, and what they amount to.
+import { type Transparency, transparencyWith } from '../../src/platform/config/config-file.js';
+import type { Query } from '../../src/platform/database/sql.js';
+import { TaskEvents, type TaskEventView } from '../../src/resources/tasks/events/task-events.js';
+import type { MessageRow } from '../../src/resources/tasks/messages/message.sql.js';
+import { messageView } from '../../src/resources/tasks/messages/message.view.js';
+import type { TestDatabase } from './database.js';
+import type { MessageBody, PartBody } from './tasks.js';
+
+/** All events of a task. So many are asked for at a time: few, so that reading goes on after an event. */
+export async function readEvents(db: Pick<TestDatabase, 'query'>, taskId: string, limit = 5): Promise<TaskEventView[]> {
+  const sql = {
+    run: async <Row>(query: Query<Row>) => query.rowsOf({ rows: await db.query(query.text, query.values) }),
+  };
+  const events: TaskEventView[] = [];
+  for (;;) {
+    const page = await new TaskEvents().read(sql, taskId, events.at(-1)?.seq ?? 0, limit);
+    events.push(...page);
+    if (page.length < limit) return events;
+  }
+}
+
+/** What each event is called, with what tells it from others of its type. */
+export function told(events: TaskEventView[]): string[] {
+  return events.map((event) => {
+    switch (event.type) {
+      case 'message.created':
+      case 'message.completed':
+        return `${event.type} ${(event as { message: MessageRow }).message.role}`;
+      case 'interaction.settled':
+        return `${event.type} ${(event as { outcome: string }).outcome}`;
+      default:
+        return event.type;
+    }
+  });
+}
+
+interface Folded {
+  message: MessageBody & { createdAt: string };
+  first: number;
+}
+
+/**
+ * The messages that the events amount to, by the rule of reference §17: the last form of each message, ordered by `createdAt`,
+ * then by its first event; a result stands behind its call, what a tool added at the end.
+ */
+export function fold(events: TaskEventView[], transparency: Transparency, origin: string): MessageBody[] {
+  const folded = new Map<string, Folded>();
+  const shown = (row: MessageRow) => messageView(row, { transparency, origin }) as MessageBody & { createdAt: string };
+  for (const event of events) {
+    if ('message' in event) {
+      const message = shown(event.message);
+      if (message.parts.length > 0) {
+        folded.set(message.id, { message, first: folded.get(message.id)?.first ?? event.seq });
+      }
+    } else if ('messageId' in event) {
+      const { call, parts } = event;
+      const { toolCallId } = call;
+      const row = { ...NO_MESSAGE, parts: [{ type: 'tool' as const, toolCallId }, ...parts], invocations: [call] };
+      const news = shown(row).parts.filter(({ type }) => type !== 'tool_call');
+      const known = folded.get(event.messageId);
+      if (known !== undefined) known.message = { ...known.message, parts: withResult(known.message.parts, news) };
+    }
+  }
+  return [...folded.values()]
+    .sort((a, b) => a.message.createdAt.localeCompare(b.message.createdAt) || a.first - b.first)
+    .map(({ message }) => message);
+}
+
+const NO_MESSAGE = { id: '', seq: 0, role: 'assistant', status: 'in_progress', createdById: null, createdByName: null, createdAt: new Date().toISOString() } as const; // prettier-ignore
+
+function withResult(parts: PartBody[], news: PartBody[]): PartBody[] {
+  const isResult = ({ type }: PartBody) => type === 'tool_result';
+  const result = news.find(isResult);
+  const all = parts.flatMap((part) =>
+    part.type === 'tool_call' && part.toolCallId === result?.toolCallId ? [part, result] : [part],
+  );
+  return [...all, ...news.filter((part) => !isResult(part))] as PartBody[];
+}
+
+/** Everything is shown. */
+export const ALL_SHOWN = transparencyWith([
+  'text',
+  'reasoning',
+  'tool_activity',
+  'files',
+  'url_sources',
+  'document_sources',
+  'reasoning_files',
+  'data',
+  'custom',
+  'step_boundaries',
+]);
+
+/** The numbers of the events from 1, without a gap. */
+export function expectNumbered(events: TaskEventView[]): void {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+}
