@@ -52,6 +52,21 @@ describe('integration … of the operator command (reference §13, §16)', () =>
       );
   });
 
+  it('takes no secret by which the provider could sign nothing', async () => {
+    const { workspace } = await makeMember(service);
+    for (const [slug, wrong] of [
+      ['webhook', 'not-base64-secret'],
+      ['webhook', 'whsec_!!!'],
+      ['gitlab', 'whsec_!!!'],
+    ] as const)
+      await expect(connect(slug, workspace.slug, '--secret', wrong)).rejects.toThrow(/^A secret of \w+ is .*Base64/);
+    for (const [slug, right] of [
+      ['webhook', 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYX'],
+      ['gitlab', 'a-secret-token'],
+    ] as const)
+      expect(await connect(slug, workspace.slug, '--secret', right)).toMatchObject({ connection: { secret: right } });
+  });
+
   it('connects each provider once for the workspace and once for each member', async () => {
     const { workspace, user } = await makeMember(service);
     await connect('github', workspace.slug);

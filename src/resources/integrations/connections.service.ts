@@ -90,7 +90,7 @@ export class ConnectionsService implements OnModuleInit {
       const known = this.catalogue.list().map((one) => one.slug);
       throw new OperatorError(`There is no integration '${slug}'. Known: ${known.join(', ')}.`);
     }
-    checkSecret(secret);
+    this.checkSecret(slug, secret);
     const id = newId();
     const sealed = this.secrets.seal(id, secret);
     return this.transactions.open(async (tx) => {
@@ -116,13 +116,16 @@ export class ConnectionsService implements OnModuleInit {
    * Throws {@link OperatorError}.
    */
   async rotate(id: string, overlapSeconds: number, secret = newSecret()): Promise<Connected> {
-    checkSecret(secret);
-    const sealed = isUuid(id) ? this.secrets.seal(id.toLowerCase(), secret) : null;
-    const overlap = overlapSeconds === 0 ? null : overlapSeconds;
-    const [row] =
-      sealed === null ? [] : await this.transactions.run(ROTATE({ id, secret: sealed, overlapSeconds: overlap }));
-    if (row === undefined) return missing(id);
-    return { id: row.id, ...this.address(row.id), secret, previousSecretUntil: row.previousSecretUntil };
+    return this.transactions.open(async (tx) => {
+      const [locked] = isUuid(id) ? await tx.run(LOCK({ id })) : [];
+      if (locked === undefined) return missing(id);
+      this.checkSecret(locked.slug, secret);
+      const sealed = this.secrets.seal(locked.id, secret);
+      const overlap = overlapSeconds === 0 ? null : overlapSeconds;
+      const [row] = await tx.run(ROTATE({ id: locked.id, secret: sealed, overlapSeconds: overlap }));
+      if (row === undefined) return missing(id);
+      return { id: row.id, ...this.address(row.id), secret, previousSecretUntil: row.previousSecretUntil };
+    });
   }
 
   /** Ends a connection with its log and pauses the automations that are bound to it. Throws {@link OperatorError}. */
@@ -147,16 +150,17 @@ export class ConnectionsService implements OnModuleInit {
     await tx.run(DELETE({ id }));
   }
 
+  private checkSecret(slug: string, secret: string): void {
+    if (!SECRET.test(secret)) throw new OperatorError('A secret has 8 to 500 visible ASCII characters.');
+    const { name, secret: own } = this.catalogue.get(slug)?.describe() ?? {};
+    if (own?.form.test(secret) === false) throw new OperatorError(`A secret of ${name} is ${own.words}.`);
+  }
+
   private address(id: string): Address {
     const path = `/hooks/${id}`;
     const { PUBLIC_URL } = this.env.variables;
     return { path, url: PUBLIC_URL === undefined ? null : PUBLIC_URL + path };
   }
-}
-
-function checkSecret(secret: string): void {
-  if (SECRET.test(secret)) return;
-  throw new OperatorError('A secret has 8 to 500 visible ASCII characters.');
 }
 
 function missing(id: string): never {

@@ -44,7 +44,9 @@ WHERE c.id = ${uuid('id')} RETURNING ${CONNECTION}`.rows<Columns>();
 export const EXISTS = sql`SELECT 1 FROM connections WHERE id = ${uuid('id')}`.rows();
 
 /** No delivery comes in and no automation is bound until the transaction ends. */
-export const LOCK = sql`SELECT id FROM connections WHERE id = ${uuid('id')} FOR UPDATE`.rows<{ id: string }>();
+export const LOCK = sql`SELECT id, slug FROM connections WHERE id = ${uuid('id')} FOR UPDATE`.rows<
+  Pick<Connection, 'id' | 'slug'>
+>();
 export const LOCK_OF_USER = sql`
 SELECT id FROM connections WHERE workspace_id = ${uuid('workspaceId')} AND user_id = ${uuid('userId')}
 ORDER BY id FOR UPDATE`.rows<{ id: string }>();

@@ -14,6 +14,8 @@ export interface IntegrationDescription {
   triggerEvents: { name: string; description: string }[];
   /** Whether the signature covers a time or the delivery id. If neither, a hash of the body stands in for the id (reference §13). */
   signsId: boolean;
+  /** What a secret looks like, where not every text is one: `words` end the sentence "a secret of this provider is …". */
+  secret?: { form: RegExp; words: string };
 }
 
 /** A delivery as it arrived. */

@@ -9,7 +9,7 @@ import {
 } from '../integration-provider.js';
 import { eventList, eventOf, textAt } from './payload.js';
 import { headerOf } from './signatures.js';
-import { isSigningSecret, isStandardWebhook } from './standard-webhooks.js';
+import { isSigningSecret, isStandardWebhook, SIGNING_SECRET } from './standard-webhooks.js';
 
 const STATES = (what: string) => ({
   created: `${what} was created.`,
@@ -77,6 +77,10 @@ const DESCRIPTION: IntegrationDescription = {
   }),
   // That of a secret token does not.
   signsId: false,
+  secret: {
+    form: new RegExp(`^(?!whsec_)|${SIGNING_SECRET.form.source}`),
+    words: 'a secret token, or a signing token: whsec_ and Base64',
+  },
 };
 
 /**

@@ -5,6 +5,12 @@ import { headerOf, isFresh, isSigned } from './signatures.js';
 const TOLERANCE_MS = 300_000;
 const PREFIX = 'whsec_';
 
+/** The secrets of {@link isStandardWebhook}. */
+export const SIGNING_SECRET = {
+  form: /^(whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+  words: 'Base64, with or without whsec_ before it',
+};
+
 /** Whether a secret says of itself that it signs by this scheme. */
 export function isSigningSecret(secret: string): boolean {
   return secret.startsWith(PREFIX);

@@ -3,7 +3,7 @@ import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { eventList, eventOf } from './payload.js';
 import { headerOf } from './signatures.js';
-import { isStandardWebhook } from './standard-webhooks.js';
+import { isStandardWebhook, SIGNING_SECRET } from './standard-webhooks.js';
 
 const DESCRIPTION: IntegrationDescription = {
   slug: 'webhook',
@@ -12,6 +12,7 @@ const DESCRIPTION: IntegrationDescription = {
   category: 'other',
   triggerEvents: eventList({ received: 'A delivery arrived. What it is about stands in its payload: use a filter.' }),
   signsId: true,
+  secret: SIGNING_SECRET,
 };
 
 /** Whatever signs its deliveries by Standard Webhooks. All of them are the one event. */
