@@ -65,7 +65,7 @@ export function automations(group: Command): void {
     'shows the automations of a workspace, the oldest first',
   );
   ofWorkspace(verb(group, 'run <id>', run, { words: runInWords })).description(
-    'runs an automation once, in whatever state it is',
+    'runs an automation once, whatever its status',
   );
   ofWorkspace(verb(group, 'pause <id>', pause, { words: oneInWords })).description('pauses an automation');
   ofWorkspace(verb(group, 'resume <id>', resume, { words: oneInWords })).description(

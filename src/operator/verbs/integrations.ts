@@ -39,7 +39,7 @@ const deliveries: Verb = async (services, _options, id) => ({
 
 // Scripts take the first line.
 const secretFirst = ({ connection: { secret, ...rest } }: Made): string =>
-  `${secret}\nEnter this secret at the provider: it is shown once. Deliveries go to the path below, at the address of this service.\n\n${inWords({ connection: rest })}`;
+  `${secret}\nThe provider signs with this secret: enter it there, unless it comes from there. It is shown once. Deliveries go to the path below, at the address of this service.\n\n${inWords({ connection: rest })}`;
 
 /** Seconds. */
 function overlapOf(text: string): number {
@@ -60,10 +60,10 @@ export function integrations(group: Command): void {
     'shows the connections of a workspace and of its members, with their state',
   );
   verb(group, 'rotate <id>', rotate, { words: secretFirst })
-    .description('gives a connection a new secret; the one of before is taken for a while')
+    .description('gives a connection a new secret; the old one stays valid for a while')
     .option(...secret)
     .addOption(
-      new Option('--overlap <24h>', 'how long both secrets are taken, at most 30d; 0 for not at all')
+      new Option('--overlap <duration>', 'how long both secrets are taken, at most 30d; 0 for not at all')
         .argParser(overlapOf)
         .default(DAY, '24h'),
     );

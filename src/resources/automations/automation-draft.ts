@@ -72,7 +72,7 @@ function kindOf(given: ChangeAutomationDto, before: AutomationKind | null): Auto
     throw new ApiError('invalid_field', 'Exactly one of cron, runAt and triggerEvent is expected.');
   }
   if (given.kind == null || given.kind === kind) return kind;
-  const message = `kind: with ${FIELD_OF[kind]} it is ${kind}; leave it out, or give what belongs to ${given.kind}.`;
+  const message = `kind: with ${FIELD_OF[kind]} it is ${kind}; leave it out, or give ${FIELD_OF[given.kind]} instead.`;
   throw new ApiError('invalid_field', message, { param: 'kind' });
 }
 

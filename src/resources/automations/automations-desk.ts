@@ -75,7 +75,9 @@ async function lock(tx: UnitOfWork, workspaceId: string, id: string): Promise<Lo
 }
 
 function unknown(id: string): never {
-  throw new OperatorError(`There is no automation '${id}' in this workspace; 'automation list' shows those that are.`);
+  throw new OperatorError(
+    `There is no automation '${id}' in this workspace; 'automation list' shows those that there are.`,
+  );
 }
 
 function inOperatorsWords(error: unknown): never {

@@ -152,7 +152,7 @@ export class AutomationsController {
   @HttpCode(202)
   @Endpoint({
     summary: 'Run an automation once',
-    description: 'Now, in whatever state it is.',
+    description: 'Now, whatever its status.',
     policy: 'task_execution',
     stores: true,
     scopes: ['automations:write'],

@@ -114,7 +114,7 @@ export class HooksService {
 function refused(): ApiError {
   return new ApiError(
     'invalid_credential',
-    'There is no such connection, or this delivery is not signed as it expects; see the secret and the clock of the sender.',
+    "There is no such connection, or this delivery is not signed as it expects; check the secret and the sender's clock.",
   );
 }
 
