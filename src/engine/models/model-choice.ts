@@ -21,6 +21,9 @@ export function chooseModel(
 function available(models: ModelCatalog, id: string): ModelInfo {
   const model = models.find(id);
   if (model?.status === 'available') return model;
-  const message = `The model "${id}" is not available; GET /v1/models lists those that are.`;
-  throw new ApiError('model_not_available', message, { param: 'model' });
+  // A text of a megabyte, or of several lines, is not repeated.
+  const which = /^[^\p{C}]{1,200}$/u.test(id) ? `The model "${id}"` : 'This model';
+  throw new ApiError('model_not_available', `${which} is not available; GET /v1/models lists those that are.`, {
+    param: 'model',
+  });
 }

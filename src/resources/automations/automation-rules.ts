@@ -29,7 +29,7 @@ export class AutomationRules {
     const { cron, timezone, runAt, triggerEvent, filter, model, effort } = given;
     if (cron != null || timezone != null) checkSchedule(cron ?? '* * * * *', timezone ?? 'UTC', now);
     if (runAt != null) checkAhead(instantOf(runAt), now);
-    if (triggerEvent != null && !this.catalogue.matches(triggerEvent)) throw unknownEvent(triggerEvent);
+    if (triggerEvent != null && !this.catalogue.matches(triggerEvent)) throw unknownEvent();
     if (filter != null) checkExpression(filter);
     if (model != null) chooseModel(this.models, model, effort ?? undefined);
   }
@@ -79,7 +79,7 @@ function refuseFilter(error: unknown): never {
   throw new ApiError('invalid_filter', `filter: ${error.message}`, { param: 'filter' });
 }
 
-function unknownEvent(triggerEvent: string): ApiError {
-  const message = `There is no event "${triggerEvent}"; GET /v1/integrations lists those that start automations.`;
+function unknownEvent(): ApiError {
+  const message = 'triggerEvent: there is no such event; GET /v1/integrations lists those that start automations.';
   return new ApiError('unknown_trigger_event', message, { param: 'triggerEvent' });
 }
