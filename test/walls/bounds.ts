@@ -56,6 +56,8 @@ export const CONFIG: ConfigFile = configFileSchema().parse(given);
 const RESTING_BYTES = 260 * MIB;
 /** So many copies of a body are alive at once: its pieces, the whole of them, the text, and what is parsed of it. */
 const COPIES = 6;
+/** The bodies of deliveries in an API, and what the thread that reads two of them, of 25 MiB each, takes meanwhile. */
+const HOOK_BYTES = 64 * MIB + 200 * MIB;
 /** Descriptors that a process has for itself: DATABASE_URL, Redis, pipes of sandboxes, what it serves. */
 const OWN_DESCRIPTORS = 256;
 /** What one connection may hold that nobody reads from: buffers of a stream and of the socket. */
@@ -80,7 +82,8 @@ export function boundsOf({ processes, tasks, workspaces, groups }: Circumstances
       processes * RESTING_BYTES +
       connections * CONNECTION_BYTES +
       places * (COPIES * MIB + 2 * outputBytes) +
-      uploadBytes,
+      uploadBytes +
+      HOOK_BYTES,
     // Beside them the small parents of the other tenant's commands, and of those that begin and end.
     sandboxes: running * one + 64 * MIB,
     stored: workspaces * storageBytes + MIB,
