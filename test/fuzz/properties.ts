@@ -6,10 +6,14 @@ import type { Got } from './transport.js';
 const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global-Remaining', 'Global-Reset'];
 /** Codes that find fault with the form of a request. */
 const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
+/** What belongs to one trigger of an automation. Of a missing trigger no field is named. */
+const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost)?$/;
 /** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices. */
 const BESIDE: Record<string, RegExp> = {
   'POST /v1/tasks': /^budget\.maxCost$/,
   'PATCH /v1/tasks/{taskId}': /^budget\.maxCost$/,
+  'POST /v1/automations': TRIGGER,
+  'PATCH /v1/automations/{automationId}': TRIGGER,
   'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
 };
@@ -40,5 +44,7 @@ function formProblem({ operation, expected }: Sent, { status, text }: Got): stri
   const { error } = JSON.parse(text) as { error: { code: string; param: string | null; message: string } };
   if (!FORM.includes(error.code)) return null;
   if (BESIDE[operation]?.test(error.param ?? '') === true) return null;
+  // The one id whose form is checked (reference §12).
+  if (error.param === 'automationId') return null;
   return `It is refused for its form (${error.code}), and the document allows it.`;
 }

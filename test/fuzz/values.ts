@@ -41,6 +41,9 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   after: () => ref('messageId'),
   cursor: () => ref('cursor'),
   model: () => fc.constant('runbook'),
+  cron: () => fc.constantFrom('0 0 1 1 *', '30 9 * * MON-FRI'),
+  timezone: () => fc.constantFrom('UTC', 'Europe/Berlin'),
+  integrationSlug: () => fc.constantFrom('github', 'webhook'),
   optionIds: () => fc.subarray(['a', 'b'], { minLength: 1 }),
   content: () =>
     fc.oneof(

@@ -123,7 +123,7 @@ async function makePeople(service: TestApp) {
 /** A little of everything, as a member makes it. */
 async function things(url: string, { key }: Member): Promise<Ids> {
   const client = new Client(url, key.secret);
-  const ids: Ids = { projectId: [], taskId: [], uploadId: [], fileId: [], asset: ['swagger-ui.css'] };
+  const ids: Ids = { projectId: [], taskId: [], uploadId: [], fileId: [], automationId: [], integrationSlug: ['github'], asset: ['swagger-ui.css'] };
   for (const visibility of ['private', 'workspace']) {
     const made = await client.post<{ project: { id: string } }>('/v1/projects', { name: visibility, visibility });
     ids['projectId']?.push(made.body.project.id);
@@ -139,6 +139,11 @@ async function things(url: string, { key }: Member): Promise<Ids> {
   const asking = [{ content: QUESTION }, { content: CHOICE }, { content: COMMAND, approvals: 'writes' }];
   for (const more of [{ attachments, projectId: null }, { attachments }, ...asking]) {
     ids['taskId']?.push((await createTask(client, { content: 'A task.', projectId, ...more })).id);
+  }
+  for (const more of [{}, { projectId }]) {
+    const wish = { name: 'Yearly', content: 'A task.', cron: '0 0 1 1 *', ...more };
+    const made = await client.post<{ automation: { id: string } }>('/v1/automations', wish);
+    ids['automationId']?.push(made.body.automation.id);
   }
   return ids;
 } // prettier-ignore
