@@ -5,7 +5,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { answer } from './demo-answer.mjs';
-import { automations } from './demo-automations.mjs';
 import { Client } from './demo-client.mjs';
 import { Service } from './demo-service.mjs';
 import { Printer } from './demo-view.mjs';
@@ -100,6 +99,8 @@ async function demo(service, printer, { dataDir, outDir, ask, servesOn }) {
   if (finished.status !== 'completed') {
     throw new Error(`the task ended as ${finished.status}: ${finished.statusReason?.message ?? 'no reason given'}`);
   }
+  // Not before: it imports a package, and in a fresh clone there was none when this program began.
+  const { automations } = await import('./demo-automations.mjs');
   await automations(client, service, printer, model.id, async (taskId) => {
     const { status, statusReason } = await follow(client, printer, taskId, { ask, limitSeconds });
     if (status !== 'completed')
