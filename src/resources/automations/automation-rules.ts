@@ -46,14 +46,18 @@ export class AutomationRules {
   }
 
   /** Whether an event with this payload would start a run; null when no payload was given. Throws 400. */
-  async wouldRun({ samplePayload }: CreateAutomationDto, { kind, filter }: AutomationDraft): Promise<boolean | null> {
+  async wouldRun(
+    auth: AuthContext,
+    { samplePayload }: CreateAutomationDto,
+    { kind, filter }: AutomationDraft,
+  ): Promise<boolean | null> {
     if (samplePayload === undefined) return null;
     if (kind !== 'webhook') {
       throw new ApiError('invalid_field', 'samplePayload goes with triggerEvent alone.', { param: 'samplePayload' });
     }
     if (filter === null) return true;
     const body = Buffer.from(JSON.stringify(samplePayload));
-    return this.thread.matches(filter, body).catch(refuseFilter);
+    return this.thread.matches(filter, body, auth.workspaceId).catch(refuseFilter);
   }
 }
 

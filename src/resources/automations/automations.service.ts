@@ -100,7 +100,7 @@ export class AutomationsService {
     const now = await this.states.now(this.transactions);
     const draft = this.draft(given, now);
     // Outside of a transaction: the thread may have others to serve first, and there are ten connections.
-    const wouldRun = await this.rules.wouldRun(given, draft);
+    const wouldRun = await this.rules.wouldRun(auth, given, draft);
     const derived = await this.transactions.open((tx) => this.placed(auth, tx, draft, now));
     const { workspaceId, userId: ownerId, user } = auth;
     const times = { createdAt: now, updatedAt: now };

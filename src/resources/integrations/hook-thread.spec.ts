@@ -5,6 +5,8 @@ import { hookFixture } from '../../../test/harness/hook-signing.js';
 import { HookThread } from './hook-thread.js';
 
 const MIB = 1024 * 1024;
+/** Who asks. */
+const WORKSPACE = 'workspace';
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 /** A list of the item that is just longer than so many bytes. */
 const listOf = (item: string, bytes: number) =>
@@ -14,6 +16,7 @@ describe('The thread of the hooks (contract §13)', () => {
   const thread = new HookThread();
   afterAll(() => thread.onApplicationShutdown());
 
+  const matches = (filter: string, body: Buffer) => thread.matches(filter, body, WORKSPACE);
   const payloadOf = async (value: unknown) => (await thread.read(json(value))).payload;
   /** Of a body above 256 KiB, which is read in the thread. */
   const longPayloadOf = async (value: object) => (await thread.read(json({ ...value, filling: 'x'.repeat(300_000) }))).payload; // prettier-ignore
@@ -130,16 +133,16 @@ describe('The thread of the hooks (contract §13)', () => {
       [`contains(@.action, 'open') | @`, true],
       ['"__proto__"', false],
     ])('%s: %s', async (filter, expected) => {
-      expect(await thread.matches(filter, event)).toBe(expected);
+      expect(await matches(filter, event)).toBe(expected);
     });
 
     it('of the whole payload, not of its upper levels', async () => {
       const deep = json({ a: { b: { c: { d: { e: { f: { g: 'x'.repeat(5_000) } } } } } } });
-      expect(await thread.matches('length(a.b.c.d.e.f.g) == `5000`', deep)).toBe(true);
+      expect(await matches('length(a.b.c.d.e.f.g) == `5000`', deep)).toBe(true);
     });
 
     it('that cannot be evaluated: it says why', async () => {
-      await expect(thread.matches('length(number)', event)).rejects.toMatchObject({
+      await expect(matches('length(number)', event)).rejects.toMatchObject({
         name: 'FilterError',
         message: expect.stringMatching(/^The filter cannot be evaluated\. .*length/),
       });
@@ -150,7 +153,7 @@ describe('The thread of the hooks (contract §13)', () => {
     const list = json({ n: Array.from({ length: 300 }, (_, n) => n) });
 
     it('that has no end: it is stopped after 100 ms, and the next one is asked', async () => {
-      const asked = [ENDLESS, 'n', ENDLESS, '!n'].map((filter) => thread.matches(filter, list));
+      const asked = [ENDLESS, 'n', ENDLESS, '!n'].map((filter) => matches(filter, list));
       const stopped = { status: 'rejected', reason: { name: 'FilterError', message: 'The filter took longer than 100 ms and was stopped.' } }; // prettier-ignore
       expect(await Promise.allSettled(asked)).toMatchObject([
         stopped,
@@ -174,14 +177,14 @@ describe('The thread of the hooks (contract §13)', () => {
 
     it('of the first 65,536 characters of a text, because a search in more of them has no end', async () => {
       const body = json({ text: 'a'.repeat(2 * MIB), sought: `${'a'.repeat(MIB)}b`, ['k'.repeat(MIB)]: 1 });
-      expect(await thread.matches('length(text) == `65536` && length(sought) == `65536`', body)).toBe(true);
-      expect(await thread.matches('length(keys(@)) == `2`', body)).toBe(true);
-      expect(await thread.matches('find_last(text, sought)', body)).toBe(true);
+      expect(await matches('length(text) == `65536` && length(sought) == `65536`', body)).toBe(true);
+      expect(await matches('length(keys(@)) == `2`', body)).toBe(true);
+      expect(await matches('find_last(text, sought)', body)).toBe(true);
     });
 
     it('of a body of 25 MiB: its 100 ms begin when the body is read', async () => {
       const body = listOf(JSON.stringify(hookFixture('gitlab', 'pipeline-failed').body), 25 * MIB);
-      expect(await thread.matches(`[-1].object_attributes.status == 'failed'`, body)).toBe(true);
+      expect(await matches(`[-1].object_attributes.status == 'failed'`, body)).toBe(true);
     }, 60_000);
   });
 
@@ -189,12 +192,12 @@ describe('The thread of the hooks (contract §13)', () => {
     const terminate = jest.spyOn(Worker.prototype, 'terminate');
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
-      expect(await thread.matches('a', json({ a: 1 }))).toBe(true);
+      expect(await matches('a', json({ a: 1 }))).toBe(true);
       jest.advanceTimersByTime(4_999);
       expect(terminate).not.toHaveBeenCalled();
       jest.advanceTimersByTime(1);
       expect(terminate).toHaveBeenCalledTimes(1);
-      expect(await thread.matches('a', json({ a: 1 }))).toBe(true);
+      expect(await matches('a', json({ a: 1 }))).toBe(true);
     } finally {
       jest.useRealTimers();
       terminate.mockRestore();
@@ -203,7 +206,7 @@ describe('The thread of the hooks (contract §13)', () => {
 
   it('stops with the service: what was not answered fails', async () => {
     const one = new HookThread();
-    const asked = [one.matches('a', json({ a: 1 })), one.matches('b', json({ a: 1 }))];
+    const asked = [one.matches('a', json({ a: 1 }), WORKSPACE), one.matches('b', json({ a: 1 }), WORKSPACE)];
     one.onApplicationShutdown();
     const stopped = { status: 'rejected', reason: { message: 'The service is stopping.' } };
     expect(await Promise.allSettled(asked)).toMatchObject([stopped, stopped]);

@@ -45,7 +45,7 @@ export class HookThread implements OnApplicationShutdown {
    * text it sees the first 65,536 characters. Throws {@link FilterError} when it cannot be
    * evaluated, or takes longer than 100 ms, and {@link HookBodyError} as {@link read} does.
    */
-  async matches(filter: string, body: Buffer, share = ''): Promise<boolean> {
+  async matches(filter: string, body: Buffer, share: string): Promise<boolean> {
     const answer = await this.ask({ filter, body }, { share, limitMs: FILTER_MS });
     if ('matches' in answer) return answer.matches;
     throw unexpected(answer);

@@ -53,7 +53,7 @@ export abstract class IntegrationProvider {
 
   /**
    * Whether one of the secrets (two while they are exchanged, else one) signed the body, and the delivery is fresh where the signature
-   * covers a time. It compares in constant time and answers false to whatever is missing or malformed; it throws for a defect alone.
+   * covers a time. It compares in constant time and answers false to anything that is missing or malformed; it throws for a defect alone.
    * Headers and body are a stranger's. A body of 25 MiB must not hold the event loop for 100 ms.
    */
   abstract verify(request: HookRequest, secrets: readonly string[]): boolean | Promise<boolean>;
