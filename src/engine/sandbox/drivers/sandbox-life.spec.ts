@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
-import { newMark, processesWith, sleeps } from '../../../../test/harness/processes.js';
+import { newMark, processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { until } from '../../../../test/harness/until.js';
 
@@ -13,8 +13,6 @@ const LEASE_SECONDS = 8;
 /** Of those that are not. */
 const LONG_LEASE_SECONDS = 12;
 
-const gone = (mark: string, but?: number, within = 10_000) =>
-  until('its processes are gone', () => processesWith(mark).every((pid) => pid === but), { within });
 const kill = (pid: number) => {
   try {
     process.kill(pid, 'SIGKILL');
@@ -105,7 +103,8 @@ function life(driver: DriverName): void {
         const { worker, exited, mark, folder } = await started(600);
         worker.kill('SIGKILL');
         await exited;
-        await gone(mark);
+        // Nothing here says how soon: what is left after 20 s stays, and the message names what it does.
+        await processesGone(mark, 20_000);
         rmSync(folder, { recursive: true });
       });
 
@@ -114,7 +113,8 @@ function life(driver: DriverName): void {
         await passed(LEASE_SECONDS / 3, 'a heartbeat to have come');
         worker.kill('SIGSTOP');
         // From then on others may claim its run.
-        await gone(mark, worker.pid, LEASE_SECONDS * 1000);
+        const others = () => processesWith(mark).filter((pid) => pid !== worker.pid);
+        await until('its processes are gone', () => others().length === 0, { within: LEASE_SECONDS * 1000 });
         worker.kill('SIGCONT');
         expect((await lines.next()).value).toMatch(
           /^Error: The command was cut off from outside; it may have run partly\./,
