@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { endpointOf } from '../../platform/http/endpoint.js';
+import { setTenant } from '../../platform/http/request-turns.js';
 import { setAuth } from './auth.decorator.js';
 import { BearerStrategy } from './bearer.strategy.js';
 
@@ -12,7 +13,9 @@ export class BearerGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (endpointOf(context.getHandler())?.scopes === 'public') return true;
     const req = context.switchToHttp().getRequest<Request>();
-    setAuth(req, await this.strategy.identify(req));
+    const auth = await this.strategy.identify(req);
+    setAuth(req, auth);
+    setTenant(req, auth.workspaceId);
     return true;
   }
 }

@@ -3,9 +3,10 @@ import type { Request, Response } from 'express';
 import { DiskSpace } from '../disk/disk-space.js';
 import { ApiError } from './api-error.js';
 import { EndpointExplorer, type Route } from './endpoint-explorer.js';
-import { invalid, type JsonObject, parseJsonObject } from './json-body.js';
+import { invalid, parseJsonObject } from './json-body.js';
 import { readBody } from './read-body.js';
 import { announcesBody } from './request.js';
+import { RequestTurns } from './request-turns.js';
 
 /**
  * Reads the body after the other guards have let the request in (reference §1), so an unknown caller makes the service parse
@@ -17,6 +18,7 @@ export class BodyGuard implements CanActivate {
   constructor(
     private readonly endpoints: EndpointExplorer,
     private readonly space: DiskSpace,
+    private readonly turns: RequestTurns,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -27,8 +29,11 @@ export class BodyGuard implements CanActivate {
     if (route.contract.stores === true) this.space.require();
     const present = announcesBody(req);
     if (present) welcome(req, http.getResponse());
-    if (route.body === 'json') req.body = await readJson(req, present);
-    else if (route.body === 'none' && present) await expectNothing(req);
+    const bytes = await received(route, req, present);
+    // Between the bytes and their meaning: a slow sender has no turn, and a long body is parsed in one.
+    if (route.takesTurn) await this.turns.begin(req, http.getResponse(), route.contract);
+    if (route.body === 'json') req.body = parseJsonObject(bytes);
+    else if (route.body === 'none') expectNothing(bytes);
     refuseQuery(route, req);
     return true;
   }
@@ -41,10 +46,16 @@ function welcome(req: Request, res: Response): void {
   delete req.headers.expect;
 }
 
-async function readJson(req: Request, present: boolean): Promise<JsonObject> {
-  if (!present) throw invalid('A JSON object is expected as the body.');
-  requireJson(req.headers['content-type'], req.headers['content-encoding']);
-  return parseJsonObject(await readBody(req));
+const NOTHING = Buffer.alloc(0);
+
+/** The body of a route that does not read it itself. */
+function received({ body }: Route, req: Request, present: boolean): Promise<Buffer> | Buffer {
+  if (body === 'stream' || body === 'raw') return NOTHING;
+  if (body === 'json') {
+    if (!present) throw invalid('A JSON object is expected as the body.');
+    requireJson(req.headers['content-type'], req.headers['content-encoding']);
+  }
+  return present ? readBody(req) : NOTHING;
 }
 
 /** 415 for anything but plain JSON in UTF-8. */
@@ -59,8 +70,7 @@ function requireJson(type: string | undefined, encoding: string | undefined): vo
   }
 }
 
-async function expectNothing(req: Request): Promise<void> {
-  const bytes = await readBody(req);
+function expectNothing(bytes: Buffer): void {
   const text = bytes.toString('utf8').trim();
   if (text !== '' && !/^\{\s*\}$/.test(text)) throw invalid('This operation takes no body.');
 }

@@ -7,6 +7,7 @@ import {
   PATH_METADATA,
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/constants.js';
+import { z } from 'zod';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { ExtensionSet } from '../plugins/extension-set.js';
@@ -24,6 +25,8 @@ export interface Route {
   contract: EndpointContract;
   /** `json` when the handler takes a body and the contract says nothing else. */
   body: 'json' | 'none' | 'stream' | 'raw';
+  /** Whether it is one of the requests that a workspace has a few of at once (`RequestTurns`): not where bytes come or go in a stream. */
+  takesTurn: boolean;
   /** Whether the handler takes query parameters at all. */
   takesQuery: boolean;
   /** The classes that the body and the query are checked against. */
@@ -130,6 +133,7 @@ function describe(controller: object, key: string, handler: Handler, path: strin
     path,
     contract,
     body,
+    takesTurn: body !== 'stream' && body !== 'raw' && isJson(contract.answer),
     takesQuery: takes.has(RouteParamtypes.QUERY),
     bodyType: takes.get(RouteParamtypes.BODY) ?? null,
     queryType: takes.get(RouteParamtypes.QUERY) ?? null,
@@ -139,6 +143,12 @@ function describe(controller: object, key: string, handler: Handler, path: strin
 
 function unknownName(route: string, kind: string, name: string, known: readonly string[]): string {
   return `${route} names the ${kind} '${name}', which nobody brings. Known: ${known.join(', ')}. An extension says its own in defineExtension.`;
+}
+
+function isJson(answer: EndpointContract['answer']): boolean {
+  if (answer instanceof z.ZodType) return true;
+  const types = Object.values(answer).flatMap(({ content = {} }) => Object.keys(content));
+  return types.every((type) => type === 'application/json');
 }
 
 function contradiction(contract: EndpointContract, body: string, takes: Takes): string | undefined {

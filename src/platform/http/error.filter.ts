@@ -74,7 +74,9 @@ function decodable(path: string): boolean {
 
 async function answer(error: ApiError, req: Request, res: Response): Promise<void> {
   if (announcesBody(req) && !req.complete) await settleBody(req, res);
-  if (res.headersSent || res.destroyed) return;
+  // What waits for the end of the request hears of it, though nobody reads the answer.
+  if (res.destroyed) return void res.end();
+  if (res.headersSent) return;
   res.removeHeader('Location');
   // The route may have set its own type, and Express would keep it.
   res.removeHeader('Content-Type');

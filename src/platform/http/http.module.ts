@@ -7,12 +7,13 @@ import { EndpointExplorer } from './endpoint-explorer.js';
 import { OpenApi } from './openapi/openapi.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { Pages } from './pages.js';
+import { RequestTurns } from './request-turns.js';
 
 @Global()
 @Module({
   imports: [DiscoveryModule],
   controllers: [OpenApiController],
-  providers: [ConnectionCloser, Connections, EndpointExplorer, OpenApi, Pages],
-  exports: [EndpointExplorer, OpenApi, Pages],
+  providers: [ConnectionCloser, Connections, EndpointExplorer, OpenApi, Pages, RequestTurns],
+  exports: [EndpointExplorer, OpenApi, Pages, RequestTurns],
 })
 export class HttpModule {}

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { readBody } from '../../../platform/http/read-body.js';
+import { Turns } from '../../../platform/http/turns.js';
 
 const MIB = 1024 * 1024;
 /** Of one delivery: as much as GitHub sends. Bytes. */
@@ -16,8 +17,6 @@ interface Waiting {
   readonly connectionId: string;
   bytes: number;
   readonly given: AbortController;
-  /** Lets it be used. */
-  begin?: () => void;
 }
 
 /**
@@ -31,8 +30,7 @@ interface Waiting {
 @Injectable()
 export class HookBodies {
   private readonly waiting = new Set<Waiting>();
-  /** How many bodies of a connection are in use. */
-  private readonly used = new Map<string, number>();
+  private readonly turns = new Turns(AT_ONCE);
   private bytes = 0;
 
   /** Reads a body and has it in memory while `use` runs. Throws 413 above 25 MiB, 503 when there is no room, 400 for one that ends early. */
@@ -46,40 +44,17 @@ export class HookBodies {
         onPiece: (bytes) => this.grow(one, bytes),
         signal: one.given.signal,
       });
-      await this.turn(one);
+      const end = await this.turns.take(connectionId, one.given.signal);
       try {
+        one.given.signal.throwIfAborted();
+        this.waiting.delete(one);
         return await use(body);
       } finally {
-        this.endTurn(connectionId);
+        end();
       }
     } finally {
       this.release(one);
     }
-  }
-
-  private async turn(one: Waiting): Promise<void> {
-    const { connectionId, given } = one;
-    const used = this.used.get(connectionId) ?? 0;
-    if (used < AT_ONCE) this.used.set(connectionId, used + 1);
-    else {
-      await new Promise<void>((resolve, reject) => {
-        one.begin = resolve;
-        given.signal.addEventListener('abort', () => reject(given.signal.reason as Error));
-      });
-    }
-    this.waiting.delete(one);
-  }
-
-  /** The one that has waited longest begins in its place. */
-  private endTurn(connectionId: string): void {
-    for (const next of this.waiting) {
-      if (next.connectionId !== connectionId || next.begin === undefined) continue;
-      this.waiting.delete(next);
-      return next.begin();
-    }
-    const used = (this.used.get(connectionId) ?? 0) - 1;
-    if (used === 0) this.used.delete(connectionId);
-    else this.used.set(connectionId, used);
   }
 
   private grow(one: Waiting, bytes: number): void {

@@ -10,7 +10,7 @@ describe('Turns', () => {
   let ends: Map<string, () => void>;
 
   beforeEach(() => {
-    turns = new Turns();
+    turns = new Turns(4);
     begun = [];
     ends = new Map();
   });
@@ -24,7 +24,7 @@ describe('Turns', () => {
     await settled();
   };
 
-  it('four pieces of a workspace are taken in at once, and the one that waits longest is next', async () => {
+  it('as many of a key are taken at once as it says, and the one that waits longest is next', async () => {
     for (const name of ['1', '2', '3', '4', '5', '6', '7']) void take('a', name);
     await settled();
     expect(begun).toEqual(['1', '2', '3', '4']);
@@ -35,7 +35,7 @@ describe('Turns', () => {
     expect(begun.slice(4)).toEqual(['5', '6', '7']);
   });
 
-  it('a workspace waits for none of another', async () => {
+  it('a key waits for none of another', async () => {
     for (const name of ['1', '2', '3', '4', '5']) void take('a', name);
     void take('b', 'other');
     await settled();

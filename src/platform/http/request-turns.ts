@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ApiError } from './api-error.js';
+import { type EndpointContract, writes } from './endpoint.js';
+import { Turns } from './turns.js';
+
+/** Of the ten connections on which the transactions of requests run, a workspace has half. */
+const WRITES = 5;
+/** Of the eight connections for reads. */
+const READS = 6;
+/** How long a request waits for its turn, in milliseconds. */
+const PATIENCE_MS = 10_000;
+/** Milliseconds. Longer than any statement (30 s, `connectionOptions`): nothing of the request is under way any more. */
+const LOST_MS = 40_000;
+
+const TENANTS = new WeakMap<Request, string>();
+
+/** For the guard that has found out which workspace asks. */
+export function setTenant(req: Request, workspaceId: string): void {
+  TENANTS.set(req, workspaceId);
+}
+
+/**
+ * How many requests of one workspace a process works on at once; the others wait, the one that waits longest is next. Without
+ * it 400 requests of one workspace took all connections and the event loop, and another workspace's request waited 0.4 s, then
+ * five seconds, and was 503 (docs/decisions/0045).
+ */
+@Injectable()
+export class RequestTurns {
+  private readonly reading = new Turns(READS);
+  private readonly writing = new Turns(WRITES);
+
+  /**
+   * Resolves when the request may go on. Its turn ends when its answer is given to the connection. Throws 503 when its turn does not
+   * come in time, which its own workspace alone can bring about.
+   */
+  async begin(req: Request, res: Response, contract: EndpointContract): Promise<void> {
+    const workspaceId = TENANTS.get(req);
+    if (workspaceId === undefined) return;
+    const turns = writes(contract) ? this.writing : this.reading;
+    const end = await (turns.full(workspaceId) ? patiently(turns, workspaceId) : turns.take(workspaceId));
+    endWith(res, end);
+    // Nothing is done for a client that did not wait, and nobody reads this.
+    if (res.destroyed) throw new ApiError('invalid_body', 'The client left before its request had its turn.');
+  }
+}
+
+/** A body that waits is in memory, so none waits for ever. */
+async function patiently(turns: Turns, workspaceId: string): Promise<() => void> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  return turns.take(workspaceId, signal).catch(() => {
+    throw new ApiError('unavailable', 'Too many requests of this workspace are under way; send this one again.');
+  });
+}
+
+/**
+ * The answer ends the turn, and not the end of the connection: a client that closes at once would have all it asks for under
+ * way at once, and one that reads slowly would keep others of its workspace waiting.
+ */
+function endWith(res: Response, end: () => void): void {
+  let ended = false;
+  let lost: NodeJS.Timeout | undefined;
+  const once = () => {
+    clearTimeout(lost);
+    if (!ended) end();
+    ended = true;
+  };
+  const answer = res.end.bind(res) as (...args: unknown[]) => Response;
+  res.end = ((...args: unknown[]) => {
+    once();
+    return answer(...args);
+  }) as Response['end'];
+  // A handler that takes @Res may find its client gone and answer nothing.
+  res.once('close', () => {
+    if (!ended) lost = setTimeout(once, LOST_MS).unref();
+  });
+}

@@ -1,0 +1,60 @@
+// How those who ask for the same thing share a process with all others.
+
+interface Share {
+  taken: number;
+  /** Those whose turn has not come, the one that waits longest first. */
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * Gives out turns: of each key so many at once, and the one that waits longest is next. A key is whose turns they are, such as
+ * the id of a workspace. A turn is handed on in the next round of the event loop, so that what other keys have to do comes
+ * in between, however many of one key wait.
+ */
+export class Turns {
+  private readonly shares = new Map<string, Share>();
+
+  /** @param atOnce turns of one key. */
+  constructor(private readonly atOnce: number) {}
+
+  /**
+   * Resolves when the turn has come, with what ends it; that is called once. Rejects with the reason of `signal` when it is aborted before;
+   * a caller with a signal looks at it once more when it has its turn.
+   */
+  async take(key: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    const share = this.shares.get(key) ?? { taken: 0, waiting: new Set() };
+    this.shares.set(key, share);
+    if (share.taken < this.atOnce) share.taken++;
+    else await handedOn(share, signal);
+    return () => this.end(key, share);
+  }
+
+  /** Whether who asks now has to wait. */
+  full(key: string): boolean {
+    return (this.shares.get(key)?.taken ?? 0) >= this.atOnce;
+  }
+
+  private end(key: string, share: Share): void {
+    const [next] = share.waiting;
+    if (next !== undefined) return next();
+    share.taken--;
+    if (share.taken === 0) this.shares.delete(key);
+  }
+}
+
+function handedOn({ waiting }: Share, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      waiting.delete(begin);
+      reject(signal?.reason as Error);
+    };
+    const begin = () => {
+      waiting.delete(begin);
+      signal?.removeEventListener('abort', leave);
+      setImmediate(resolve);
+    };
+    waiting.add(begin);
+    signal?.addEventListener('abort', leave, { once: true });
+  });
+}

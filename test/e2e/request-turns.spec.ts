@@ -1,0 +1,118 @@
+// While something of one workspace is locked, its requests stand still; those of other workspaces must not.
+import { connect, type Socket } from 'node:net';
+import { bootApp, useService } from '../harness/app.js';
+import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { type Holder, holding, waiting } from '../harness/locks.js';
+import { createProject, patch } from '../harness/projects.js';
+import { until } from '../harness/until.js';
+
+/** More than all connections of requests. */
+const MANY = 30;
+const WRITES = 5;
+
+describe('Requests of one workspace take turns in a process (docs/operating.md, Walls)', () => {
+  let greedy: Member;
+  let other: Member;
+  let project: { id: string };
+  let holder: Holder | undefined;
+
+  const service = useService(() => bootApp());
+  beforeAll(async () => {
+    [greedy, other] = [await makeMember(service), await makeMember(service)];
+    project = await createProject(greedy, { name: 'Locked' });
+  });
+  afterEach(async () => {
+    await holder?.release();
+    holder = undefined;
+  });
+
+  const path = () => `/v1/projects/${project.id}`;
+  const lock = async () => {
+    holder = await holding(service.db, 'SELECT 1 FROM projects WHERE id = $1 FOR UPDATE', [project.id]);
+  };
+  const release = async () => {
+    await holder?.release();
+    holder = undefined;
+  };
+  const rename = (n: number) => patch(greedy.client, path(), { name: `Name ${n}` });
+  const many = <T>(make: (n: number) => T): T[] => Array.from({ length: MANY }, (_, n) => make(n));
+  const stand = (count: number) =>
+    until(`${count} to stand still`, async () => (await waiting(service.db)).length === count);
+
+  it('five writes are under way; another workspace writes meanwhile, and the rest comes when they are over', async () => {
+    await lock();
+    const renamed = many(rename);
+    await stand(WRITES);
+    expect(await createProject(other, { name: 'Free' })).toMatchObject({ name: 'Free' });
+    expect(await waiting(service.db)).toHaveLength(WRITES);
+    await release();
+    expect((await Promise.all(renamed)).map(({ status }) => status)).toEqual(many(() => 200));
+  });
+
+  it('its own reads do not wait for its writes', async () => {
+    await lock();
+    const renamed = many(rename);
+    await stand(WRITES);
+    expect((await greedy.client.get(path())).status).toBe(200);
+    await release();
+    await Promise.all(renamed);
+  });
+
+  it('a client that closes gives no turn back before its request is over, and one that waits is not served', async () => {
+    await service.db.query(`CREATE TABLE written (name text);
+      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES (NEW.name); RETURN NEW; END';
+      CREATE TRIGGER note AFTER UPDATE ON projects FOR EACH ROW EXECUTE FUNCTION note()`);
+    await lock();
+    const sockets = many((n) => begun(n));
+    await stand(WRITES);
+    sockets.forEach((socket) => socket.destroy());
+    await until('the service to have seen them go', async () => (await connections()) < WRITES);
+    const last = rename(1000);
+    await createProject(other, { name: 'Free' });
+    expect(await waiting(service.db)).toHaveLength(WRITES);
+    await release();
+    expect((await last).status).toBe(200);
+    const names = await service.db.query<{ name: string }>('SELECT name FROM written');
+    // The five that were under way, and the last one.
+    expect(names.map(({ name }) => name.replace(/\d+$/, ''))).toEqual([...Array(WRITES).fill('Begun '), 'Name ']);
+  });
+
+  it('one whose turn does not come in ten seconds is 503, and tells when to come again', async () => {
+    await lock();
+    const answers = await Promise.all(many((n) => patch<ErrorBody>(greedy.client, path(), { name: `Name ${n}` })));
+    const last = answers.filter(({ body }) => body.error.message.includes('of this workspace'));
+    expect(last.length).toBeGreaterThan(0);
+    for (const { status, body, headers } of last)
+      expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
+    await release();
+    expect((await rename(1)).status).toBe(200);
+  }, 60_000);
+
+  it('reads that stand still leave connections to the reads of others', async () => {
+    holder = await holding(service.db, 'LOCK TABLE automations IN ACCESS EXCLUSIVE MODE');
+    const lists = many(() => greedy.client.get('/v1/automations'));
+    await until('some to stand still', async () => (await waiting(service.db)).length > 0);
+    for (let n = 0; n < 10; n++) expect((await other.client.get('/v1/projects')).status).toBe(200);
+    await release();
+    expect((await Promise.all(lists)).map(({ status }) => status)).toEqual(many(() => 200));
+  });
+
+  const connections = () =>
+    new Promise<number>((resolve) => service.app.getHttpServer().getConnections((_error, n) => resolve(n)));
+
+  /** A request that is sent, and whose answer nobody reads. */
+  function begun(n: number): Socket {
+    const { hostname, port, host } = new URL(service.url);
+    const body = JSON.stringify({ name: `Begun ${n}` });
+    const lines = [
+      `PATCH ${path()} HTTP/1.1`,
+      `Host: ${host}`,
+      `Authorization: Bearer ${greedy.key.secret}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined).write(`${lines.join('\r\n')}\r\n\r\n${body}`);
+    return socket;
+  }
+});
