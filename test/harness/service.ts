@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { removeReachable } from '../../src/platform/config/reachable.js';
+import { removeReachable, removeTree } from '../../src/platform/config/reachable.js';
 import { freePort } from './ports.js';
 import { sharedRedis } from './shared-redis.js';
 import { until } from './until.js';
@@ -23,7 +23,7 @@ export function temporaryFolder(): { path: string; remove: () => void } {
     // It is closed to others, so what the sandbox's users reach of a DATA_DIR in it (or of itself) lies elsewhere.
     const inside = existsSync(path) ? readdirSync(path) : [];
     for (const dataDir of [path, ...inside.map((name) => join(path, name))]) removeReachable(dataDir);
-    rmSync(path, { recursive: true, force: true });
+    removeTree(path);
   };
   return { path, remove };
 }

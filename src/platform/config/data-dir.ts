@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { ConfigurationError, Env } from './env.js';
-import { removeReachable } from './reachable.js';
+import { removeReachable, removeTree } from './reachable.js';
 
 /**
  * The folder for everything that is not in the database: files, generated secret, embedded server.
@@ -30,7 +30,7 @@ export class DataDir {
   /** Called when the application has closed everything that uses the folder. */
   remove(): void {
     if (!this.temporary) return;
-    rmSync(this.path, { recursive: true, force: true });
+    removeTree(this.path);
     removeReachable(this.path);
   }
 }

@@ -1,7 +1,18 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { canWalk, reachableFolder } from './reachable.js';
+import { canWalk, reachableFolder, removeTree } from './reachable.js';
 
 const STRANGER = 54_321;
 
@@ -47,6 +58,17 @@ describe('what another user can reach', () => {
     expect(canWalk(join(base, 'link'), STRANGER, STRANGER)).toBe(false);
     modes(0o711, 0o711);
     expect(canWalk(join(base, 'link'), STRANGER, STRANGER)).toBe(true);
+  });
+
+  it('is deleted whole, also where its paths are longer than the kernel takes', () => {
+    const deep = join(base, 'deep');
+    const name = 'n'.repeat(250);
+    const make = `const { mkdirSync } = require('node:fs');
+      for (const name of process.argv.slice(1)) (mkdirSync(name), process.chdir(name));`;
+    execFileSync(process.execPath, ['-e', make, deep, ...Array.from({ length: 20 }, () => name)]);
+    expect(() => rmSync(deep, { recursive: true })).toThrow('ENAMETOOLONG');
+    removeTree(deep);
+    expect(existsSync(deep)).toBe(false);
   });
 
   it('lies in DATA_DIR, else in a place of its own below /var/lib', () => {

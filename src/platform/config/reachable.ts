@@ -1,7 +1,8 @@
 // Started by root, the database and the sandbox run as users of their own. Those cannot enter a folder that lies below
 // a closed one (mode 0700, such as root's home); their files then lie in a fixed place, never in a temporary folder.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 const OUTSIDE = '/var/lib/millwright';
@@ -34,7 +35,12 @@ export function makeReachable(folder: string): void {
 
 /** Deletes what lies outside of a temporary `DATA_DIR` on its behalf. */
 export function removeReachable(dataDir: string): void {
-  rmSync(outside(dataDir), { recursive: true, force: true });
+  removeTree(outside(dataDir));
+}
+
+/** Deletes a folder with all that commands made in it: rm(1) manages paths beyond the kernel's 4,096 bytes, `rmSync` does not. */
+export function removeTree(path: string): void {
+  execFileSync('rm', ['-rf', '--', path]);
 }
 
 function outside(dataDir: string): string {
