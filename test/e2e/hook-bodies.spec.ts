@@ -144,6 +144,24 @@ describe('The bodies of deliveries (reference §13)', () => {
     await until('all of it to be forgotten', () => held() === 0);
   }, 60_000);
 
+  it('while 256 MiB of a connection wait for their runs one more is 503; others are taken', async () => {
+    const owner = await makeMember(service);
+    const { path, secret, id } = await connect(service, owner);
+    await automationOn(service, owner, id);
+    await service.db.query(
+      `INSERT INTO hook_deliveries (id, connection_id, dedupe_key, event, payload)
+       SELECT gen_random_uuid(), $1, n::text, 'github.push', convert_to(repeat('x', 32 * 1024 * 1024), 'UTF8')
+       FROM generate_series(1, 8) AS n`,
+      [id],
+    );
+    const { status, body } = await deliver<ErrorBody>(service, path, github(secret));
+    expect([status, body.error.code, body.error.retryable]).toEqual([503, 'unavailable', true]);
+    expect(await entries(service, { id })).toHaveLength(8);
+    expect((await deliver(service, connection.path, github(connection.secret))).status).toBe(200);
+    await service.db.query('UPDATE hook_deliveries SET payload = NULL WHERE connection_id = $1', [id]);
+    expect((await deliver(service, path, github(secret))).text).toBe('{"accepted":true}');
+  }, 60_000);
+
   it('twenty to one connection at once wait for their turn, and none is lost', async () => {
     const { path, secret, id } = connection;
     const before = (await entries(service, { id })).length;

@@ -19,6 +19,7 @@ export type Verdict = (typeof VERDICTS)[number];
 @Index('hook_deliveries_once', ['connectionId', 'dedupeKey'], { unique: true })
 @Index('hook_deliveries_log', ['connectionId', 'id'])
 @Index('hook_deliveries_without_effect', ['connectionId', 'id'], { where: 'dedupe_key IS NULL' })
+@Index('hook_deliveries_waiting', ['connectionId'], { where: 'payload IS NOT NULL' })
 @Index('hook_deliveries_age', ['createdAt'])
 @Check(
   'hook_deliveries_verdict_check',

@@ -28,12 +28,18 @@ export const LOG = sql`
 SELECT ${ENTRY}, ARRAY(${RUNS} ORDER BY r.id) AS "runIds" ${ENTRIES} WHERE c.id = ${uuid('id')} ${LAST}`.jsonRows<DeliveryRow>();
 
 /**
- * Holds a connection, so that its end comes before or after all of this; no row: it has ended. With what its active automations wait for.
+ * Holds a connection, so that its end comes before or after all of this; no row: it has ended. With what its active automations wait for,
+ * and how many bytes of payloads wait for a worker.
  */
 export const HOLD = sql`
 SELECT ARRAY(SELECT DISTINCT a.trigger_event FROM automations a
-  WHERE a.connection_id = c.id AND a.status = 'active' AND a.trigger_event IS NOT NULL) AS triggers
-FROM connections c WHERE c.id = ${uuid('connectionId')} FOR KEY SHARE`.rows<{ triggers: string[] }>();
+  WHERE a.connection_id = c.id AND a.status = 'active' AND a.trigger_event IS NOT NULL) AS triggers,
+  (SELECT coalesce(sum(octet_length(d.payload)), 0)::int FROM hook_deliveries d
+   WHERE d.connection_id = c.id AND d.payload IS NOT NULL) AS "waitingBytes"
+FROM connections c WHERE c.id = ${uuid('connectionId')} FOR KEY SHARE`.rows<{
+  triggers: string[];
+  waitingBytes: number;
+}>();
 
 /** No row for a delivery that was taken before. One that comes at the same moment waits here until the first is committed. */
 export const ACCEPT = sql`

@@ -29,6 +29,8 @@ type HookEvent = Extract<Parsed, { type: 'event' }>;
 const QUEUE = 'automation';
 const TAKEN: HookAnswer = { status: 200, body: { accepted: true } };
 const DUPLICATE: HookAnswer = { status: 200, body: { duplicate: true } };
+/** Bytes of payloads of one connection that wait for a worker: without a bound one tenant fills the disk of all. */
+const WAITING_BYTES = 256 * 1024 * 1024;
 /** Characters of what a provider calls a thing. */
 const WORDS = 200;
 
@@ -97,6 +99,7 @@ export class HooksService {
       const wanted = held.triggers.some((pattern) => matchesTrigger(pattern, slug, parsed.event));
       const id = newId();
       const taken: Verdict = wanted ? 'accepted' : 'no_automation';
+      if (wanted && held.waitingBytes + body.length > WAITING_BYTES) throw tooMuchWaits();
       const inserted = await tx.run(ACCEPT({ ...entry, id, verdict: taken, payload: wanted ? body : null }));
       if (inserted.length === 0) return 'duplicate';
       if (wanted) await this.jobs.add(tx, QUEUE, { deliveryId: id }, { workspaceId: sender.workspaceId });
@@ -109,6 +112,11 @@ export class HooksService {
     this.log.note('duplicate', { ...sender, event: entry.event, deliveryId: entry.deliveryId });
     return DUPLICATE;
   }
+}
+
+/** The provider sends it again, or its owner does. */
+function tooMuchWaits(): ApiError {
+  return new ApiError('unavailable', '256 MiB of deliveries to this address wait for their runs; send it again later.');
 }
 
 function refused(): ApiError {
