@@ -1,19 +1,11 @@
 import { BACKFILL } from '../../src/platform/database/migrations/0016-events.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { ALL_SHOWN, expectNumbered, fold, readEvents, told } from '../harness/events.js';
+import { ALL_SHOWN, EventWatch, fold, readEvents, told } from '../harness/events.js';
 import { upload } from '../harness/files.js';
 import { HandOverModule, SOURCE } from '../harness/hand-over.js';
 import { bash, HeldModel } from '../harness/held-model.js';
-import {
-  call,
-  createTask,
-  finished,
-  type MessageBody,
-  reaches,
-  readMessages,
-  type TaskBody,
-} from '../harness/tasks.js';
+import { call, createTask, finished } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 const BEGUN = ['message.created user', 'task.created', 'message.completed user', 'task.running'];
@@ -28,8 +20,7 @@ interface Row {
 describe('The events of a task (reference §17)', () => {
   let model: HeldModel;
   let member: Member;
-  /** What the API listed when a task had so many events. */
-  const seen: { id: string; events: number; messages: MessageBody[] }[] = [];
+  let watch: EventWatch;
 
   const service = useService(async () => {
     model = await HeldModel.start();
@@ -41,43 +32,23 @@ describe('The events of a task (reference §17)', () => {
   });
   beforeAll(async () => {
     member = await makeMember(service);
+    watch = new EventWatch(service, member.client);
   });
   afterAll(() => model.server.stop());
 
-  // An event never changes afterwards: what was folded at any moment is folded from the same events at the end.
   afterEach(async () => {
     expect(model.held).toEqual([]);
-    for (const { id, events: length, messages } of seen.splice(0)) {
-      const events = await readEvents(service.db, id);
-      expect(fold(events.slice(0, length), ALL_SHOWN, service.url)).toEqual(messages);
-    }
+    await watch.expectUnchanged();
   });
 
-  /** The events so far, which amount to the list of messages at this moment: call it while nothing moves. */
-  const events = async (id: string) => {
-    const found = await readEvents(service.db, id);
-    const messages = await readMessages(member.client, id);
-    expectNumbered(found);
-    expect(fold(found, ALL_SHOWN, service.url)).toEqual(messages);
-    seen.push({ id, events: found.length, messages });
-    return found;
-  };
   const feed = (id: string) =>
     service.db.query<Row>('SELECT seq, type, data FROM workspace_events WHERE task_id = $1 ORDER BY xid, id', [id]);
-  const send = async (id: string, content: string, more = {}) => {
-    expect((await member.client.post(`/v1/tasks/${id}/messages`, { content, ...more })).status).toBe(202);
-  };
-  const answer = async (id: string, task: TaskBody, body: object) => {
-    const given = { interactionId: task.pendingInteraction?.id, ...body };
-    expect((await member.client.post(`/v1/tasks/${id}/interaction`, given)).status).toBe(202);
-  };
-  const waits = (id: string) => reaches(member.client, id, 'awaiting_input');
 
   it('are written with each change: creation, start, step, call, file, answer, end', async () => {
     const file = await upload(service, member, 'bytes');
     const { id } = await createTask(member.client, { content: 'Begin.', attachments: [{ uploadId: file.id }] });
     const first = await model.asked();
-    expect(told(await events(id))).toEqual(BEGUN);
+    expect(told(await watch.events(id))).toEqual(BEGUN);
     first.answer({
       text: 'I write.',
       calls: [
@@ -89,10 +60,10 @@ describe('The events of a task (reference §17)', () => {
     const second = await model.asked();
     const handed = ['file.published', 'file.published', 'tool.completed'];
     const step = ['message.created assistant', 'tool.completed', ...handed, ...handed, 'message.completed assistant'];
-    expect(told(await events(id)).slice(4)).toEqual(step);
+    expect(told(await watch.events(id)).slice(4)).toEqual(step);
     second.answer({ text: 'Done.' });
     await finished(member.client, id);
-    const all = await events(id);
+    const all = await watch.events(id);
     expect(told(all).slice(-2)).toEqual(ANSWERED);
     expect(all[4]).toMatchObject({ usage: { inputTokens: expect.any(Number), reasoningTokens: 0 } });
     expect(all[12]).toMatchObject({ usage: null });
@@ -110,8 +81,8 @@ describe('The events of a task (reference §17)', () => {
     const metadata = { ticket: '7' };
     const { id } = await createTask(member.client, { content: 'Begin.', metadata });
     (await model.asked()).answer(call('ask', { question: 'Why?' }));
-    const { pendingInteraction } = await waits(id);
-    await send(id, 'So.');
+    const { pendingInteraction } = await watch.waits(id);
+    await watch.send(id, 'So.');
     (await model.asked()).answer({ text: 'Done.' });
     const { usage } = await finished(member.client, id);
     const found = await feed(id);
@@ -126,7 +97,7 @@ describe('The events of a task (reference §17)', () => {
       { type: 'task.completed', status: 'completed', ...common },
     ]);
     expect(found.at(-1)?.data['usage']).toEqual(usage);
-    const own = (await events(id)).filter(({ type }) => type.startsWith('task.'));
+    const own = (await watch.events(id)).filter(({ type }) => type.startsWith('task.'));
     expect(own.map(({ seq, type }) => [seq, type])).toEqual(found.map(({ seq, type }) => [seq, type]));
     expect(own).toMatchObject(found.map(({ data }) => ({ data })));
   });
@@ -134,24 +105,24 @@ describe('The events of a task (reference §17)', () => {
   it('of a message that steers come with the write that hands it over', async () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     const first = await model.asked();
-    await send(id, 'This.', { mode: 'steer' });
-    await send(id, 'And that.', { mode: 'steer' });
-    expect(told(await events(id)).slice(4)).toEqual(['message.created user', 'message.created user']);
+    await watch.send(id, 'This.', { mode: 'steer' });
+    await watch.send(id, 'And that.', { mode: 'steer' });
+    expect(told(await watch.events(id)).slice(4)).toEqual(['message.created user', 'message.created user']);
     first.answer(bash('true'));
     const second = await model.asked();
     const read = ['message.completed user', 'message.completed user'];
     const step = ['message.created assistant', ...read, 'tool.completed', 'message.completed assistant'];
-    expect(told(await events(id)).slice(6)).toEqual(step);
+    expect(told(await watch.events(id)).slice(6)).toEqual(step);
     // While a call runs, so that its result hands the message over.
     second.answer(bash('true', 'while [ ! -e go ]; do sleep 0.05; done'));
     await until(
       'the first call to be done',
       async () => told(await readEvents(service.db, id)).at(-1) === 'tool.completed',
     );
-    await send(id, 'Go.', { mode: 'steer' });
-    await send(id, 'Stop.', { mode: 'interrupt' });
+    await watch.send(id, 'Go.', { mode: 'steer' });
+    await watch.send(id, 'Stop.', { mode: 'interrupt' });
     const next = await model.asked();
-    const after = told(await events(id)).slice(11);
+    const after = told(await watch.events(id)).slice(11);
     expect(after).toEqual([
       'message.created assistant',
       'tool.completed',
@@ -166,14 +137,14 @@ describe('The events of a task (reference §17)', () => {
     ]);
     next.answer({ text: 'Done.' });
     await finished(member.client, id);
-    await events(id);
+    await watch.events(id);
   });
 
   it('of a failure say why', async () => {
     const { id } = await createTask(member.client, { content: 'Begin.', budget: { maxSteps: 1 } });
     (await model.asked()).answer(bash('true'));
     expect(await finished(member.client, id)).toMatchObject({ status: 'failed' });
-    const all = await events(id);
+    const all = await watch.events(id);
     expect(told(all).slice(-1)).toEqual(['task.failed']);
     expect(all.at(-1)).toMatchObject({ data: { statusReason: { code: 'budget_exceeded' }, usage: { steps: 1 } } });
   });
@@ -189,7 +160,7 @@ describe('The events of a task (reference §17)', () => {
     await change({});
     await change({ projectId: project.id, budget: { maxSteps: 3 } });
     await member.client.request('DELETE', `/v1/projects/${project.id}`);
-    const own = (await events(id)).slice(6);
+    const own = (await watch.events(id)).slice(6);
     const metadata = { a: 'b' };
     expect(own).toMatchObject([
       { type: 'task.updated', data: { changed: ['title', 'metadata'], projectId: null, metadata } },
@@ -204,20 +175,20 @@ describe('The events of a task (reference §17)', () => {
   it('of tasks from before the log are made of what is there', async () => {
     const { id } = await createTask(member.client, { content: 'Begin.', approvals: 'writes' });
     (await model.asked()).answer(bash('true', 'true'));
-    await answer(id, await waits(id), { decision: 'approve' });
+    await watch.answer(id, await watch.waits(id), { decision: 'approve' });
     const task = await until('the next approval', async () => {
       const found = told(await readEvents(service.db, id));
-      return found.filter((type) => type === 'task.awaiting_input').length === 2 ? waits(id) : null;
+      return found.filter((type) => type === 'task.awaiting_input').length === 2 ? watch.waits(id) : null;
     });
     await service.db.query('DELETE FROM task_events');
     await service.db.query('UPDATE tasks SET last_event = 0');
     await service.db.query(BACKFILL);
     const before = ['message.completed user', 'message.created assistant', 'tool.completed', 'task.awaiting_input'];
-    expect(told(await events(id))).toEqual(before);
-    await answer(id, task, { decision: 'approve' });
+    expect(told(await watch.events(id))).toEqual(before);
+    await watch.answer(id, task, { decision: 'approve' });
     (await model.asked()).answer({ text: 'Done.' });
     await finished(member.client, id);
-    await events(id);
+    await watch.events(id);
   });
 
   it('go with the task; that it was deleted stays in the log of the workspace', async () => {
@@ -233,11 +204,11 @@ describe('The events of a task (reference §17)', () => {
   it('have numbers that each change takes in its turn, however many are under way', async () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     const first = await model.asked();
-    await Promise.all(Array.from({ length: 12 }, (_, n) => send(id, `Message ${n}.`, { mode: 'steer' })));
+    await Promise.all(Array.from({ length: 12 }, (_, n) => watch.send(id, `Message ${n}.`, { mode: 'steer' })));
     first.answer({ text: 'Done.' });
     (await model.asked()).answer({ text: 'Done again.' });
     await finished(member.client, id);
-    const all = await events(id);
+    const all = await watch.events(id);
     const kinds = told(all).filter((type) => type.endsWith('user'));
     expect(kinds).toHaveLength(26);
   });

@@ -4,8 +4,10 @@ import type { Query } from '../../src/platform/database/sql.js';
 import { TaskEvents, type TaskEventView } from '../../src/resources/tasks/events/task-events.js';
 import type { MessageRow } from '../../src/resources/tasks/messages/message.sql.js';
 import { messageView } from '../../src/resources/tasks/messages/message.view.js';
+import type { TestApp } from './app.js';
+import type { Client } from './client.js';
 import type { TestDatabase } from './database.js';
-import type { MessageBody, PartBody } from './tasks.js';
+import { type MessageBody, type PartBody, reaches, readMessages, type TaskBody } from './tasks.js';
 
 /** All events of a task. So many are asked for at a time: few, so that reading goes on after an event. */
 export async function readEvents(db: Pick<TestDatabase, 'query'>, taskId: string, limit = 5): Promise<TaskEventView[]> {
@@ -95,4 +97,46 @@ export const ALL_SHOWN = transparencyWith([
 /** The numbers of the events from 1, without a gap. */
 export function expectNumbered(events: TaskEventView[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+}
+
+/** A task's events and its conversation, as one member sees and moves them. */
+export class EventWatch {
+  /** What the API listed when a task had so many events. */
+  private readonly seen: { id: string; events: number; messages: MessageBody[] }[] = [];
+
+  constructor(
+    private readonly service: Pick<TestApp, 'db' | 'url'>,
+    private readonly client: Client,
+  ) {}
+
+  /** The events so far, which amount to the list of messages at this moment: call it while nothing moves. */
+  async events(id: string): Promise<TaskEventView[]> {
+    const found = await readEvents(this.service.db, id);
+    const messages = await readMessages(this.client, id);
+    expectNumbered(found);
+    expect(fold(found, ALL_SHOWN, this.service.url)).toEqual(messages);
+    this.seen.push({ id, events: found.length, messages });
+    return found;
+  }
+
+  /** An event never changes afterwards: what was folded at any moment is folded from the same events at the end. */
+  async expectUnchanged(): Promise<void> {
+    for (const { id, events: length, messages } of this.seen.splice(0)) {
+      const events = await readEvents(this.service.db, id);
+      expect(fold(events.slice(0, length), ALL_SHOWN, this.service.url)).toEqual(messages);
+    }
+  }
+
+  async send(id: string, content: string, more = {}): Promise<void> {
+    expect((await this.client.post(`/v1/tasks/${id}/messages`, { content, ...more })).status).toBe(202);
+  }
+
+  async answer(id: string, task: TaskBody, body: object): Promise<void> {
+    const given = { interactionId: task.pendingInteraction?.id, ...body };
+    expect((await this.client.post(`/v1/tasks/${id}/interaction`, given)).status).toBe(202);
+  }
+
+  waits(id: string): Promise<TaskBody> {
+    return reaches(this.client, id, 'awaiting_input');
+  }
 }
