@@ -52,21 +52,34 @@ const run: Verb<{ run: { id: string; automationId: string } }> = async (services
   return { run: await desk(services).run(workspace.id, id) };
 };
 
-const listInWords = ({ automations }: { automations: Brief[] }) => inWords({ automations: automations.map(inLines) });
+/** A line of the list. */
+const inLine = ({ id, name, status, cron, timezone, triggerEvent, nextRunAt, lastRunStatus, owner }: Brief) => ({
+  id,
+  name,
+  status,
+  trigger: cron === null ? (triggerEvent ?? 'once') : `${cron} ${timezone}`,
+  nextRunAt,
+  lastRunStatus,
+  owner: owner.name,
+});
+
+const listInWords = ({ automations }: { automations: Brief[] }) => inWords({ automations: automations.map(inLine) });
 const oneInWords = ({ automation }: { automation: Brief }) => inWords({ automation: inLines(automation) });
 const runInWords = (answer: { run: { id: string } }) =>
   `A worker makes this run within a second.\n\n${inWords(answer)}`;
 
 /** Adds the verbs to their group. */
 export function automations(group: Command): void {
-  ofWorkspace(verb(group, 'list', list, { words: listInWords })).description(
-    'shows the automations of a workspace, the oldest first',
-  );
-  ofWorkspace(verb(group, 'run <id>', run, { words: runInWords })).description(
-    'runs an automation once, whatever its status',
-  );
-  ofWorkspace(verb(group, 'pause <id>', pause, { words: oneInWords })).description('pauses an automation');
-  ofWorkspace(verb(group, 'resume <id>', resume, { words: oneInWords })).description(
-    'lets a paused automation go on, from now',
-  );
+  ofWorkspace(verb(group, 'list', list, { words: listInWords }))
+    .description('shows the automations of a workspace, the oldest first')
+    .example('--workspace acme');
+  ofWorkspace(verb(group, 'run <id>', run, { words: runInWords }))
+    .description('runs an automation once, whatever its status')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081 --workspace acme');
+  ofWorkspace(verb(group, 'pause <id>', pause, { words: oneInWords }))
+    .description('pauses an automation')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081 --workspace acme');
+  ofWorkspace(verb(group, 'resume <id>', resume, { words: oneInWords }))
+    .description('lets a paused automation go on, from now')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081 --workspace acme');
 }

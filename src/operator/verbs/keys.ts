@@ -35,6 +35,7 @@ const secretFirst = ({ key: { secret, ...rest } }: { key: NewKey }): string =>
 export function keys(key: Command, scopes: readonly Scope[]): void {
   ofWorkspace(verb(key, 'create', createKey, { words: secretFirst }))
     .description('makes a key for a person or a service account and shows its secret, once')
+    .example('--workspace acme --user ann@acme.example --scopes tasks:read,tasks:write --expires 90d')
     .option('--user <address>', 'whose key it is')
     .option('--service <name>', 'the service account whose key it is')
     .option('--name <name>', 'for the list of keys', 'key')
@@ -44,10 +45,12 @@ export function keys(key: Command, scopes: readonly Scope[]): void {
     const { id } = await workspaceOf(services, options);
     return { keys: await services.get(KeysService).list(id) };
   };
-  ofWorkspace(verb(key, 'list', list)).description(
-    'shows the keys of a workspace, whose they are and when they were used',
-  );
+  ofWorkspace(verb(key, 'list', list))
+    .description('shows the keys of a workspace, whose they are and when they were used')
+    .example('--workspace acme');
   verb(key, 'revoke <id>', async (services, _options, id) => ({
     key: await services.get(KeysService).revoke(id),
-  })).description('ends a key from the next request on');
+  }))
+    .description('ends a key from the next request on')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081');
 }

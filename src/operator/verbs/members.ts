@@ -38,10 +38,12 @@ const removeMember: Verb = async (services, options) => {
 export function members(member: Command): void {
   ofWorkspace(verb(member, 'add', addMember, { words: addedInWords }), { '--user <address>': 'the person' })
     .description('adds a person to a workspace, or changes the role of a member')
+    .example('--workspace acme --user ann@acme.example --role member')
     .addOption(new Option('--role <role>', 'what the member may do').choices(ROLES).makeOptionMandatory())
     .option(...EVEN_LAST_OWNER);
   ofWorkspace(verb(member, 'remove', removeMember), { '--user <address>': 'the member' })
     .description('removes a member, and ends its keys in the workspace')
+    .example('--workspace acme --user ann@acme.example --transfer-to bo@acme.example')
     .option(
       '--transfer-to <address>',
       'the member who gets its projects, tasks, files and automations; else they stay, seen by owners and admins',
@@ -51,5 +53,7 @@ export function members(member: Command): void {
     const { id } = await workspaceOf(services, options);
     return { members: await services.get(MembershipsService).list(id) };
   };
-  ofWorkspace(verb(member, 'list', list)).description('shows the people of a workspace and their roles');
+  ofWorkspace(verb(member, 'list', list))
+    .description('shows the people of a workspace and their roles')
+    .example('--workspace acme');
 }

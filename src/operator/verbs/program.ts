@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { automations } from './automations.js';
+import { Program } from './command.js';
+import { completion } from './completion.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
@@ -10,18 +12,13 @@ import { keys } from './keys.js';
 import { members } from './members.js';
 import { serviceAccounts } from './service-accounts.js';
 import { users } from './users.js';
-import { Program } from './verb.js';
 import { workspaces } from './workspaces.js';
 
 /** Parses a command line, carries it out and prints the answer. Throws a `CommanderError` for a wrong line. */
 export function program(extensions: ExtensionSet): Command {
   const root = new Program(extensions)
-    .description('Operates a Millwright service.')
-    .version(version(), '--version', 'print the version')
-    // Of the root, so that it may stand before and after the verb.
-    .option('--json', 'print one JSON object')
-    .configureHelp({ showGlobalOptions: true })
-    .exitOverride();
+    .description("Operates a Millwright service. In a checkout, 'millwright' is 'npm run --silent cli --'.")
+    .version(version(), '--version', 'print the version');
   const group = (name: string, description: string) => root.command(name).description(description);
   workspaces(group('workspace', 'the tenants'));
   users(group('user', 'the people'));
@@ -31,6 +28,7 @@ export function program(extensions: ExtensionSet): Command {
   integrations(group('integration', 'connections to providers whose events start automations'));
   automations(group('automation', 'tasks that are made by a schedule or an event'));
   doctor(root, extensions);
+  completion(root);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;
 }

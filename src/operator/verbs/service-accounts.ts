@@ -23,9 +23,13 @@ export function serviceAccounts(account: Command): void {
   const name = { '--name <name>': 'the service account' };
   ofWorkspace(verb(account, 'create', create), name)
     .description('makes an account for a program in a workspace')
+    .example('--workspace acme --name nightly')
     .addOption(new Option('--role <role>', 'what the account may do').choices(ROLES).default('member'));
-  ofWorkspace(verb(account, 'list', list)).description('shows the service accounts of a workspace');
+  ofWorkspace(verb(account, 'list', list))
+    .description('shows the service accounts of a workspace')
+    .example('--workspace acme');
   ofWorkspace(verb(account, 'delete', remove), name)
     .description('ends a service account and its keys, for good')
+    .example('--workspace acme --name nightly')
     .option(...EVEN_LAST_OWNER);
 }

@@ -9,6 +9,7 @@ import { Env } from '../../platform/config/env.js';
 import { PLANS } from '../../platform/config/rate-limits.js';
 import { StorageQuota } from '../../resources/files/storage-quota.js';
 import type { StorageUsed } from '../../resources/files/storage-quota.sql.js';
+import { Progress } from './progress.js';
 import { inWords, listOf, ofWorkspace, type Verb, verb, workspaceOf } from './verb.js';
 
 interface Policy {
@@ -57,7 +58,12 @@ const deleteWorkspace: Verb = async (services, options) => {
       `This would end all keys of '${slug}' and delete its projects, tasks, messages and files for good; add --yes to do it.`,
     );
   }
-  await services.get(WorkspaceRemover).remove(id);
+  const progress = new Progress();
+  try {
+    await services.get(WorkspaceRemover).remove(id, (count) => progress.say(`${slug}: ${count} records deleted`));
+  } finally {
+    progress.end();
+  }
   return { deleted: true, id };
 };
 
@@ -68,17 +74,20 @@ export function workspaces(workspace: Command): void {
   });
   verb(workspace, 'create', create, { installs: true })
     .description('makes a workspace')
+    .example("--name 'Acme Mills' --slug acme")
     .requiredOption('--name <name>', 'what people call it')
     .option('--slug <slug>', 'small letters, digits and hyphens; made from the name when not given')
     .addOption(new Option('--plan <plan>', 'DEFAULT_PLAN when not given').choices(PLANS));
-  verb(workspace, 'list', listWorkspaces, { words: workspacesInWords }).description(
-    'shows all workspaces, the oldest first, and what they store',
-  );
+  verb(workspace, 'list', listWorkspaces, { words: workspacesInWords })
+    .description('shows all workspaces, the oldest first, and what they store')
+    .example('');
   ofWorkspace(verb(workspace, 'delete', deleteWorkspace))
     .description('deletes a workspace with all that is in it, for good')
+    .example('--workspace acme --yes')
     .option('--yes', 'really: it cannot be undone');
   ofWorkspace(verb(workspace, 'policy', policy, { words: policyInWords }))
     .description('shows or sets what clients see of the work on a task')
+    .example('--workspace acme --expose text,files')
     .addOption(new Option('--expose <a,b>', `the whole list: ${EXPOSABLE.join(', ')}`).argParser(listOf(EXPOSABLE)))
     .option('--default', 'what the deployment exposes');
 }
