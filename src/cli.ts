@@ -1,18 +1,16 @@
 #!/usr/bin/env -S node --no-opt
 // The operator command (reference §16). It runs beside the service or alone. (`--no-opt`: see scripts/cli.mjs.)
 import 'reflect-metadata';
-import { CommanderError } from 'commander';
 import { EXTENSIONS } from './extensions.js';
-import { program } from './operator/verbs/program.js';
-import { ExtensionSet } from './platform/plugins/extension-set.js';
+import { operate } from './operator/verbs/operate.js';
 
-try {
-  await program(new ExtensionSet(EXTENSIONS)).parseAsync();
-} catch (error) {
-  // Commander has said what is wrong with the line; 2 tells a wrong command from one that failed.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  }
+// `millwright key list | head -1`: the reader has what it wanted.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+const code = await operate(process.argv.slice(2), EXTENSIONS);
+if (code !== 0) {
+  process.exitCode = code;
+  // Services that could not all be made may leave timers or sockets.
+  setTimeout(() => process.exit(), 1000).unref();
 }

@@ -127,7 +127,7 @@ describe('The operator command (reference §16)', () => {
       name: 'Bo',
       createdAt: expect.any(String),
     });
-    expect(await operator.run('user', 'list')).toMatch(/^email: bo@example\.test\nname: Bo$/m);
+    expect(await operator.run('user', 'list')).toMatch(/^ID +EMAIL +NAME +CREATED AT\n[^]*  bo@example\.test +Bo +20[-\dT:]{14}Z$/m);
     const { id } = user as { id: string };
     expect(await operator.json('user', 'delete', '--user', 'BO@example.test')).toEqual({ deleted: true, id });
     expect((await users()).map(({ email }) => email)).not.toContain('bo@example.test');
@@ -193,8 +193,8 @@ describe('The operator command (reference §16)', () => {
     }, 60_000);
     it('what cannot be done ends with 1 and says why on standard error', async () => {
       const { code, out, err } = await operator.spawn('key', 'list', '--workspace', 'nowhere', '--json');
-      expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toMatch(/^There is no workspace 'nowhere'.*\n$/);
+      expect({ code, out }).toEqual({ code: 1, out: `${JSON.stringify({ error: { message: err.trim() } })}\n` });
     }, 60_000);
     it('a wrong command line ends with 2, help and the version with 0', async () => {
       const wrong = [['nothing'], ['key', 'create', '--workspace', 'a', '--user', 'b', '--scopes', 'all:things']];

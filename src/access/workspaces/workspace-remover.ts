@@ -23,13 +23,20 @@ export class WorkspaceRemover {
     this.steps.unshift(...steps);
   }
 
-  /** Ends all keys at once, then what is under way, then the rest. */
-  async remove(id: string): Promise<void> {
+  /**
+   * Ends all keys at once, then what is under way, then the rest.
+   * @param told after each transaction, with how many records have been deleted so far.
+   */
+  async remove(id: string, told: (deleted: number) => void = () => undefined): Promise<void> {
+    let deleted = 0;
+    const some = async (step: EmptyingStep): Promise<number> => {
+      const count = await this.transactions.open((tx) => step(tx, id));
+      told((deleted += count));
+      return count;
+    };
     do {
       await this.transactions.run(END_MEMBERS({ id }));
-      for (const step of this.steps) {
-        while ((await this.transactions.open((tx) => step(tx, id))) > 0);
-      }
+      for (const step of this.steps) while ((await some(step)) > 0);
     } while (!(await this.transactions.open((tx) => finish(tx, id))));
   }
 }

@@ -1,11 +1,9 @@
 // The verbs `automation …` (reference §12, §16).
 import type { Command } from 'commander';
-import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 import { AutomationsDesk } from '../../resources/automations/automations-desk.js';
 import type { AutomationRow } from '../../resources/automations/automations.sql.js';
-import { inWords, ofWorkspace, type Options, type Services, type Verb, verb } from './verb.js';
+import { inWords, ofWorkspace, type Services, type Verb, verb, workspaceOf } from './verb.js';
 
-const workspaceOf = (services: Services, { workspace }: Options) => services.get(WorkspacesService).get(workspace);
 const desk = (services: Services) => services.get(AutomationsDesk, { strict: false });
 
 /** What an operator needs to know of an automation. */
@@ -54,21 +52,34 @@ const run: Verb<{ run: { id: string; automationId: string } }> = async (services
   return { run: await desk(services).run(workspace.id, id) };
 };
 
-const listInWords = ({ automations }: { automations: Brief[] }) => inWords({ automations: automations.map(inLines) });
+/** A line of the list. */
+const inLine = ({ id, name, status, cron, timezone, triggerEvent, nextRunAt, lastRunStatus, owner }: Brief) => ({
+  id,
+  name,
+  status,
+  trigger: cron === null ? (triggerEvent ?? 'once') : `${cron} ${timezone}`,
+  nextRunAt,
+  lastRunStatus,
+  owner: owner.name,
+});
+
+const listInWords = ({ automations }: { automations: Brief[] }) => inWords({ automations: automations.map(inLine) });
 const oneInWords = ({ automation }: { automation: Brief }) => inWords({ automation: inLines(automation) });
 const runInWords = (answer: { run: { id: string } }) =>
   `A worker makes this run within a second.\n\n${inWords(answer)}`;
 
 /** Adds the verbs to their group. */
 export function automations(group: Command): void {
-  ofWorkspace(verb(group, 'list', list, { words: listInWords })).description(
-    'shows the automations of a workspace, the oldest first',
-  );
-  ofWorkspace(verb(group, 'run <id>', run, { words: runInWords })).description(
-    'runs an automation once, whatever its status',
-  );
-  ofWorkspace(verb(group, 'pause <id>', pause, { words: oneInWords })).description('pauses an automation');
-  ofWorkspace(verb(group, 'resume <id>', resume, { words: oneInWords })).description(
-    'lets a paused automation go on, from now',
-  );
+  ofWorkspace(verb(group, 'list', list, { words: listInWords }))
+    .description('shows the automations of a workspace, the oldest first')
+    .example('--workspace acme');
+  ofWorkspace(verb(group, 'run <id>', run, { words: runInWords }))
+    .description('runs an automation once, whatever its status')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081 --workspace acme');
+  ofWorkspace(verb(group, 'pause <id>', pause, { words: oneInWords }))
+    .description('pauses an automation')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081 --workspace acme');
+  ofWorkspace(verb(group, 'resume <id>', resume, { words: oneInWords }))
+    .description('lets a paused automation go on, from now')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081 --workspace acme');
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { type Env, readEnv } from '../../platform/config/env.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { addVerb } from './command.js';
 import { readinessSchema } from '../health/readiness.js';
 
 interface Check {
@@ -19,7 +20,9 @@ const SIGNS = { ok: '✔', warn: '!', fail: '✖' };
 
 /** Adds the verb. It ends with 1 when a check fails. */
 export function doctor(root: Command, extensions: ExtensionSet): void {
-  const command = root.command('doctor').description('shows whether the service here can serve, and what guards it');
+  const command = addVerb(root, 'doctor')
+    .description('shows whether the service here can serve, and what guards it')
+    .example('--json');
   command.action(async () => {
     const checks = await examine(originOf(readEnv(undefined, extensions)));
     const json = command.optsWithGlobals<{ json?: true }>().json === true;

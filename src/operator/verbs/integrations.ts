@@ -1,9 +1,8 @@
 // The verbs `integration …`: connections to providers (reference §13, §16).
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsersService } from '../../access/workspaces/users.service.js';
-import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 import { type Connected, ConnectionsService } from '../../resources/integrations/connections.service.js';
-import { inWords, lifetime, ofWorkspace, type Services, type Verb, verb } from './verb.js';
+import { inWords, lifetime, ofWorkspace, type Services, type Verb, verb, workspaceOf } from './verb.js';
 
 const DAY = 86_400;
 
@@ -14,13 +13,13 @@ interface Made {
 const connections = (services: Services) => services.get(ConnectionsService, { strict: false });
 
 const connect: Verb<Made> = async (services, { workspace, user, secret }, slug) => {
-  const { id: workspaceId } = await services.get(WorkspacesService).get(workspace);
+  const { id: workspaceId } = await workspaceOf(services, { workspace });
   const userId = user === undefined ? null : (await services.get(UsersService).get(user)).id;
   return { connection: await connections(services).connect({ workspaceId, userId, slug, secret }) };
 };
 
-const list: Verb = async (services, { workspace }) => {
-  const { id } = await services.get(WorkspacesService).get(workspace);
+const list: Verb = async (services, options) => {
+  const { id } = await workspaceOf(services, options);
   return { connections: await connections(services).list(id) };
 };
 
@@ -54,23 +53,25 @@ export function integrations(group: Command): void {
   const secret = ['--secret <secret>', 'what the provider signs with, where it makes that itself'] as const;
   ofWorkspace(verb(group, 'connect <slug>', connect, { words: secretFirst }))
     .description('connects a provider and shows the secret and where to deliver to')
+    .example('github --workspace acme')
     .option('--user <address>', "makes it this member's own; else it is the workspace's")
     .option(...secret);
-  ofWorkspace(verb(group, 'list', list)).description(
-    'shows the connections of a workspace and of its members, with their state',
-  );
+  ofWorkspace(verb(group, 'list', list))
+    .description('shows the connections of a workspace and of its members, with their state')
+    .example('--workspace acme');
   verb(group, 'rotate <id>', rotate, { words: secretFirst })
     .description('gives a connection a new secret; the old one stays valid for a while')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081 --overlap 1h')
     .option(...secret)
     .addOption(
       new Option('--overlap <duration>', 'how long both secrets are taken, at most 30d; 0 for not at all')
         .argParser(overlapOf)
         .default(DAY, '24h'),
     );
-  verb(group, 'disconnect <id>', disconnect).description(
-    'ends a connection and pauses the automations that are bound to it',
-  );
-  verb(group, 'deliveries <id>', deliveries).description(
-    'shows the last 100 deliveries to a connection and what became of them',
-  );
+  verb(group, 'disconnect <id>', disconnect)
+    .description('ends a connection and pauses the automations that are bound to it')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081');
+  verb(group, 'deliveries <id>', deliveries)
+    .description('shows the last 100 deliveries to a connection and what became of them')
+    .example('019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081');
 }

@@ -2,10 +2,15 @@
 import { resolve } from 'node:path';
 import { type INestApplicationContext, Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Role } from '../../access/auth/auth-context.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
+import { UsersService } from '../../access/workspaces/users.service.js';
+import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
+import { addVerb, Program, type VerbCommand } from './command.js';
 import { composeCli } from './compose-cli.js';
+import { interruptible } from './interruption.js';
+import { lines, table } from './words.js';
 import { type Env, readEnv } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
 import { isInstallation } from '../../platform/database/embedded/embedded-cluster.js';
@@ -36,18 +41,21 @@ export type Services = Pick<INestApplicationContext, 'get'>;
 /** `argument` is empty where the usage has none, or where an optional one was not given. */
 export type Verb<T extends object = object> = (services: Services, options: Options, argument: string) => Promise<T>;
 
+/** The workspace that `--workspace` names. Throws {@link OperatorError} when there is none. */
+export const workspaceOf = (services: Services, { workspace }: Pick<Options, 'workspace'>) =>
+  services.get(WorkspacesService).get(workspace);
+/** The person whom `--user` names. Throws {@link OperatorError} when there is none. */
+export const userOf = (services: Services, { user = '' }: Options) => services.get(UsersService).get(user);
+
+/** The option by which a verb may take a workspace its last owner; {@link ownerChange} reads it. */
+export const EVEN_LAST_OWNER = ['--yes', 'even when it leaves a workspace without a person as owner'] as const;
+export const ownerChange = ({ yes }: Options) => ({ evenLastOwner: yes === true });
+
 interface VerbSettings<T> {
   /** What people read instead of all fields of the answer. */
   words?: (answer: T) => string;
   /** The verb may make an installation where there is none. */
   installs?: boolean;
-}
-
-/** The root of the command line. It knows the extensions, whose modules its verbs load. */
-export class Program extends Command {
-  constructor(readonly extensions: ExtensionSet) {
-    super('millwright');
-  }
 }
 
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -76,7 +84,7 @@ export function listOf<T extends string>(known: readonly T[], further = '') {
 }
 
 /** A verb about one workspace; `further` are required options too: flags → meaning. */
-export function ofWorkspace(command: Command, further: Record<string, string> = {}): Command {
+export function ofWorkspace<C extends Command>(command: C, further: Record<string, string> = {}): C {
   command.requiredOption('--workspace <slug>', 'the workspace');
   for (const [flags, meaning] of Object.entries(further)) command.requiredOption(flags, meaning);
   return command;
@@ -88,8 +96,8 @@ export function verb<T extends object>(
   usage: string,
   act: Verb<T>,
   { words = inWords, installs = false }: VerbSettings<T> = {},
-): Command {
-  const command = parent.command(usage);
+): VerbCommand {
+  const command = addVerb(parent, usage);
   return command.action(async () => {
     const options = command.optsWithGlobals<Options>();
     const extensions = extensionsOf(command);
@@ -117,26 +125,31 @@ function extensionsOf(command: Command): ExtensionSet {
   return extensionsOf(command.parent);
 }
 
-async function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
+/**
+ * Ctrl-C closes what is open before the process ends: a transaction ends whole or not at all, and a server that was started
+ * stops.
+ */
+function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
   @Module(modules)
   class CliModule {}
-  const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
-  try {
-    return await act(context);
-  } finally {
-    await context.close();
-  }
+  return interruptible(async (interrupted) => {
+    const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
+    try {
+      // It may have come while the services were made.
+      await Promise.race([interrupted, Promise.resolve()]);
+      return await Promise.race([interrupted, act(context)]);
+    } finally {
+      await context.close();
+    }
+  });
 }
 
-/** `name: value` lines; records of a list are separated by an empty line. */
+/** Several records as a table, where the terminal has the room; else, and for one, `name: value` lines. */
 export function inWords(answer: object): string {
-  const blocks = Object.values(answer).flat().filter((item) => typeof item === 'object' && item !== null); // prettier-ignore
-  if (blocks.length === 0) return Array.isArray(Object.values(answer)[0]) ? 'None.' : 'Done.';
-  return blocks.map(lines).join('\n\n');
-}
-
-function lines(record: object): string {
-  return Object.entries(record)
-    .map(([name, value]) => `${name}: ${value instanceof Date ? value.toISOString() : String(value ?? '-')}`)
-    .join('\n');
+  const [first] = Object.values(answer) as unknown[];
+  const records = Object.values(answer).flat().filter((item) => typeof item === 'object' && item !== null) as object[]; // prettier-ignore
+  if (records.length === 0) return Array.isArray(first) ? 'None.' : 'Done.';
+  // A program that reads lines gets whole ones.
+  const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  return (Array.isArray(first) ? table(records, width) : null) ?? records.map(lines).join('\n\n');
 }

@@ -22,6 +22,7 @@ export const VERB_GROUPS: readonly string[] = [
   'integration',
   'automation',
   'doctor',
+  'completion',
 ];
 
 /** Throws {@link ConfigurationError} when a name is taken or malformed. Its own injection token. */

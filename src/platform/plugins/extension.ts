@@ -50,6 +50,8 @@ export interface ExtensionCommand {
   readonly required?: Readonly<Record<string, string>>;
   /** Options that may be given. One without `<…>` is a switch. */
   readonly options?: Readonly<Record<string, string>>;
+  /** What may follow the verb, for its help: `--workspace acme`, or `''` when nothing has to. */
+  readonly example?: string;
   /**
    * Carries it out. Resolves with what is printed, one object of records or lists; throws `OperatorError` for what cannot be done.
    * @param options by name in camelCase, `--by-task` as `byTask`; a switch is true.

@@ -5,6 +5,7 @@ export const REVIEWS_COMMANDS: Record<string, ExtensionCommand> = {
   list: {
     description: 'the reviews of a workspace',
     required: { '--workspace <slug>': 'which workspace' },
+    example: '--workspace acme',
     async run(services, { workspace }) {
       const { id } = await services.get(WorkspacesService).get(String(workspace));
       const reviews = await services.get(ReviewStore).ofWorkspace(id);
@@ -13,6 +14,7 @@ export const REVIEWS_COMMANDS: Record<string, ExtensionCommand> = {
   },
   'delete <id>': {
     description: 'deletes a review',
+    example: '019aa3b5-7d1e-7f00-8a2b-3c4d5e6f7081',
     async run(services, _options, id) {
       await services.get(ReviewStore).delete(id);
       return { deleted: true, id };

@@ -1,0 +1,86 @@
+// How answers look to people: one record as lines, several as a table where the terminal is wide enough for one.
+
+const GAP = '  ';
+const MARKS = /\p{M}/u;
+/** What takes two places in a terminal: East Asian scripts, full-width forms, emoji. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+/** `name: value` lines. */
+export function lines(record: object): string {
+  return Object.entries(record)
+    .map(([name, value]) => `${name}: ${said(value)}`)
+    .join('\n');
+}
+
+/**
+ * A table of records with the same fields, one line each where they fit. Columns with several words are wrapped to fit `width`;
+ * nothing is cut, since an id or an address that is cut is of no use.
+ * @returns null when the narrowest table is wider than `width`.
+ */
+export function table(records: readonly object[], width: number): string | null {
+  const rows = [
+    Object.keys(records[0] ?? {}).map((name) => name.replace(/[A-Z]/g, ' $&').toUpperCase()),
+    ...records.map((record) => Object.values(record).map(brief)),
+  ];
+  const widths = widthsOf(rows, width);
+  return widths && rows.map((row) => lineOf(row, widths)).join('\n');
+}
+
+/** The columns' widths, the widest narrowed first, or null when it is too narrow for the longest words. */
+function widthsOf(rows: readonly string[][], width: number): number[] | null {
+  const columns = (rows[0] ?? []).map((_, index) => rows.map((row) => row[index] ?? ''));
+  const widths = columns.map((column) => Math.max(...column.map(widthOf)));
+  const least = columns.map((column) => Math.max(...column.flatMap((cell) => cell.split(' ').map(widthOf))));
+  const total = () => widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length);
+  while (total() > width) {
+    const spare = widths.map((one, index) => (one > (least[index] ?? 0) ? one : 0));
+    const widest = Math.max(...spare);
+    if (widest === 0) return null;
+    widths[spare.indexOf(widest)] = widest - 1;
+  }
+  return widths;
+}
+
+function lineOf(row: readonly string[], widths: readonly number[]): string {
+  const cells = row.map((cell, index) => wrap(cell, widths[index] ?? 0));
+  const height = Math.max(...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) =>
+    cells
+      .map((cell, index) => pad(cell[line] ?? '', widths[index] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  ).join('\n');
+}
+
+function wrap(text: string, width: number): string[] {
+  const found: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = found.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) found[found.length - 1] = `${last} ${word}`;
+    else found.push(word);
+  }
+  return found;
+}
+
+const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+
+/** How many places a text takes in a terminal. */
+function widthOf(text: string): number {
+  return Array.from(text).reduce((sum, one) => sum + (MARKS.test(one) ? 0 : WIDE.test(one) ? 2 : 1), 0);
+}
+
+/** In a table times are shown to the minute, and lists can be wrapped. */
+const brief = (value: unknown): string =>
+  value instanceof Date ? `${value.toISOString().slice(0, 16)}Z`
+  : Array.isArray(value) ? value.map(said).join(', ')
+  : said(value); // prettier-ignore
+
+/** A value in one line, without what a terminal would carry out: some of it was said by strangers. */
+function said(value: unknown): string {
+  const text =
+    value instanceof Date ? value.toISOString()
+    : typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value)
+    : String(value ?? '-'); // prettier-ignore
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+}

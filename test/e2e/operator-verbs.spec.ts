@@ -1,0 +1,142 @@
+import type { Command } from 'commander';
+import { program } from '../../src/operator/verbs/program.js';
+import { DatabaseServer } from '../../src/platform/database/database-server.js';
+import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
+import { REVIEWS } from '../extensions/reviews/reviews.extension.js';
+import { bootApp, type TestApp } from '../harness/app.js';
+import { createAutomation } from '../harness/automation-requests.js';
+import { Client } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { Operator } from '../harness/operator.js';
+import { temporaryFolder } from '../harness/service.js';
+import { createTask } from '../harness/tasks.js';
+
+/** What the lines below are about. Each round makes a workspace of its own. */
+interface World {
+  slug: string;
+  email: string;
+  key: string;
+  connection: string;
+  /** In the workspace `default`, with reviews of its tasks. */
+  automation: string;
+  reviews: string[];
+}
+
+interface Case {
+  /** What follows the verb. */
+  line: (world: World) => string[];
+  /** What later lines need of the answer. */
+  keep?: (world: World, answer: Record<string, { id: string }>) => void;
+  /** The verb may answer bad news, with exit code 1. */
+  badNews?: true;
+}
+
+const at = ({ slug }: World) => ['--workspace', slug];
+const ann = (world: World) => [...at(world), '--user', world.email];
+const inDefault = ['--workspace', 'default'];
+const NIGHTLY = ['--name', 'nightly'];
+
+/** Every verb, in an order in which they can be tried on one installation. A new verb gets its line here. */
+const CASES: Record<string, Case> = {
+  'workspace create': { line: ({ slug }) => ['--name', 'Acme Mills', '--slug', slug] },
+  'workspace list': { line: () => [] },
+  'workspace policy': { line: (world) => [...at(world), '--expose', 'text,files'] },
+  'user create': { line: ({ email }) => ['--email', email, '--name', 'Ann Miller'] },
+  'user list': { line: () => [] },
+  'member add': { line: (world) => [...ann(world), '--role', 'admin'] },
+  'member list': { line: at },
+  'service-account create': { line: (world) => [...at(world), ...NIGHTLY] },
+  'service-account list': { line: at },
+  'key create': { line: ann, keep: (world, { key }) => (world.key = key?.id ?? '') },
+  'key list': { line: at },
+  'key revoke': { line: ({ key }) => [key] },
+  'integration connect': {
+    line: (world) => ['github', ...at(world)],
+    keep: (world, { connection }) => (world.connection = connection?.id ?? ''),
+  },
+  'integration list': { line: at },
+  'integration rotate': { line: ({ connection }) => [connection, '--overlap', '0'] },
+  'integration deliveries': { line: ({ connection }) => [connection] },
+  'integration disconnect': { line: ({ connection }) => [connection] },
+  'automation list': { line: () => inDefault },
+  'automation pause': { line: ({ automation }) => [automation, ...inDefault] },
+  'automation resume': { line: ({ automation }) => [automation, ...inDefault] },
+  'automation run': { line: ({ automation }) => [automation, ...inDefault] },
+  'reviews list': { line: () => inDefault },
+  'reviews delete': { line: ({ reviews }) => [reviews.pop() ?? ''] },
+  doctor: { line: () => [], badNews: true },
+  completion: { line: () => ['bash'] },
+  'service-account delete': { line: (world) => [...at(world), ...NIGHTLY] },
+  'member remove': { line: ann },
+  'user delete': { line: ({ email }) => ['--user', email] },
+  'workspace delete': { line: (world) => [...at(world), '--yes'] },
+};
+
+const verbsBelow = (command: Command, path: string[] = []): string[] =>
+  command.commands.length === 0
+    ? [path.join(' ')]
+    : command.commands.flatMap((one) => verbsBelow(one, [...path, one.name()]));
+const VERBS = verbsBelow(program(new ExtensionSet([REVIEWS])));
+
+it('Every verb of the operator command, also those of extensions, is tried below', () => {
+  expect(Object.keys(CASES).toSorted()).toEqual(VERBS.toSorted());
+});
+
+// Starting the embedded database for each verb takes about a second.
+const PATIENCE = 180_000;
+
+describe.each(['on the embedded database', 'on a server with DATABASE_URL'])('Every verb works %s', (where) => {
+  const folder = temporaryFolder();
+  const world: World = { slug: '', email: '', key: '', connection: '', automation: '', reviews: [] };
+  let db: TestDatabase;
+  let service: TestApp;
+  let operator: Operator;
+
+  beforeAll(async () => {
+    const env = { DATA_DIR: folder.path, ...(where.includes('embedded') ? { DATABASE_URL: '' } : {}) };
+    db = await createDatabase();
+    service = await bootApp({ env, extensions: [REVIEWS], db });
+    const { url } = service.app.get(DatabaseServer, { strict: false });
+    const { port } = new URL(service.url);
+    operator = new Operator({ db: { url } }, { ...env, PORT: port }, [REVIEWS]);
+    const words = ['key', 'create', ...inDefault, '--user', 'owner@localhost'];
+    const { key } = await operator.json<{ key: { secret: string } }>(...words);
+    const client = new Client(service.url, key.secret);
+    world.automation = (await createAutomation({ client })).id;
+    for (const content of ['One.', 'Two.']) {
+      const { id } = await createTask(client, { content });
+      const made = await client.post<{ review: { id: string } }>(`/v1/tasks/${id}/reviews`, { rating: 5, text: 'Hm.' });
+      world.reviews.push(made.body.review.id);
+    }
+  }, PATIENCE);
+  afterAll(async () => {
+    await db.drop();
+    folder.remove();
+  });
+
+  async function tryAll(name: string, json: boolean): Promise<void> {
+    Object.assign(world, { slug: name, email: `${name}@example.test` });
+    for (const [verb, { line, keep, badNews }] of Object.entries(CASES)) {
+      const asJson = json || keep !== undefined;
+      const words = [...verb.split(' '), ...line(world), ...(asJson ? ['--json'] : [])];
+      const { code, out, err } = await operator.attempt(...words);
+      const done = code === 0 || (badNews === true && code === 1);
+      expect({ words, done, err, answered: out !== '' }).toEqual({ words, done: true, err: '', answered: true });
+      if (!asJson) continue;
+      const answer = JSON.parse(out) as Record<string, { id: string }>;
+      expect(out.trimEnd().split('\n')).toHaveLength(1);
+      keep?.(world, answer);
+    }
+  }
+
+  it('while the service runs, with --json', () => tryAll('running', true), PATIENCE);
+
+  it(
+    'while it does not, in words',
+    async () => {
+      await service.close();
+      await tryAll('stopped', false);
+    },
+    PATIENCE,
+  );
+});
