@@ -1,7 +1,7 @@
 // Things of every place and owner, as rows: what the matrix of roles and visibility asks for.
 import { v7 as uuidv7 } from 'uuid';
 import type { TestApp } from '../harness/app.js';
-import { CALLERS, type CallerKind, makeCaller } from '../harness/callers.js';
+import { CALLERS, type CallerKind, join, makeCaller } from '../harness/callers.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 
@@ -45,12 +45,21 @@ interface Ids {
   ownAutomation: string;
 }
 
-/** One case for each caller, place and name, in a new workspace: the callers are its only members but one. */
-export async function makeCases(service: TestApp, names: readonly string[]): Promise<Map<string, Case[]>> {
+/**
+ * One case for each caller, place and name, in a new workspace. The callers are its only members but one.
+ * @param guests people of other workspaces, who become members of this one too, and callers.
+ */
+export async function makeCases(
+  service: TestApp,
+  names: readonly string[],
+  guests: readonly Member[] = [],
+): Promise<Map<string, Case[]>> {
   const other = await makeMember(service);
   const { workspace } = other;
   const callers: Case['caller'][] = [];
   for (const kind of CALLERS) callers.push({ ...kind, ...(await makeCaller(service, workspace, kind)) });
+  for (const guest of guests)
+    callers.push({ role: 'member', kind: 'person', ...(await join(service, guest, workspace)) });
   const rows = new Rows(workspace.id, await storedBytes(service, other));
   const cases = new Map(
     names.map((name) => [
