@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { attach, upload } from '../harness/files.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
 import { createTask } from '../harness/tasks.js';
 
@@ -48,6 +49,13 @@ describe('Round trips to the database', () => {
 
   it('the messages of a task: the credential, the task with the page', async () => {
     expect(await trips.during(() => member.client.get(`/v1/tasks/${taskId}/messages`))).toBe(2);
+  });
+
+  it('the files of a task: the credential, the page; without a file also whether the task is seen', async () => {
+    const files = `/v1/tasks/${taskId}/files`;
+    expect(await trips.during(() => member.client.get(files))).toBe(3);
+    await attach(service, member, taskId, [(await upload(service, member, 'x')).id]);
+    expect(await trips.during(() => member.client.get(files))).toBe(2);
   });
 
   it('creating a task: the credential, claim of the key with begin, the task, the answer with commit', async () => {

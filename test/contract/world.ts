@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { SCOPES, type Scope } from '../../src/platform/http/endpoint.js';
 import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
-import { bootApp, type TestApp } from '../harness/app.js';
+import { bootApp, type BootOptions, type TestApp } from '../harness/app.js';
 import {
   type Answer,
   Client,
@@ -25,8 +25,8 @@ export class World {
   ) {}
 
   /** A service that does no work, so that nothing changes by itself. */
-  static async make(): Promise<World> {
-    const service = await bootApp();
+  static async make(config: NonNullable<BootOptions['config']> = {}): Promise<World> {
+    const service = await bootApp({ config });
     const routes = service.app.get(EndpointExplorer).routes.map(({ method, path }) => `${method} ${path}`);
     const built = (row: Row) => routes.includes(`${row.method} ${row.path.replace(/\{(\w+)\}/g, ':$1')}`);
     const [member, stranger] = [await makeMember(service), await makeMember(service)];

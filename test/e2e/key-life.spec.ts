@@ -2,6 +2,8 @@ import { KeysService } from '../../src/access/auth/keys.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { bootWorker, useService } from '../harness/app.js';
+import { createAutomation } from '../harness/automation-requests.js';
+import { makeDue, runs } from '../harness/automations.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
@@ -52,10 +54,11 @@ describe('The life of a key (reference §3)', () => {
     expect(Number(expiresAt) - createdAt.getTime()).toBe(lifetimeSeconds * 1000);
   });
 
-  it.each(['Revoking', 'Expiry'])('%s ends the key alone: tasks go on', async (how) => {
+  it.each(['Revoking', 'Expiry'])('%s ends the key alone: tasks and automations go on', async (how) => {
     const member = await makeMember(service);
     const { id } = await createTask(member.client, { content: ASK });
     await reaches(member.client, id, 'awaiting_input');
+    const automation = await createAutomation(member);
     if (how === 'Revoking') await keys().revoke(member.key.id);
     else await service.db.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [member.key.id]);
     expect((await member.client.get(`/v1/tasks/${id}`)).status).toBe(401);
@@ -65,6 +68,8 @@ describe('The life of a key (reference §3)', () => {
     const json = { interactionId: pendingInteraction?.id, content: 'Because.' };
     expect((await client.post(`/v1/tasks/${id}/interaction`, json)).status).toBe(202);
     expect((await finished(client, id)).status).toBe('completed');
+    await makeDue(service.db, automation.id);
+    expect(await runs(service.db, automation.id)).toMatchObject([{ triggerType: 'schedule', status: 'started' }]);
   });
 
   it('removing a member cancels what is queued, running or waits for input, and leaves what is final', async () => {

@@ -3,6 +3,7 @@ import { UsersService } from '../../src/access/workspaces/users.service.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { bootWorker, useService } from '../harness/app.js';
+import { type AutomationBody, createAutomation } from '../harness/automation-requests.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { tablesWith } from '../harness/database.js';
 import { upload } from '../harness/files.js';
@@ -233,7 +234,11 @@ describe('An account that is deleted (reference §3)', () => {
       clients.push(await keyIn(workspace.id, user.id));
     }
     const tasks: TaskBody[] = [];
-    for (const client of clients) tasks.push(await asking({ client }));
+    const automations: AutomationBody[] = [];
+    for (const client of clients) {
+      tasks.push(await asking({ client }));
+      automations.push(await createAutomation({ client }));
+    }
     const project = await createProject({ client: clients[0] ?? other.client }, { name: 'P', visibility: 'workspace' });
     const cancelled = await createTask(clients[0] ?? other.client, { content: 'x' });
     await model.asked();
@@ -248,6 +253,8 @@ describe('An account that is deleted (reference §3)', () => {
       const task = await readTask(client, id);
       expect(task).toMatchObject({ status: 'cancelled', statusReason: { code: 'owner_removed' }, createdBy: nobody });
       expect((await readMessages(client, id))[0]?.createdBy).toEqual(nobody);
+      const { automation } = (await client.get(`/v1/automations/${automations[at]?.id}`)).body;
+      expect(automation).toMatchObject({ status: 'paused', pausedReason: { code: 'owner_removed' }, owner: nobody });
     }
     const { body } = await other.client.get<{ project: ProjectBody }>(`/v1/projects/${project.id}`);
     expect(body.project.owner).toEqual(nobody);

@@ -42,10 +42,11 @@ export class FilesService {
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 
-  /** One page of a task's files, attachments and published ones, newest first. The caller has checked that the client sees the task. */
-  async pageOfTask(taskId: string, page: PageRequest): Promise<{ rows: FileRow[]; nextCursor: string | null }> {
+  /** One page of a task's files, attachments and published ones, newest first; of a task that the caller does not see, none. */
+  async pageOfTask(auth: AuthContext, taskId: string, page: PageRequest) {
     const [createdAt = null, id = null] = page.after ?? [];
-    const rows = await this.database.read.run(PAGE_OF_TASK({ taskId, createdAt, id, limit: page.limit + 1 }));
+    const values = { auth, taskId, createdAt, id, limit: page.limit + 1 };
+    const rows = isUuid(taskId) ? await this.database.read.run(PAGE_OF_TASK(values)) : [];
     return page.cut(rows, byCreation);
   }
 

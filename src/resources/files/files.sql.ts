@@ -31,9 +31,9 @@ CROSS JOIN LATERAL (SELECT f.workspace_id, coalesce(t.project_id, f.project_id) 
   coalesce(t.created_by, f.created_by) AS created_by) owned
 WHERE f.id = ${uuid('id')} AND ${visible('owned')}`.rows<FileRow>();
 
-/** `createdAt` and `id`: the row after which the page begins, null for the first page. */
-export const PAGE_OF_TASK = sql`${SELECT_FILE}
-WHERE f.task_id = ${uuid('taskId')} AND (${timeOrNull('createdAt')} IS NULL
+/** Of a task that the caller sees. `createdAt` and `id`: the row after which the page begins, null for the first page. */
+export const PAGE_OF_TASK = sql`${SELECT_FILE} JOIN tasks t ON t.id = f.task_id
+WHERE ${visible('t')} AND f.task_id = ${uuid('taskId')} AND (${timeOrNull('createdAt')} IS NULL
   OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
 ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
 

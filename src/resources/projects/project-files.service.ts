@@ -26,9 +26,11 @@ export class ProjectFilesService {
 
   /** Newest first. */
   async list(auth: AuthContext, projectId: string, page: PageRequest) {
-    await this.projects.get(auth, projectId);
     const [createdAt = null, id = null] = page.after ?? [];
-    const rows = await this.database.read.run(PAGE({ projectId, createdAt, id, limit: page.limit + 1 }));
+    const values = { auth, projectId, createdAt, id, limit: page.limit + 1 };
+    const rows = isUuid(projectId) ? await this.database.read.run(PAGE(values)) : [];
+    // Without a row the project has no file, or the caller does not see it.
+    if (rows.length === 0 && !(await this.projects.sees(auth, projectId))) throw notFound('project');
     return page.cut(rows, byCreation);
   }
 

@@ -4,9 +4,9 @@ import { bigint, int, sql, text, timeOrNull, uuid, uuidOrNull } from '../../plat
 import { FILE, type FileRow, SELECT_FILE } from '../files/files.sql.js';
 import { room } from '../files/storage-quota.sql.js';
 
-/** `createdAt` and `id`: the row after which the page begins, null for the first page. */
-export const PAGE = sql`${SELECT_FILE}
-WHERE f.project_id = ${uuid('projectId')} AND f.origin = 'project' AND (${timeOrNull('createdAt')} IS NULL
+/** Of a project that the caller sees. `createdAt` and `id`: the row after which the page begins, null for the first page. */
+export const PAGE = sql`${SELECT_FILE} JOIN projects p ON p.id = f.project_id
+WHERE ${VISIBLE_PROJECT} AND f.project_id = ${uuid('projectId')} AND f.origin = 'project' AND (${timeOrNull('createdAt')} IS NULL
   OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
 ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
 

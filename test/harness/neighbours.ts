@@ -1,0 +1,180 @@
+// Two workspaces for the suite that asks for the things of the one with the keys of the other.
+import { randomUUID } from 'node:crypto';
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { type Case, makeCases } from '../contract/places.js';
+import type { World } from '../contract/world.js';
+import type { TestApp } from './app.js';
+import type { Client, Member } from './client.js';
+import { attach, upload } from './files.js';
+import { connect, deliver, github } from './hooks.js';
+import { readPage } from './pages.js';
+import { addProjectFile } from './projects.js';
+
+/** Stands in every text of the one workspace, and in none of the other. */
+export const CANARY = 'canary';
+
+/** The workspace that is asked for. */
+export interface Asked {
+  workspace: Member['workspace'];
+  /** People of it who become members of the other one too: an admin, who stays, and one who was removed. */
+  guests: [both: Member, former: Member];
+  /** Ids of each kind of thing, by the name of the parameter that takes them. */
+  ids: Record<string, string[]>;
+  /** Of each paged collection: the path, and the cursor of its second page, of the admin. */
+  cursors: Map<string, { path: string; cursor: string }>;
+  /** What the admin has sent with {@link SHARED_KEY}, by the operation. */
+  used: Map<string, { path: string; json: Record<string, unknown> }>;
+}
+
+export const SHARED_KEY = randomUUID();
+
+/** A workspace with things in every place, all of whose texts hold {@link CANARY}. */
+export async function makeAsked(world: World): Promise<Asked> {
+  const { service } = world;
+  const cases = [...(await makeCases(service, ['things'])).values()].flat();
+  const [owner, both, former] = ['owner', 'admin', 'member'].map((role) => personOf(cases, role));
+  const [first] = casesOf(cases, both);
+  if (owner === undefined || both === undefined || former === undefined || first === undefined)
+    throw new Error('Nobody.');
+  await mark(service, both);
+  const pages = await fill(service, both, first.ids);
+  await upload(service, former, CANARY, { name: CANARY });
+  const connections = [await connect(service, both), await connect(service, both, { own: true })];
+  for (const { path, secret } of connections) {
+    await deliver(service, path, github(secret, { id: CANARY, body: JSON.stringify({ ref: CANARY }) }));
+  }
+  await service.app.get(MembershipsService).remove(former.workspace.id, former.user.id);
+  // Both workspaces know the guests: their names are no secret of the first.
+  await service.db.query(`UPDATE users SET name = 'Guest' WHERE id = ANY($1)`, [[both.user.id, former.user.id]]);
+  const some = [owner, both, former].flatMap((person) => casesOf(cases, person).filter((_one, n) => n % 8 === 0));
+  return {
+    workspace: both.workspace,
+    guests: [both, former],
+    ids: { ...(await idsOf(service, both, some)), connectionId: connections.map(({ id }) => id) },
+    cursors: await cursors(world, both.client, pages),
+    used: await useKeys(world, both.client, first.ids),
+  };
+}
+
+function personOf(cases: readonly Case[], role: string): Case['caller'] | undefined {
+  return cases.find(({ caller }) => caller.role === role && caller.kind === 'person')?.caller;
+}
+
+/** Things in a private project of the person's own come first, things without a project last. */
+function casesOf(cases: readonly Case[], person: Case['caller'] | undefined): Case[] {
+  return cases.filter(({ caller }) => caller === person);
+}
+
+/** Puts the canary into what the rows were made with. */
+async function mark({ db }: TestApp, { workspace }: Member): Promise<void> {
+  const texts = {
+    projects: `name = $2, description = $2`,
+    tasks: `title = $2, result_text = $2, metadata = jsonb_build_object($2, $2)`,
+    automations: `name = $2, content = $2`,
+    files: `name = $2`,
+  };
+  for (const [table, set] of Object.entries(texts)) {
+    await db.query(`UPDATE ${table} SET ${set.replaceAll('$2', '$2::text')} WHERE workspace_id = $1`, [workspace.id, CANARY]); // prettier-ignore
+  }
+  const OF = 'task_id IN (SELECT id FROM tasks WHERE workspace_id = $1)';
+  await db.query(`UPDATE interactions SET question = $2 WHERE ${OF}`, [workspace.id, CANARY]);
+  await db.query(`UPDATE workspaces SET name = $2, slug = $2 WHERE id = $1`, [workspace.id, CANARY]);
+  await db.query(
+    `UPDATE users SET name = $2 || ' ' || id WHERE id IN (SELECT user_id FROM memberships WHERE workspace_id = $1)`,
+    [workspace.id, CANARY],
+  );
+}
+
+type Pages = Record<string, string>;
+
+/** Two of everything that is read page by page; the paths by their templates. */
+async function fill(service: TestApp, member: Member, { project, task, automation }: Case['ids']): Promise<Pages> {
+  const { client } = member;
+  const { id: uploadId } = await upload(service, member, CANARY, { name: CANARY });
+  await attach(service, member, task, [uploadId, uploadId]);
+  for (let n = 0; n < 2; n += 1) {
+    await addProjectFile(service, member, project ?? '', CANARY, CANARY);
+    // It answers the question; the second one waits.
+    await client.post(`/v1/tasks/${task}/messages`, { content: CANARY });
+    await client.post(`/v1/automations/${automation}/run`);
+  }
+  return {
+    '/v1/projects/{projectId}/files': `/v1/projects/${project}/files`,
+    '/v1/tasks/{taskId}/files': `/v1/tasks/${task}/files`,
+    '/v1/tasks/{taskId}/messages': `/v1/tasks/${task}/messages`,
+    '/v1/automations/{automationId}/runs': `/v1/automations/${automation}/runs`,
+  };
+}
+
+async function idsOf({ db }: TestApp, { workspace, key }: Member, cases: Case[]): Promise<Asked['ids']> {
+  const some = cases.map(({ ids }) => ids);
+  const all = async (sql: string) => (await db.query<{ id: string }>(sql, [workspace.id])).map(({ id }) => id);
+  const inCapitals = (ids: string[]) => [...ids, ...ids.slice(0, 1).map((id) => id.toUpperCase())];
+  return {
+    projectId: inCapitals(some.flatMap(({ project }) => project ?? [])),
+    taskId: inCapitals(some.map(({ task }) => task)),
+    automationId: inCapitals(some.map(({ automation }) => automation)),
+    fileId: inCapitals(some.flatMap(({ taskFile, projectFile }) => [taskFile, projectFile])),
+    interactionId: some.map(({ interaction }) => interaction),
+    uploadId: await all('SELECT id FROM uploads WHERE workspace_id = $1'),
+    messageId: await all(
+      'SELECT m.id FROM messages m JOIN tasks t ON t.id = m.task_id WHERE t.workspace_id = $1 LIMIT 3',
+    ),
+    userId: await all('SELECT user_id AS id FROM memberships WHERE workspace_id = $1 LIMIT 3'),
+    keyId: [key.id],
+  };
+}
+
+/** Every collection of the endpoint table that has a second page. */
+async function cursors({ rows }: World, client: Client, pages: Pages): Promise<Asked['cursors']> {
+  const found: Asked['cursors'] = new Map();
+  for (const { path: template } of rows.filter((row) => row.pages !== undefined)) {
+    const path = pages[template] ?? template;
+    if (path.includes('{')) throw new Error(`How is ${template} filled? Say it in test/harness/neighbours.ts.`);
+    const { nextCursor } = await readPage(client, path, { limit: '1' });
+    if (nextCursor === null) throw new Error(`${path} has only one page: fill it in test/harness/neighbours.ts.`);
+    found.set(template, { path, cursor: nextCursor });
+  }
+  return found;
+}
+
+/** Every operation that takes an Idempotency-Key, carried out with one and the same. */
+async function useKeys({ rows }: World, client: Client, ids: Case['ids']): Promise<Asked['used']> {
+  const found: Asked['used'] = new Map();
+  const headers = { 'Idempotency-Key': SHARED_KEY };
+  for (const { method, path: template, body } of rows.filter((row) => row.key !== null)) {
+    const path = template.replace('{taskId}', ids.ownTask).replace('{automationId}', ids.ownAutomation);
+    const json = { ...(body as object) } as Record<string, unknown>;
+    const answer = await client.request(method, path, { headers, ...(body === undefined ? {} : { json }) });
+    // The answer to a question has a suite of its own: here it is refused, and the key stays free.
+    if (answer.status >= 300 && !template.endsWith('/interaction')) throw new Error(`${path}: ${answer.text}`);
+    found.set(`${method} ${template}`, { path, json });
+  }
+  return found;
+}
+
+/**
+ * What belongs to a workspace, table by table, as one digest each; not the last use of a key, which is noted later, and not the audit
+ * log, which is sealed later.
+ */
+export async function belongings({ db }: TestApp, workspaceId: string): Promise<Record<string, string>> {
+  const of = (table: string) => `(SELECT id FROM ${table} WHERE workspace_id = $1)`;
+  const ways = { workspace_id: '($1)', task_id: of('tasks'), automation_id: of('automations'), connection_id: of('connections') }; // prettier-ignore
+  const columns = await db.query<{ table: string; column: keyof typeof ways }>(
+    `SELECT c.table_name AS table, c.column_name AS column FROM information_schema.columns c
+     JOIN information_schema.tables t USING (table_schema, table_name)
+     WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.column_name = ANY($1)
+       AND c.table_name NOT LIKE 'audit%'`,
+    [Object.keys(ways)],
+  );
+  const found: Record<string, string> = {};
+  for (const { table, column } of columns) {
+    const [row] = await db.query<{ digest: string }>(
+      `SELECT md5(string_agg(r, ',' ORDER BY r)) || ' ' || count(*) AS digest
+       FROM (SELECT (to_jsonb(t) - 'last_used_at')::text AS r FROM ${table} t WHERE t.${column} IN ${ways[column]}) all_rows`,
+      [workspaceId],
+    );
+    found[`${table} by ${column}`] = row?.digest ?? '';
+  }
+  return found;
+}
