@@ -80,7 +80,9 @@ const brief = (value: unknown): string =>
 function said(value: unknown): string {
   const text =
     value instanceof Date ? value.toISOString()
-    : typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value)
-    : String(value ?? '-'); // prettier-ignore
+    : Array.isArray(value) ? value.map(said).join(',')
+    : typeof value === 'string' ? value
+    : value === null || value === undefined ? '-'
+    : JSON.stringify(value); // prettier-ignore
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }
