@@ -12,7 +12,10 @@ import { EventLogModule } from './platform/events/event-log.module.js';
 import { OccurrencesModule } from './work/occurrences/occurrences.module.js';
 import { EventsModule } from './platform/events/events.module.js';
 import { RunsModule } from './work/runs/runs.module.js';
+import { AgentEngine } from './engine/agent/agent-engine.js';
+import { Sandbox } from './engine/sandbox/sandbox.js';
 import { FilesModule } from './resources/files/files.module.js';
+import { StorageDriver } from './resources/files/storage/storage-driver.js';
 import { HealthModule } from './operator/health/health.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
@@ -20,6 +23,7 @@ import { IntegrationsModule } from './resources/integrations/integrations.module
 import { ModelsModule } from './engine/models/models.module.js';
 import { PipelineModule } from './pipeline.js';
 import type { ExtensionSet } from './platform/plugins/extension-set.js';
+import { checkChoice } from './platform/plugins/plugin.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
@@ -37,6 +41,7 @@ type Modules = NonNullable<ModuleMetadata['imports']>;
  * of `src/extensions.ts`.
  */
 export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modules } {
+  checkChoices(env);
   const ground: Modules = [
     ConfigModule.with(env, extensions),
     DiskModule,
@@ -62,4 +67,12 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
   ];
   const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule] : [];
   return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...extensions.modules] };
+}
+
+/** Before the embedded database starts: what a variable chooses is a class that an import above, or an extension, has brought. */
+function checkChoices({ runsWork, variables: { STORAGE, SANDBOX, AGENT_ENGINE } }: Env): void {
+  checkChoice(StorageDriver, 'STORAGE', STORAGE);
+  if (!runsWork) return;
+  checkChoice(Sandbox, 'SANDBOX', SANDBOX, ['auto']);
+  checkChoice(AgentEngine, 'AGENT_ENGINE', AGENT_ENGINE);
 }

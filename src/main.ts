@@ -1,5 +1,7 @@
 // Starts one process for its ROLE. The port opens only when everything is ready.
 import 'reflect-metadata';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -19,6 +21,7 @@ const BACKLOG = 4096;
 try {
   // Imported late: composing it reads the environment, and a wrong value is answered below, without a stack.
   const { AppModule, env } = await import('./app.module.js');
+  await checkHost(env);
   const { LOG_LEVEL } = env.variables;
   const verbose = LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace';
   const terminal = process.stdout.isTTY ? new TerminalLines(process.stdout, verbose) : undefined;
@@ -40,6 +43,19 @@ try {
   process.exitCode = 1;
   // A failed boot may leave timers or sockets of modules that did start.
   setTimeout(() => process.exit(1), 1000).unref();
+}
+
+/** Before the embedded database starts: a host that is not of this machine would be found out last, at {@link listen}. */
+async function checkHost({ variables: { HOST } }: Env): Promise<void> {
+  const probe = createServer().listen(0, HOST);
+  try {
+    await once(probe, 'listening');
+  } catch (error) {
+    throw new ConfigurationError(
+      `HOST: an address of this machine is expected, and ${HOST} is none (${(error as Error).message}).`,
+    );
+  }
+  probe.close();
 }
 
 async function listen(app: NestExpressApplication, { variables: { HOST, PORT } }: Env): Promise<void> {

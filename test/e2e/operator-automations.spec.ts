@@ -21,7 +21,7 @@ describe('automation … of the operator command (reference §12, §16)', () => 
     expect(automations.map(({ id }) => id)).toEqual(made.map(({ id }) => id));
     expect(automations[0]).toMatchObject({ name: 'A', status: 'active', nextRunAt: made[0]?.nextRunAt, owner: { id: user.id } }); // prettier-ignore
     const words = await new Operator(service).run('automation', 'list', '--workspace', workspace.slug);
-    expect(words).toMatch(/^ID +NAME +STATUS +TRIGGER .*\n[-\da-f]{36}  A +active +\S+ \S+ \* \* \S+ /);
+    expect(words).toMatch(/^ID +NAME +STATUS +TRIGGER .*\n[-\da-f]{36} {2}A +active +\S+ \S+ \* \* \S+ /);
     const { workspace: empty } = await makeMember(service);
     expect(await json('list', '--workspace', empty.slug)).toEqual({ automations: [] });
   });

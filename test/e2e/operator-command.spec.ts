@@ -127,7 +127,9 @@ describe('The operator command (reference §16)', () => {
       name: 'Bo',
       createdAt: expect.any(String),
     });
-    expect(await operator.run('user', 'list')).toMatch(/^ID +EMAIL +NAME +CREATED AT\n[^]*  bo@example\.test +Bo +20[-\dT:]{14}Z$/m);
+    expect(await operator.run('user', 'list')).toMatch(
+      /^ID +EMAIL +NAME +CREATED AT\n[^]* {2}bo@example\.test +Bo +20[-\dT:]{14}Z$/m,
+    );
     const { id } = user as { id: string };
     expect(await operator.json('user', 'delete', '--user', 'BO@example.test')).toEqual({ deleted: true, id });
     expect((await users()).map(({ email }) => email)).not.toContain('bo@example.test');

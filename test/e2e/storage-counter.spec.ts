@@ -152,6 +152,6 @@ describe('What a workspace stores is counted (reference §14)', () => {
       { usedBytes: 1000, limitBytes: 2 ** 30 },
       { usedBytes: 0, limitBytes: null },
     ]);
-    expect(await operator.run('workspace', 'list')).toMatch(/  1000 bytes, of 1073741824$/m);
+    expect(await operator.run('workspace', 'list')).toMatch(/ {2}1000 bytes, of 1073741824$/m);
   });
 });

@@ -4,7 +4,7 @@ import { Body, Controller, Get, Module, Post, type Type } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { configSection, defineExtension, Endpoint, errorCode, type Extension, named } from 'millwright';
 import { z } from 'zod';
-import { Entity, PrimaryColumn } from 'typeorm';
+import { Entity, ManyToOne, PrimaryColumn } from 'typeorm';
 import { ENTITIES } from '../../src/entities.js';
 import { program } from '../../src/operator/verbs/program.js';
 import { readEnv } from '../../src/platform/config/env.js';
@@ -127,6 +127,15 @@ describe('A name that is taken, or wrong, stops the boot with a sentence that sa
     class Keyless {}
     const booted = bootApp({ extensions: [extension('a', { entities: [Keyless] })] });
     await expect(booted).rejects.toThrow(/^Entity "Keyless" does not have a primary column/);
+    @Entity('lost')
+    class Lost {
+      @ManyToOne(() => {
+        throw new TypeError('nothing to relate to');
+      })
+      other?: object;
+    }
+    const lost = bootApp({ extensions: [extension('a', { entities: [Lost] })] });
+    await expect(lost).rejects.toThrow(/^nothing to relate to/);
   });
 
   it('a figure', async () => {

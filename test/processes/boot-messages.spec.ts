@@ -44,6 +44,24 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
     }
   }, 60_000);
 
+  it('the listen address is none of this machine, and the database has not been asked for', async () => {
+    const said = await refusal({ HOST: '192.0.2.1', DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' });
+    expect(said).toContain('HOST: an address of this machine is expected, and 192.0.2.1 is none');
+  }, 60_000);
+
+  it.each([
+    ['SANDBOX', 'one of auto, bubblewrap, namespaces, none is expected.'],
+    ['STORAGE', 'one of local is expected.'],
+    ['AGENT_ENGINE', 'one of loop is expected.'],
+  ])(
+    '%s names nothing that exists, and the database has not been asked for',
+    async (variable, expected) => {
+      const said = await refusal({ [variable]: 'foo', DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' });
+      expect(said).toBe(`${variable}: ${expected}`);
+    },
+    60_000,
+  );
+
   it('DATA_DIR cannot be made', async () => {
     const file = join(folder.path, 'file');
     writeFileSync(file, '');

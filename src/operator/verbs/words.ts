@@ -14,14 +14,16 @@ export function lines(record: object): string {
 }
 
 /**
- * A table of records with the same fields, one line each where they fit. Columns with several words are wrapped to fit `width`;
+ * A table of records, one line each where they fit. Columns with several words are wrapped to fit `width`;
  * nothing is cut, since an id or an address that is cut is of no use.
  * @returns null when the narrowest table is wider than `width`.
  */
 export function table(records: readonly object[], width: number): string | null {
+  const values = records.map((record) => new Map<string, unknown>(Object.entries(record)));
+  const names = [...new Set(values.flatMap((record) => [...record.keys()]))];
   const rows = [
-    Object.keys(records[0] ?? {}).map((name) => name.replace(/[A-Z]/g, ' $&').toUpperCase()),
-    ...records.map((record) => Object.values(record).map(brief)),
+    names.map((name) => name.replace(/[A-Z]/g, ' $&').toUpperCase()),
+    ...values.map((record) => names.map((name) => brief(record.get(name)))),
   ];
   const widths = widthsOf(rows, width);
   return widths && rows.map((row) => lineOf(row, widths)).join('\n');
@@ -80,7 +82,9 @@ const brief = (value: unknown): string =>
 function said(value: unknown): string {
   const text =
     value instanceof Date ? value.toISOString()
-    : typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value)
-    : String(value ?? '-'); // prettier-ignore
+    : Array.isArray(value) ? value.map(said).join(',')
+    : typeof value === 'string' ? value
+    : value === null || value === undefined ? '-'
+    : JSON.stringify(value); // prettier-ignore
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

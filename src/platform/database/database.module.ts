@@ -1,7 +1,7 @@
 // The connections to PostgreSQL, its migrations, and the embedded server when there is no DATABASE_URL.
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource, type DataSourceOptions, QueryFailedError, TypeORMError } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
 import { connectionOptions, Database } from './database.js';
@@ -117,12 +117,27 @@ export class DatabaseModule implements OnApplicationShutdown {
 }
 
 function open(options: DataSourceOptions): Promise<DataSource> {
-  return new DataSource(options).initialize().catch(unusable);
+  return new CheckedSource(options).initialize().catch(unusable);
+}
+
+/** What an entity has wrong, whatever TypeORM makes of it: no fault of DATABASE_URL, and no further attempt mends it. */
+class EntityError extends Error {
+  override readonly name = 'EntityError';
+}
+
+class CheckedSource extends DataSource {
+  protected override async buildMetadatas(): Promise<void> {
+    try {
+      await super.buildMetadatas();
+    } catch (cause) {
+      throw new EntityError(cause instanceof Error ? cause.message : String(cause), { cause });
+    }
+  }
 }
 
 /** Throws what an entity has wrong as it is; all else is of the server or of the way to it. */
 function unusable(error: unknown): never {
-  if (error instanceof TypeORMError && !(error instanceof QueryFailedError)) throw error;
+  if (error instanceof EntityError) throw error;
   const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : String(error);
   throw new ConfigurationError(`DATABASE_URL: a PostgreSQL that answers there is expected (${reason}).`, {
     cause: error,

@@ -13,6 +13,9 @@ interface PluginMark {
   name: string;
 }
 
+/** The names that classes of this process have by {@link Plugin}, whether or not a module provides them. */
+const DECLARED = new Map<Seam<unknown>, Set<string>>();
+
 /**
  * Marks a provider as the implementation `name` of `seam`. The provider is an ordinary Nest provider of any module.
  *
@@ -25,9 +28,23 @@ interface PluginMark {
 export function Plugin<T>(seam: Seam<T>, name: string): ClassDecorator {
   return (target) => {
     Reflect.defineMetadata(PLUGIN, { seam, name } satisfies PluginMark, target);
+    DECLARED.set(seam, (DECLARED.get(seam) ?? new Set()).add(name));
     Injectable()(target as unknown as Type<unknown>);
   };
 }
+
+/**
+ * Refuses a name that no class of a seam has, before anything of the application is made: {@link PluginRegistry.chosen} comes
+ * when the database runs. Throws {@link ConfigurationError}.
+ * @param others further values that the variable takes.
+ */
+export function checkChoice<T>(seam: Seam<T>, variable: string, name: string, others: string[] = []): void {
+  const names = DECLARED.get(seam) ?? new Set();
+  if (!names.has(name) && !others.includes(name)) throw unknownName(variable, [...others, ...[...names].sort()]);
+}
+
+const unknownName = (variable: string, names: string[]) =>
+  new ConfigurationError(`${variable}: one of ${names.join(', ')} is expected.`);
 
 /** Finds every plugin of the running application. Usable from `onModuleInit` on. */
 @Injectable()
@@ -62,11 +79,7 @@ export class PluginRegistry {
   chosen<T>(seam: Seam<T>, variable: string, name: string, others: string[] = []): T {
     const all = this.all(seam);
     const found = all.get(name);
-    if (found === undefined) {
-      throw new ConfigurationError(
-        `${variable}: one of ${[...others, ...[...all.keys()].sort()].join(', ')} is expected.`,
-      );
-    }
+    if (found === undefined) throw unknownName(variable, [...others, ...[...all.keys()].sort()]);
     return found;
   }
 
