@@ -10,6 +10,8 @@ import { EventHandler } from './platform/events/event-handler.entity.js';
 import { WorkspaceEvent } from './platform/events/workspace-event.entity.js';
 import { Automation } from './resources/automations/automation.entity.js';
 import { AutomationRun } from './resources/automations/automation-run.entity.js';
+import { UsageDay } from './resources/billing/usage-day.entity.js';
+import { UsageLedgerEntry } from './resources/billing/usage-ledger.entity.js';
 import { StorageUsage } from './resources/files/storage-usage.entity.js';
 import { StoredFile } from './resources/files/file.entity.js';
 import { Upload } from './resources/files/upload.entity.js';
@@ -49,4 +51,6 @@ export const ENTITIES = [
   TaskEvent,
   WorkspaceEvent,
   EventHandler,
+  UsageLedgerEntry,
+  UsageDay,
 ];

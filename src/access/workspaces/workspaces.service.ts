@@ -10,11 +10,24 @@ import { sql, text, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Workspace } from './workspace.entity.js';
 
-const COLUMNS = columns(Workspace, 'w', ['id', 'slug', 'name', 'plan', 'transparency', 'createdAt']);
+const COLUMNS = columns(Workspace, 'w', [
+  'id',
+  'slug',
+  'name',
+  'plan',
+  'transparency',
+  'createdAt',
+  'usageWindows',
+  'topUpMicros',
+  'subscriptionStatus',
+  'renewsAt',
+  'endsAt',
+  'cancelAtPeriodEnd',
+]);
 const CREATE = sql`
 INSERT INTO workspaces AS w (id, slug, name, plan)
 VALUES (${uuid('id')}, ${text('slug')}, ${text('name')}, ${text('plan')})
-ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`.rows<Workspace>();
+ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`.rows<typeof COLUMNS.row>();
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 

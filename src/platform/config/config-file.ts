@@ -1,8 +1,17 @@
 import { z } from 'zod';
+import { hasMicros } from '../money/usd.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
 import { type FurtherPolicies, mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
+
+/** At this price the most tokens that a call can count cost less than 2^53 micro-dollars, in and out together. */
+const MOST_PRICE = 4000;
+const price = z
+  .number()
+  .min(0)
+  .max(MOST_PRICE)
+  .refine(hasMicros, 'USD for a million tokens are expected, with at most 6 decimals');
 
 const model = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/, 'letters, digits and . _ : - are expected, at most 100'),
@@ -17,6 +26,8 @@ const model = z.strictObject({
   input: z.array(z.enum(['text', 'image', 'file'])).default(['text']),
   efforts: z.array(effort).default([]),
   defaultEffort: effort.nullable().default(null),
+  /** USD for a million tokens. Without `cachedInput` cached tokens cost what others do. */
+  prices: z.strictObject({ input: price, cachedInput: price.optional(), output: price }).optional(),
 });
 
 const TRANSPARENCY_DEFAULT = {

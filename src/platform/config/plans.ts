@@ -1,7 +1,12 @@
 import { z } from 'zod';
+import { hasMicros } from '../money/usd.js';
 import type { Plan } from './rate-limits.js';
 
-const window = z
+/** USD; in micro-dollars, and many times added up, still exact as a number. */
+const MOST_COST = 1e9;
+
+/** One allowance of a plan or of a workspace. */
+export const usageWindowSchema = z
   .strictObject({
     window: z.enum(['day', 'week', 'month']),
     /** Turns that were started, tokens, or USD. */
@@ -11,7 +16,12 @@ const window = z
   .refine(({ unit, allowance }) => unit === 'cost' || Number.isInteger(allowance), {
     path: ['allowance'],
     message: 'a whole number is expected, unless the unit is cost',
+  })
+  .refine(({ unit, allowance }) => unit !== 'cost' || (allowance <= MOST_COST && hasMicros(allowance)), {
+    path: ['allowance'],
+    message: `at most ${MOST_COST} USD with at most 6 decimals are expected`,
   });
+export type UsageWindow = z.output<typeof usageWindowSchema>;
 
 const plan = z.strictObject({
   name: z.string().trim().min(1).max(200).optional(),
@@ -19,7 +29,7 @@ const plan = z.strictObject({
   runningTasks: z.int().min(1).max(1_000_000).optional(),
   storageBytes: z.int().min(0).nullable().optional(),
   windows: z
-    .array(window)
+    .array(usageWindowSchema)
     .max(9)
     .refine(
       (all) => new Set(all.map(({ window, unit }) => `${window} ${unit}`)).size === all.length,
@@ -39,7 +49,7 @@ export interface PlanConfig {
   runningTasks: number;
   /** Bytes of uploads, files and workdirs together; null for no limit. */
   storageBytes: number | null;
-  windows: z.output<typeof window>[];
+  windows: UsageWindow[];
 }
 
 const DEFAULTS: Record<Plan, PlanConfig> = {

@@ -51,6 +51,11 @@ export class Task {
   @Count() turnSteps: number;
   @Big({ default: 0 }) turnTokens: number;
   @Big({ default: 0 }) turnDurationMs: number;
+  /** Millionths of a US dollar; null until a model with prices has answered. */
+  @Big({ nullable: true }) costMicros: number | null;
+  @Big({ default: 0 }) turnCostMicros: number;
+  /** Whether the turn was started beyond the turns that the workspace may start in a window: a top-up pays all of it. */
+  @Column('boolean', { default: false }) turnBeyond: boolean;
   @Count() messageCount: number;
   /** One counter gives messages their place in the list (`seq`) and in the model's reading (`readSeq`). */
   @Count() lastSeq: number;
