@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { automations } from './automations.js';
+import { plans } from './billing.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
@@ -23,7 +24,9 @@ export function program(extensions: ExtensionSet): Command {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   const group = (name: string, description: string) => root.command(name).description(description);
-  workspaces(group('workspace', 'the tenants'));
+  const workspace = group('workspace', 'the tenants');
+  workspaces(workspace);
+  plans(workspace);
   users(group('user', 'the people'));
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
