@@ -1,7 +1,6 @@
 // What was used in a period, by one of five keys (reference §14).
-import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
-import type { Actor } from '../../access/auth/auth-context.js';
-import { field, type Fragment, int, type None, raw, sql, time } from '../../platform/database/sql.js';
+import { SEES_EVERYTHING, USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
+import { type Fragment, int, type None, raw, sql, time } from '../../platform/database/sql.js';
 import type { Grouping } from './billing.dto.js';
 
 /** What was used for one key. */
@@ -19,8 +18,6 @@ export interface UsageRow {
   /** Null when no step was of a model with prices. */
   costMicros: number | null;
 }
-
-const SEES_EVERYTHING = field<Actor>()('auth', 'seesEverything', 'boolean');
 
 /** Sums of bigint are numeric: exact, and in any order the same. */
 const SUMS =
