@@ -2,7 +2,7 @@ import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { patch } from '../harness/projects.js';
-import { call, createTask, finished, reaches, readMessages, runTask, script } from '../harness/tasks.js';
+import { call, createTask, finished, reaches, readMessages, runTask, script, type TaskBody } from '../harness/tasks.js';
 
 describe('Budgets (reference §4)', () => {
   let model: ModelServer;
@@ -10,7 +10,16 @@ describe('Budgets (reference §4)', () => {
 
   const service = useService(async () => {
     model = await ModelServer.start();
-    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    const prices = { input: 0.3, cachedInput: 0.03, output: 1.2 };
+    return bootWorker({
+      env: { OPENAI_COMPATIBLE_URL: model.url },
+      config: {
+        models: [
+          { id: 'priced', provider: 'openai-compatible', prices },
+          { id: 'plain', provider: 'openai-compatible' },
+        ],
+      },
+    });
   });
   beforeAll(async () => {
     member = await makeMember(service);
@@ -45,6 +54,8 @@ describe('Budgets (reference §4)', () => {
     ['maxSteps', { maxSteps: 2 }, 'true'],
     // Each step counts 100 tokens in and 10 out.
     ['maxTokens', { maxTokens: 220 }, 'true'],
+    // Each step costs 42 micro-dollars.
+    ['maxCost', { maxCost: '0.000084' }, 'true'],
     // The second one is what takes the time; the first has all of it, however busy the machine is.
     ['maxDurationSeconds', { maxDurationSeconds: 6 }, '[ ! -e second ] || sleep 6; touch second'],
   ])(
@@ -60,24 +71,42 @@ describe('Budgets (reference §4)', () => {
   );
 
   it('a turn that ends within its budget completes', async () => {
-    const budget = { maxSteps: 3, maxTokens: 331, maxDurationSeconds: 60 };
+    const budget = { maxSteps: 3, maxTokens: 331, maxDurationSeconds: 60, maxCost: '0.000127' };
     expect(await runTask(member.client, steps(2), { budget })).toMatchObject({
       status: 'completed',
       usage: { steps: 3 },
     });
   });
 
-  it('it counts one turn: the next one has all of it again', async () => {
-    const { id } = await runTask(member.client, steps(1), { budget: { maxSteps: 2 } });
-    await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(1) });
-    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 4 } });
-    await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(2) });
-    expect(await finished(member.client, id)).toMatchObject({ ...over, usage: { steps: 6 } });
+  it.each([{ maxSteps: 2 }, { maxCost: '0.000084' }])(
+    'it counts one turn: the next one has all of it again: %j',
+    async (budget) => {
+      const { id } = await runTask(member.client, steps(1), { budget });
+      await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(1) });
+      expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 4 } });
+      await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(2) });
+      expect(await finished(member.client, id)).toMatchObject({ ...over, usage: { steps: 6 } });
+    },
+  );
+
+  it('maxCost needs a model with prices: else 400, in a task, its PATCH and an automation', async () => {
+    const budget = { maxCost: '0.50' };
+    const refused = { code: 'invalid_field', param: 'budget.maxCost' };
+    const make = (json: object) =>
+      member.client.post<ErrorBody & { task: TaskBody }>('/v1/tasks', { content: 'x', ...json });
+    expect((await make({ model: 'plain', budget })).body.error).toMatchObject(refused);
+    const { task } = (await make({ model: 'plain' })).body;
+    const changed = await patch<ErrorBody>(member.client, `/v1/tasks/${task.id}`, { budget });
+    expect([changed.status, changed.body.error]).toMatchObject([400, refused]);
+    const json = { name: 'A', content: 'x', cron: '0 3 * * *', model: 'plain', budget };
+    expect((await member.client.post<ErrorBody>('/v1/automations', json)).body.error).toMatchObject(refused);
+    expect((await member.client.post('/v1/automations', { ...json, model: 'priced' })).status).toBe(201);
+    expect((await make({ budget })).body.task).toMatchObject({ budget: { maxSteps: null, maxCost: '0.50' } });
   });
 
   it('an answer goes on with the same turn, and with what is left of its budget', async () => {
     const content = script(asked, ...Array.from({ length: 5 }, () => call('bash', { command: 'date +%N' })));
-    const { id } = await createTask(member.client, { content, budget: { maxSteps: 3 } });
+    const { id } = await createTask(member.client, { content, budget: { maxSteps: 9, maxCost: '0.000126' } });
     expect(await answer(id)).toMatchObject({ ...over, usage: { steps: 3 } });
   });
 

@@ -101,13 +101,12 @@ describe('The limits of a task’s fields (reference §4)', () => {
     );
   });
 
-  it('budget.maxCost is an amount in USD as text, and refused while no model has prices', async () => {
+  it('budget.maxCost is an amount in USD as text, and refused for a model without prices', async () => {
     const { body } = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', budget: { maxCost: '0.50' } });
     expect(body.error).toMatchObject({
       code: 'invalid_field',
       param: 'budget.maxCost',
-      message:
-        'budget.maxCost counts on a model with prices alone, and no model here has any; leave it out, or send null.',
+      message: 'budget.maxCost: the model "runbook" has no prices to count by; leave it out, or send null.',
     });
     for (const wrong of [1, '', '-1', '0', '0.0', '1e3', '1.1234567', ' 1', '1,5']) {
       const answer = await member.client.post<ErrorBody>('/v1/tasks', { content: 'x', budget: { maxCost: wrong } });

@@ -44,7 +44,7 @@ export class World {
     const config = join(this.folder.path, 'millwright.json');
     const models = [
       { id: 'runbook', provider: 'runbook' },
-      { id: MODEL, provider: 'openai-compatible' },
+      { id: MODEL, provider: 'openai-compatible', prices: { input: 0.333333, cachedInput: 0.1, output: 1.5 } },
     ];
     // One workspace keeps all workers busy.
     const plans = { paid: { runningTasks: 1000 } };

@@ -97,7 +97,7 @@ export class AgentBench {
       approvals: 'none',
       approvedTools: [],
       budget: {},
-      spent: { steps: 0, tokens: 0, durationMs: 0 },
+      spent: { steps: 0, tokens: 0, durationMs: 0, costMicros: 0 },
       files: [],
       project: [],
       signal: new AbortController().signal,

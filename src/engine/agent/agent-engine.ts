@@ -9,6 +9,8 @@ export interface Budget {
   maxSteps?: number;
   maxTokens?: number;
   maxDurationSeconds?: number;
+  /** USD, a decimal number with at most 6 decimals. */
+  maxCost?: string;
 }
 
 /** What is asked about before it is done: nothing, or each command and file change (reference §4). */
@@ -20,6 +22,7 @@ export interface Spent {
   steps: number;
   tokens: number;
   durationMs: number;
+  costMicros: number;
 }
 
 /** A file that must lie in the workdir before the first tool runs. */
@@ -50,6 +53,8 @@ export interface AgentInput {
   project: SharedFile[];
   /** Why the workspace can store no more, a clause for people: no command runs and no file changes. Null or absent: it can. */
   storageExhausted?: string | null;
+  /** Why the workspace may use no more, a clause for people: no model is called. Null or absent: it may. */
+  usageExhausted?: string | null;
   /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
   signal: AbortSignal;
   /**
@@ -97,8 +102,9 @@ export interface AgentFeedback {
   steer: ConversationMessage[];
   /** What is attached to them: must lie in the workdir before the next tool runs. */
   files: InputFile[];
-  /** As of {@link AgentInput}, as it is now. Absent: as before. */
+  /** As of {@link AgentInput}, as they are now. Absent: as before. */
   storageExhausted?: string | null;
+  usageExhausted?: string | null;
 }
 
 /** How a run ends. */

@@ -36,7 +36,7 @@ export class LoopEngine extends AgentEngine {
     input.signal.throwIfAborted();
     if (this.models.find(input.model.id) === undefined) return modelGone(input.model.id);
     const sandbox = new LazySandbox(this.sandboxes, input);
-    const limits = new TurnLimits(input, this.settings.stepsPerTurn);
+    const limits = new TurnLimits(input, this.settings.stepsPerTurn, this.models.prices(input.model.id));
     const { caller, tools, settings } = this;
     const report = (error: Error) => this.logger.error(`Task ${input.taskId}: ${error.message}`);
     try {

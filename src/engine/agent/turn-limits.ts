@@ -1,32 +1,39 @@
+import { microsOf } from '../../platform/money/usd.js';
 import type { ModelUsage } from '../models/model-provider.js';
+import { costOf, type Prices } from '../models/prices.js';
 import type { AgentInput, AgentOutcome } from './agent-engine.js';
 
 /** What a turn may use, counted over all its runs (reference §4, `budget`). */
 export class TurnLimits {
   private steps: number;
   private tokens: number;
+  private costMicros: number;
   private readonly begun = performance.now();
 
   constructor(
     private readonly input: Pick<AgentInput, 'budget' | 'spent'>,
     private readonly stepsPerTurn: number,
+    private readonly prices: Prices | null,
   ) {
     this.steps = input.spent.steps;
     this.tokens = input.spent.tokens;
+    this.costMicros = input.spent.costMicros;
   }
 
-  count({ inputTokens, outputTokens }: ModelUsage): void {
+  count(usage: ModelUsage): void {
     this.steps++;
-    this.tokens += inputTokens + outputTokens;
+    this.tokens += usage.inputTokens + usage.outputTokens;
+    this.costMicros += costOf(usage, this.prices) ?? 0;
   }
 
   /** Why no further model call is allowed; null when one is. */
   exceeded(): Extract<AgentOutcome, { type: 'failed' }> | null {
-    const { maxSteps, maxTokens, maxDurationSeconds } = this.input.budget;
+    const { maxSteps, maxTokens, maxDurationSeconds, maxCost } = this.input.budget;
     const seconds = (this.input.spent.durationMs + performance.now() - this.begun) / 1000;
     if (reached(this.steps, maxSteps)) return overBudget(`${maxSteps} steps`);
     if (reached(this.tokens, maxTokens)) return overBudget(`${maxTokens} tokens`);
     if (reached(seconds, maxDurationSeconds)) return overBudget(`${maxDurationSeconds} seconds`);
+    if (maxCost != null && reached(this.costMicros, microsOf(maxCost))) return overBudget(`${maxCost} USD`);
     if (this.steps < this.stepsPerTurn) return null;
     const message = `The turn came to its limit of ${this.stepsPerTurn} steps without an end.`;
     return { type: 'failed', code: 'step_limit', message, retryable: true };

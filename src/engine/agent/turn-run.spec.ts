@@ -126,9 +126,9 @@ describe('limits', () => {
   const forever: Script = (request) => ({ calls: [bash(`echo ${request.messages.length}`)] });
 
   it.each([
-    ['steps', { maxSteps: 3 }, { steps: 1, tokens: 0, durationMs: 0 }, 2],
-    ['tokens', { maxTokens: 500 }, { steps: 0, tokens: 200, durationMs: 0 }, 3],
-    ['duration', { maxDurationSeconds: 60 }, { steps: 0, tokens: 0, durationMs: 60_000 }, 0],
+    ['steps', { maxSteps: 3 }, { steps: 1, tokens: 0, durationMs: 0, costMicros: 0 }, 2],
+    ['tokens', { maxTokens: 500 }, { steps: 0, tokens: 200, durationMs: 0, costMicros: 0 }, 3],
+    ['duration', { maxDurationSeconds: 60 }, { steps: 0, tokens: 0, durationMs: 60_000, costMicros: 0 }, 0],
   ])('ends a turn that used up its budget of %s, what earlier runs spent included', async (_, budget, spent, calls) => {
     await start(forever);
     const { outcome } = await bench.run(bench.input('Go', { budget, spent }));

@@ -45,6 +45,7 @@ export class TurnRun {
   /** Ends a model call when the worker stops: the worker that takes over calls the model again. Tool calls have more time. */
   private readonly modelSignal: AbortSignal;
   private storageExhausted: string | null;
+  private usageExhausted: string | null;
 
   constructor(
     private readonly input: AgentInput,
@@ -55,6 +56,7 @@ export class TurnRun {
       invocations: message.invocations.map((one) => ({ ...one })),
     }));
     this.storageExhausted = input.storageExhausted ?? null;
+    this.usageExhausted = input.usageExhausted ?? null;
     this.modelSignal = AbortSignal.any([input.signal, input.stopping]);
     this.callIds = new Set(this.conversation.flatMap((message) => message.invocations.map((one) => one.toolCallId)));
   }
@@ -67,6 +69,7 @@ export class TurnRun {
     for (;;) {
       const over = this.deps.limits.exceeded();
       if (over !== null) return over;
+      if (this.usageExhausted !== null) return usedUp(this.usageExhausted);
       const answer = await this.askModel();
       if ('type' in answer) return answer;
       const outcome = yield* this.step(answer);
@@ -203,8 +206,9 @@ export class TurnRun {
   private *tell(event: AgentEvent): Generator<AgentEvent, boolean, AgentFeedback> {
     const feedback = (yield event) as AgentFeedback | undefined;
     this.input.signal.throwIfAborted();
-    const { steer, files, storageExhausted } = feedback ?? NOTHING_NEW;
+    const { steer, files, storageExhausted, usageExhausted } = feedback ?? NOTHING_NEW;
     if (storageExhausted !== undefined) this.storageExhausted = storageExhausted;
+    if (usageExhausted !== undefined) this.usageExhausted = usageExhausted;
     this.conversation.push(...steer);
     this.deps.sandbox.add(files);
     return steer.length > 0;
@@ -236,6 +240,11 @@ function storageExhausted(why: string): Finished {
     ...refused(`Nothing was run: ${why}.`),
     ending: { outcome: { type: 'failed', code: 'storage_exhausted', message, retryable: true }, others },
   };
+}
+
+/** The next window, or an operator, lets a further message go on. */
+function usedUp(why: string): Failure {
+  return { type: 'failed', code: 'usage_exhausted', message: `${why}.`, retryable: true };
 }
 
 function noProgress(times: number): Failure {

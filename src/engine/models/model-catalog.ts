@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConfigurationError, Env } from '../../platform/config/env.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { configuredInfo, SDK_PROVIDERS } from './model-config.js';
+import type { Prices } from './prices.js';
 import { ModelError, type ModelInfo, type ModelPart, ModelProvider, type ModelRequest } from './model-provider.js';
 
 /** Names of the built-in plugins of {@link ModelProvider}. */
@@ -54,6 +55,11 @@ export class ModelCatalog implements OnModuleInit {
 
   find(id: string): ModelInfo | undefined {
     return this.list().find((model) => model.id === id);
+  }
+
+  /** What a model costs; null when the operator gives no prices. */
+  prices(id: string): Prices | null {
+    return this.env.file.models?.find((model) => model.id === id)?.prices ?? null;
   }
 
   /** Calls the model that owns `request.modelId`; throws {@link ModelError} as {@link ModelProvider.stream} does. */

@@ -18,6 +18,13 @@ export function chooseModel(
   throw new ApiError('invalid_field', `effort: the model "${model.id}" ${known}.`, { param: 'effort' });
 }
 
+/** Throws 400 for a budget in money on a model without prices: it could never end a turn. */
+export function checkMaxCost(models: ModelCatalog, modelId: string, maxCost: string | undefined): void {
+  if (maxCost === undefined || models.prices(modelId) !== null) return;
+  const message = `budget.maxCost: the model "${modelId}" has no prices to count by; leave it out, or send null.`;
+  throw new ApiError('invalid_field', message, { param: 'budget.maxCost' });
+}
+
 function available(models: ModelCatalog, id: string): ModelInfo {
   const model = models.find(id);
   if (model?.status === 'available') return model;

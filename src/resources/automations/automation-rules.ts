@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
-import { chooseModel } from '../../engine/models/model-choice.js';
+import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Catalogue } from '../integrations/catalogue/catalogue.js';
@@ -35,9 +35,10 @@ export class AutomationRules {
   }
 
   /** What the whole must be. Throws 400. */
-  checkDraft({ kind, cron, timezone, model, effort }: AutomationDraft, now: Date): void {
+  checkDraft({ kind, cron, timezone, model, effort, budget }: AutomationDraft, now: Date): void {
     if (kind === 'recurring') checkSchedule(cron ?? '', timezone ?? 'UTC', now);
     if (model !== null || effort !== null) chooseModel(this.models, model ?? undefined, effort ?? undefined);
+    checkMaxCost(this.models, model ?? this.models.default().id, budget?.maxCost);
   }
 
   /** Whether the caller sees the project, which then stays until the transaction ends; true for none. */

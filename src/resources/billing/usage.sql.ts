@@ -53,7 +53,8 @@ export const windows = sql`
     (date_trunc(a."window", ${NOW}) + ('1 ' || a."window")::interval) AT TIME ZONE 'UTC' AS "resetsAt"
   FROM jsonb_to_recordset(coalesce(w.usage_windows, ${OF_PLANS} -> w.plan)) AS a("window" text, unit text, allowance numeric)`;
 
-const WITH_TODAY = sql`workspaces w LEFT JOIN usage_days today ON today.workspace_id = w.id AND today.day = ${TODAY}`;
+/** A workspace `w` with its figures of today as they are committed, if any. */
+export const WITH_TODAY = sql`workspaces w LEFT JOIN usage_days today ON today.workspace_id = w.id AND today.day = ${TODAY}`;
 
 type Piece<P> = Fragment<P> | Param<P>;
 
@@ -81,6 +82,8 @@ export const exhausted = <A, B>(
     WHERE w.id = ${workspaceId} AND NOT (w.top_up_micros > 0 AND ${priced(model)}))
   ${lastUsedUp(turns)})`;
 
+/** An id of `GET /v1/models`. */
+export const MODEL = text('model');
 const WORKSPACE_ID = uuid('workspaceId');
 
 /** All windows of a workspace, and its top-up. No row: it is deleted. */
@@ -89,6 +92,6 @@ SELECT w.top_up_micros::float8 AS "topUpMicros", coalesce((SELECT json_agg(v) FR
 FROM ${WITH_TODAY} WHERE w.id = ${WORKSPACE_ID}`.rows<{ topUpMicros: number; windows: WindowState[] }>();
 
 /** The window that keeps a workspace from beginning work with a model, or from going on with it; null: none does. */
-export const EXHAUSTED = sql`SELECT ${exhausted(WORKSPACE_ID, text('model'))} AS exhausted`.rows<{
+export const EXHAUSTED = sql`SELECT ${exhausted(WORKSPACE_ID, MODEL)} AS exhausted`.rows<{
   exhausted: WindowState | null;
 }>();

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { shown } from '../../platform/text/names.js';
 import { newId } from '../../platform/database/ids.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
-import { chooseModel } from '../../engine/models/model-choice.js';
+import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { WorkSignal } from '../../platform/signals/work-signal.js';
 import { checkInput, userParts } from './messages/message-parts.js';
@@ -35,6 +35,7 @@ export class TaskStarter {
   async create(auth: Actor, tx: UnitOfWork, input: CreateTaskDto, source: TaskSource | null = null): Promise<TaskRow> {
     checkInput(auth, input);
     const { model, effort } = chooseModel(this.models, input.model, input.effort);
+    checkMaxCost(this.models, model.id, input.budget?.maxCost);
     const taskId = newId();
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);

@@ -62,7 +62,6 @@ export class AttachmentDto {
 
 const COST = /^\d{1,9}(\.\d{1,6})?$/;
 const AMOUNT = 'maxCost must be an amount in USD as text, above 0, with at most 6 decimals: "0.50"';
-const NO_PRICES = 'maxCost counts on a model with prices alone, and no model here has any; leave it out, or send null';
 
 /** A limit of a budget: null means that it is not given, so that a budget that was read can be sent back. */
 const Limit =
@@ -93,10 +92,9 @@ export class BudgetDto {
     IsString(),
     Matches(COST, { message: AMOUNT }),
     Matches(/[1-9]/, { message: AMOUNT }),
-    ValidateBy({ name: 'prices', validator: { validate: () => false, defaultMessage: () => NO_PRICES } }),
   )
   @Documented({
-    description: 'USD, a decimal number above 0, as text. Refused for now: no model has prices yet.',
+    description: 'USD, a decimal number above 0, as text. Only with a model that has prices.',
     pattern: COST.source,
   })
   maxCost?: string;

@@ -41,6 +41,7 @@ const TASK = columns(Task, 't', [
   'steps',
   'toolCalls',
   'durationMs',
+  'costMicros',
   'messageCount',
   'createdById',
   'automationId',
@@ -107,7 +108,7 @@ WHERE ${visible('t')} AND (${BEFORE} IS NULL OR (t.created_at, t.id) < (${BEFORE
   AND (${AUTOMATION} IS NULL OR t.automation_id = ${AUTOMATION})
 ORDER BY t.created_at DESC, t.id DESC LIMIT ${int('limit')}`.jsonRows<TaskRow>();
 
-const LOCKED = columns(Task, 't', ['id', 'status', 'createdById']);
+const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model']);
 export type LockedTask = typeof LOCKED.row;
 
 /** Locks the task, if the caller sees it. The unit of work holds the membership; locks that follow: run, then file. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Transparency } from '../../platform/config/config-file.js';
 import { APPROVALS, type Budget } from '../../engine/agent/agent-engine.js';
+import { usd } from '../../platform/money/usd.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
 import type { TaskRow } from './task.sql.js';
@@ -55,9 +56,9 @@ const usageSchema = named(
     toolCalls: count.describe('Calls of tools that the model made.'),
     durationMs: count.describe('Running time only.'),
     cost: z
-      .strictObject({ amount: z.string().describe('A decimal number.'), currency: z.literal('USD') })
+      .strictObject({ amount: z.string().describe('A decimal number with two to six decimals.'), currency: z.literal('USD') })
       .nullable()
-      .describe('Null while the model has no prices.'),
+      .describe('Null until a model with prices has answered.'),
   }),
   { description: 'Adds up over all turns.' },
 );
@@ -155,7 +156,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
       steps: row.steps,
       toolCalls: row.toolCalls,
       durationMs: row.durationMs,
-      cost: null,
+      cost: row.costMicros === null ? null : { amount: usd(row.costMicros), currency: 'USD' },
     },
     repository: null,
     changes: null,
@@ -174,8 +175,8 @@ function resultView({ resultText, resultFileIds }: TaskRow, { text }: Transparen
 }
 
 export function budgetView(budget: Budget): z.output<typeof budgetSchema> {
-  const { maxSteps = null, maxTokens = null, maxDurationSeconds = null } = budget;
-  return { maxSteps, maxTokens, maxDurationSeconds, maxCost: null };
+  const { maxSteps = null, maxTokens = null, maxDurationSeconds = null, maxCost = null } = budget;
+  return { maxSteps, maxTokens, maxDurationSeconds, maxCost };
 }
 
 /** The call of an approval is tool activity; a question or choice is always shown, for a person must answer it. */

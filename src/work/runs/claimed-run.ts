@@ -6,6 +6,8 @@ export interface ClaimedRun {
   taskId: string;
   workspaceId: string;
   epoch: number;
+  /** The task's model: an id of the catalogue. */
+  model: string;
 }
 
 /** What ends the work on a run in this process. */

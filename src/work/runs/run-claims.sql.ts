@@ -1,6 +1,7 @@
 // Who holds a run: claim, lease, hand back, recover. Lock order everywhere: the task's row, then the run's.
 import { columns } from '../../platform/database/columns.js';
 import { int, ints, raw, sql, uuid, uuids } from '../../platform/database/sql.js';
+import { START_TURN, TURN_BEYOND } from '../../resources/billing/meter.sql.js';
 import { Run } from '../../resources/tasks/run.entity.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
 import { ADD_DURATION, addDuration, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
@@ -31,12 +32,14 @@ const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidC
  *     ON CONFLICT (workspace_id) DO UPDATE SET claimed_at = excluded.claimed_at;
  *     RETURN (SELECT count(*) FROM runs WHERE workspace_id = workspace AND status = 'running') < cap;
  *
+ * A turn that may not start any more is claimed all the same, and ends before its first model call (`usage_exhausted`).
+ *
  * It locks the workspace's row of `workspace_claims` until the commit, so it comes when the task's row is held and nothing is
  * left to wait for. A claim is one statement: a process that is stopped in the middle of it holds nothing.
  */
 export const CLAIM = sql`
 WITH task AS (
-  SELECT t.id, t.turn, t.last_seq, t.last_event, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
+  SELECT t.id, t.model, t.turn, t.last_seq, t.last_event, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
   WHERE t.id = (SELECT task_id FROM runs WHERE id = ${RUN_ID}) AND t.status IN (${statusesBefore('running')}) FOR UPDATE),
 asked AS MATERIALIZED (
   SELECT w.id, ${CAP} AS cap FROM task JOIN runs r ON r.task_id = task.id JOIN workspaces w ON w.id = r.workspace_id
@@ -47,6 +50,7 @@ run AS (
     lease_until = clock_timestamp() + make_interval(secs => ${LEASE})
   FROM task, place WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('queued')}
   RETURNING r.workspace_id, r.epoch, r.kind = 'turn' AND r.epoch = 1 AS fresh),
+${START_TURN},
 chosen AS (
   SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
   FROM task, run, (
@@ -67,9 +71,11 @@ UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(),
   read_all = t.read_all AND NOT run.fresh,
   turn_steps = CASE WHEN run.fresh THEN 0 ELSE t.turn_steps END,
   turn_tokens = CASE WHEN run.fresh THEN 0 ELSE t.turn_tokens END,
-  turn_duration_ms = CASE WHEN run.fresh THEN 0 ELSE t.turn_duration_ms END
+  turn_duration_ms = CASE WHEN run.fresh THEN 0 ELSE t.turn_duration_ms END,
+  turn_cost_micros = CASE WHEN run.fresh THEN 0 ELSE t.turn_cost_micros END,
+  ${TURN_BEYOND}
 FROM run, task WHERE t.id = task.id
-RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch`.rows<Omit<ClaimedRun, 'runId'>>();
+RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch, t.model`.rows<Omit<ClaimedRun, 'runId'>>();
 
 /**
  * Renews leases, and answers which runs are still held. It skips a run that somebody has locked, for one stopped process with

@@ -5,6 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
 import { RUNS } from '../../platform/signals/work-signal.js';
+import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { CLAIM, EXPIRED, HAND_BACK, LET_GO, QUEUED, type QueuedRun, RECOVER, RENEW } from './run-claims.sql.js';
 
@@ -17,6 +18,7 @@ export class RunClaims {
   private readonly leaseSeconds: number;
   /** How many runs a workspace of each plan may have running. */
   private readonly caps: { freeCap: number; paidCap: number };
+  private readonly rules: UsageRules;
   /** How long a statement may take, in milliseconds: a beat or a look that hangs must not outlive the lease. */
   private readonly limitMs: number;
 
@@ -27,6 +29,7 @@ export class RunClaims {
   ) {
     const { free, paid } = plansOf(env.file);
     this.caps = { freeCap: free.runningTasks, paidCap: paid.runningTasks };
+    this.rules = usageRulesOf(env.file);
     this.leaseSeconds = env.variables.LEASE_SECONDS;
     this.limitMs = (this.leaseSeconds * 1000) / 3;
   }
@@ -36,7 +39,12 @@ export class RunClaims {
    * @param which `first` takes it only for a workspace without a running task.
    */
   async claim(runId: string, which: 'any' | 'first' = 'any'): Promise<ClaimedRun | null> {
-    const claim = CLAIM({ runId, leaseSeconds: this.leaseSeconds, ...(which === 'any' ? this.caps : FIRST) });
+    const claim = CLAIM({
+      runId,
+      leaseSeconds: this.leaseSeconds,
+      rules: this.rules,
+      ...(which === 'any' ? this.caps : FIRST),
+    });
     const [row] = await this.database.claims.run(claim, this.limitMs);
     return row === undefined ? null : { runId, ...row };
   }

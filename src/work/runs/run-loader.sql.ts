@@ -1,6 +1,7 @@
 // What a claimed run begins with: the task, its files and its messages in one statement.
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
+import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import { StoredFile } from '../../resources/files/file.entity.js';
 import { Message } from '../../resources/tasks/messages/message.entity.js';
@@ -9,7 +10,6 @@ import { Task } from '../../resources/tasks/task.entity.js';
 
 const TASK = columns(Task, 't', [
   'createdById',
-  'model',
   'effort',
   'approvals',
   'approvedTools',
@@ -17,6 +17,7 @@ const TASK = columns(Task, 't', [
   'turnSteps',
   'turnTokens',
   'turnDurationMs',
+  'turnCostMicros',
 ]);
 const MESSAGE = columns(Message, 'm', ['id', 'role', 'parts', 'readSeq']);
 const ATTACHMENT = columns(StoredFile, 'f', ['path', 'sha256']);
@@ -31,6 +32,7 @@ export type TaskInput = typeof TASK.row & {
   files: { path: string; sha256: string }[] | null;
   project: Pick<StoredFile, 'name' | 'sha256'>[] | null;
   above: StorageUsed | null;
+  exhausted: WindowState | null;
 };
 
 const TASK_ID = uuid('taskId');
@@ -46,7 +48,8 @@ WITH task AS (
       SELECT ${ATTACHMENT} FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) file) AS files,
     (SELECT json_agg(file ORDER BY file."createdAt", file.id) FROM (
       SELECT ${PROJECT_FILE} FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') file) AS project,
-    ${above(raw('t.workspace_id'), raw('0'))} AS above
+    ${above(raw('t.workspace_id'), raw('0'))} AS above,
+    ${exhausted(raw('t.workspace_id'), raw('t.model'), raw('t.turn_beyond'))} AS exhausted
   FROM tasks t WHERE t.id = ${TASK_ID})
 SELECT row_to_json(task) AS task, NULL::json AS message FROM task
 UNION ALL

@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
+import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
+import { usedUpText } from '../../resources/billing/usage-text.js';
+import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import { freeName } from '../../resources/files/file-name.js';
 import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
@@ -14,14 +17,19 @@ import { LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-l
 /** Assembles what an engine needs to drive a claimed run: one read. */
 @Injectable()
 export class RunLoader {
+  private readonly rules: UsageRules;
+
   constructor(
     private readonly database: Database,
     private readonly storage: FileStorage,
     private readonly quota: StorageQuota,
-  ) {}
+    env: Env,
+  ) {
+    this.rules = usageRulesOf(env.file);
+  }
 
   async load(run: ClaimedRun, { signal, stopping }: RunSignals): Promise<AgentInput> {
-    const query = LOAD({ taskId: run.taskId, limits: this.quota.limits });
+    const query = LOAD({ taskId: run.taskId, limits: this.quota.limits, rules: this.rules });
     const rows = await retryWhileUnavailable(() => this.database.work.run(query), signal);
     const { task, messages } = loaded(rows);
     // Deleted since it was claimed.
@@ -31,18 +39,24 @@ export class RunLoader {
       workspaceId: run.workspaceId,
       userId: task.createdById,
       runId: run.runId,
-      model: { id: task.model, effort: task.effort },
+      model: { id: run.model, effort: task.effort },
       messages: messages.map(conversationMessage),
       approvals: task.approvals,
       approvedTools: task.approvedTools,
       budget: task.budget ?? {},
-      spent: { steps: task.turnSteps, tokens: task.turnTokens, durationMs: task.turnDurationMs },
+      spent: {
+        steps: task.turnSteps,
+        tokens: task.turnTokens,
+        durationMs: task.turnDurationMs,
+        costMicros: task.turnCostMicros,
+      },
       files: (task.files ?? []).map(({ path, sha256 }) => ({ path, open: () => this.bytes(run, sha256) })),
       project: withFreeNames(task.project ?? []).map(({ name, sha256 }) => ({
         name,
         open: () => this.bytes(run, sha256),
       })),
       storageExhausted: task.above === null ? null : exhaustedText(task.above),
+      usageExhausted: task.exhausted === null ? null : usedUpText(task.exhausted),
       signal,
       stopping,
     };

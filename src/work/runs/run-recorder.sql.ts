@@ -19,6 +19,8 @@ import {
   textOrNull,
   uuid,
 } from '../../platform/database/sql.js';
+import { CALL, EXHAUSTED_NOW, METER, UNDER_WAY } from '../../resources/billing/meter.sql.js';
+import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
 import { Message } from '../../resources/tasks/messages/message.entity.js';
@@ -32,6 +34,7 @@ const run = field<ClaimedRun>();
 const TASK_ID = run('run', 'taskId', 'uuid');
 const RUN_ID = run('run', 'runId', 'uuid');
 const EPOCH = run('run', 'epoch', 'int');
+const MODEL = run('run', 'model', 'text');
 
 /**
  * The fence: locks the task while it runs, then touches the run only while it is held at our epoch. The UPDATE re-checks its
@@ -39,7 +42,9 @@ const EPOCH = run('run', 'epoch', 'int');
  * fenced write touches nothing at all. A statement that holds it takes the whole `run`.
  */
 const fence = (set: Fragment<None>, name: 'run' | 'held' = 'run') => sql`
-task AS (SELECT id, last_seq, last_event, turn, created_by, workdir_bytes FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
+task AS (
+  SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes
+  FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
 ${raw(name)} AS (
   UPDATE runs r SET ${set} FROM task
   WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')}
@@ -57,6 +62,8 @@ export interface Written {
   steer: (typeof HANDED.row)[] | null;
   /** What the workspace stores when that is above its limit. Only after a call. */
   above?: StorageUsed | null;
+  /** The window of usage that is used up, if any. After a step and after a call. */
+  exhausted?: WindowState | null;
 }
 
 /**
@@ -75,17 +82,13 @@ steer AS (
 handed AS (
   SELECT count(*)::int AS n, json_agg(steer ORDER BY steer."readSeq") AS messages FROM steer)`;
 
-const MESSAGE_ID = uuid('messageId');
+const MESSAGE_ID = CALL.messageId;
 const CALL_ID = text('toolCallId');
 const PARTS = jsonb<StoredPart[]>()('parts');
 const CALLS = jsonb<(StartedCall & { idx: number })[]>()('calls');
-const INPUT_TOKENS = bigint('inputTokens');
-const OUTPUT_TOKENS = bigint('outputTokens');
-const CACHED_TOKENS = bigint('cachedInputTokens');
-const REASONING_TOKENS = bigint('reasoningTokens');
 const STATUS = text('status');
 
-/** Records one call of the model: its message, the calls in it, what it used. */
+/** Records one call of the model: its message, the calls in it, what it used. Lock order: task, run, counter, workspace. */
 export const STEP = sql`
 WITH ${PROGRESS},
 message AS (
@@ -98,23 +101,26 @@ calls AS (
   INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, state)
   SELECT message.id, c.idx, c."toolCallId", c.name, c.input, 'running'
   FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input jsonb)),
+${METER},
 ${steer('1')},
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
   SELECT task.id, task.last_event + 1, CASE ${STATUS} WHEN 'complete' THEN 'message.completed' ELSE 'message.created' END,
     ${MESSAGE_ID}, jsonb_build_object('parts', jsonb_array_length(${PARTS}), 'usage', jsonb_build_object(
-      'inputTokens', ${INPUT_TOKENS}, 'outputTokens', ${OUTPUT_TOKENS},
-      'cachedInputTokens', ${CACHED_TOKENS}, 'reasoningTokens', ${REASONING_TOKENS}))
+      'inputTokens', ${CALL.inputTokens}, 'outputTokens', ${CALL.outputTokens},
+      'cachedInputTokens', ${CALL.cachedInputTokens}, 'reasoningTokens', ${CALL.reasoningTokens}))
   FROM task, run
   UNION ALL SELECT task.id, task.last_event + steer."readSeq" - task.last_seq, 'message.completed', steer.id, NULL FROM task, steer)
 UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, last_event = t.last_event + 1 + handed.n,
   message_count = t.message_count + 1, updated_at = now(),
   steps = t.steps + 1, turn_steps = t.turn_steps + 1, tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
-  input_tokens = t.input_tokens + ${INPUT_TOKENS}, output_tokens = t.output_tokens + ${OUTPUT_TOKENS},
-  cached_input_tokens = t.cached_input_tokens + ${CACHED_TOKENS},
-  reasoning_tokens = t.reasoning_tokens + ${REASONING_TOKENS},
-  turn_tokens = t.turn_tokens + ${INPUT_TOKENS} + ${OUTPUT_TOKENS}
-FROM run, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer`.rows<Written>();
+  input_tokens = t.input_tokens + ${CALL.inputTokens}, output_tokens = t.output_tokens + ${CALL.outputTokens},
+  cached_input_tokens = t.cached_input_tokens + ${CALL.cachedInputTokens},
+  reasoning_tokens = t.reasoning_tokens + ${CALL.reasoningTokens},
+  turn_tokens = t.turn_tokens + ${CALL.inputTokens} + ${CALL.outputTokens},
+  cost_micros = CASE WHEN ${CALL.costMicros} IS NULL THEN t.cost_micros ELSE coalesce(t.cost_micros, 0) + ${CALL.costMicros} END,
+  turn_cost_micros = t.turn_cost_micros + coalesce(${CALL.costMicros}, 0)
+FROM run, task, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer, ${EXHAUSTED_NOW} AS exhausted`.rows<Written>();
 
 /** A call is about to run. Nothing is finished by it, so recoveries go on counting. */
 export const BEGIN_CALL = sql`
@@ -154,7 +160,8 @@ UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n, ${MEASU
   last_event = t.last_event + ${files} + 1 + ${LAST}::int + handed.n
 FROM task, run, handed WHERE t.id = ${TASK_ID}
 RETURNING handed.messages AS steer,
-  ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above`;
+  ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above,
+  ${exhausted(raw('run.workspace_id'), MODEL, UNDER_WAY)} AS exhausted`;
 
 /**
  * Records the result of a call. `output` is JSON text, for JSON's null is a value; `parts` are added to the message, which is

@@ -1,12 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../../engine/agent/agent-engine.js';
 import type { PublishedFile, Question } from '../../engine/agent/agent-tool.js';
+import { ModelCatalog } from '../../engine/models/model-catalog.js';
+import { costOf } from '../../engine/models/prices.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { EventBell } from '../../platform/events/event-bell.js';
 import type { Query } from '../../platform/database/sql.js';
+import { usedUpText } from '../../resources/billing/usage-text.js';
+import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import { cleanName } from '../../resources/files/file-name.js';
 import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
@@ -47,6 +51,7 @@ interface Held {
 @Injectable()
 export class RunRecorder {
   private readonly logger = new Logger(RunRecorder.name);
+  private readonly rules: UsageRules;
 
   constructor(
     private readonly database: Database,
@@ -55,10 +60,13 @@ export class RunRecorder {
     private readonly sandboxes: SandboxSelector,
     private readonly env: Env,
     private readonly bell: EventBell,
-  ) {}
+    private readonly models: ModelCatalog,
+  ) {
+    this.rules = usageRulesOf(env.file);
+  }
 
   async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
-    const { steer, above } = await this.write({ run, signal }, event);
+    const { steer, above, exhausted } = await this.write({ run, signal }, event);
     const messages = steer ?? [];
     return {
       steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
@@ -66,6 +74,7 @@ export class RunRecorder {
         parts.flatMap((part) => (part.type === 'file' ? [this.input(run, part)] : [])),
       ),
       ...(above === undefined ? {} : { storageExhausted: above === null ? null : exhaustedText(above) }),
+      ...(exhausted === undefined ? {} : { usageExhausted: exhausted === null ? null : usedUpText(exhausted) }),
     };
   }
 
@@ -126,7 +135,6 @@ export class RunRecorder {
   }
 
   private step(held: Held, { messageId, parts, calls, usage }: Event<'step'>): Promise<Written> {
-    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
     return this.fenced(
       held,
       STEP({
@@ -135,17 +143,26 @@ export class RunRecorder {
         status: calls.length === 0 ? 'complete' : 'in_progress',
         parts,
         calls: calls.map((call, idx) => ({ idx, ...call })),
-        inputTokens,
-        outputTokens,
-        cachedInputTokens,
-        reasoningTokens,
+        ...usage,
+        costMicros: costOf(usage, this.models.prices(held.run.model)),
+        model: held.run.model,
+        rules: this.rules,
       }),
     );
   }
 
   private async tool(held: Held, event: Event<'tool'>): Promise<Written> {
     const { messageId, toolCallId, last, parts, workdirBytes = null } = event;
-    const about = { run: held.run, messageId, toolCallId, last, parts, workdirBytes, limits: this.quota.limits };
+    const about = {
+      run: held.run,
+      messageId,
+      toolCallId,
+      last,
+      parts,
+      workdirBytes,
+      limits: this.quota.limits,
+      rules: this.rules,
+    };
     const rooms: KeptRoom[] = [];
     try {
       const { result, files } = await this.stored(held, event, rooms);

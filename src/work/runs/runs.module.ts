@@ -1,6 +1,7 @@
 // Runs: who holds them, what drives them, who writes about them. Only in processes that work.
 import { type DynamicModule, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { AgentModule } from '../../engine/agent/agent.module.js';
+import { ModelsModule } from '../../engine/models/models.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { FilesModule } from '../../resources/files/files.module.js';
 import { SandboxModule } from '../../engine/sandbox/sandbox.module.js';
@@ -37,7 +38,7 @@ export class RunsModule {
     const doorbell = env.variables.REDIS_URL === undefined ? LocalWork : RunProcessor;
     return {
       module: RunsModule,
-      imports: [AgentModule, FilesModule, SandboxModule, TasksModule],
+      imports: [AgentModule, FilesModule, ModelsModule, SandboxModule, TasksModule],
       providers: [
         AbandonedRuns,
         RunClaims,

@@ -143,7 +143,7 @@ const ANSWERS = {
     model: 'runbook',
     effort: 'medium',
     approvals: 'none',
-    budget: { maxSteps: 20, maxTokens: null, maxDurationSeconds: 600, maxCost: null },
+    budget: { maxSteps: 20, maxTokens: null, maxDurationSeconds: 600, maxCost: '0.50' },
     source: { type: 'api', automationId: null, automationRunId: null },
     result: null,
     usage: {
@@ -154,7 +154,7 @@ const ANSWERS = {
       steps: 1,
       toolCalls: 1,
       durationMs: 98,
-      cost: null,
+      cost: { amount: '0.0123', currency: 'USD' },
     },
     repository: null,
     changes: null,

@@ -1,0 +1,79 @@
+// The pieces of SQL that count what work uses, in the statement that records the work (reference §14, docs/decisions/0038): the claim
+// of a run counts a turn, the record of a step its model call. A model call that is no step of the agent, such as a summary of
+// a long history, is to be counted by METER too, in the statement that records it.
+// They lock the workspace's counter of the day, then the workspace's row when its top-up pays: after the task, the claims
+// and the run, so both locks are the last ones of their statement.
+import { bigint, bigintOrNull, raw, sql, uuid } from '../../platform/database/sql.js';
+import { lastUsedUp, MODEL, priced, TODAY, windows, WITH_TODAY } from './usage.sql.js';
+
+/** What a model call used; the cost in micro-dollars, null on a model without prices. */
+export const CALL = {
+  messageId: uuid('messageId'),
+  inputTokens: bigint('inputTokens'),
+  outputTokens: bigint('outputTokens'),
+  cachedInputTokens: bigint('cachedInputTokens'),
+  reasoningTokens: bigint('reasoningTokens'),
+  costMicros: bigintOrNull('costMicros'),
+};
+const TOKENS = sql`(${CALL.inputTokens} + ${CALL.outputTokens})`;
+const COST = CALL.costMicros;
+
+/** Whether a turn under way is beyond a window of turns: it counts when it starts, and goes on when others have used up the rest. */
+export const UNDER_WAY = raw('task.turn_beyond');
+
+/**
+ * CTEs that count a model call of the CTE `run` (workspace_id) and the CTE `task`. Of what lies beyond a window a top-up pays its
+ * share of the cost: of tokens in proportion, of a turn beyond the window all of it, and of several windows the largest.
+ */
+export const METER = sql`
+entry AS (
+  INSERT INTO usage_ledger (workspace_id, at, message_id, task_id, project_id, created_by, automation_id, model, starts_turn,
+    input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_micros)
+  SELECT run.workspace_id, now(), ${CALL.messageId}, task.id, task.project_id, task.created_by, task.automation_id, ${MODEL},
+    task.turn_steps = 0, ${CALL.inputTokens}, ${CALL.outputTokens}, ${CALL.cachedInputTokens}, ${CALL.reasoningTokens}, ${COST}
+  FROM task, run),
+today AS (
+  INSERT INTO usage_days AS d (workspace_id, day, tokens, cost_micros)
+  SELECT run.workspace_id, ${TODAY}, ${TOKENS}, coalesce(${COST}, 0) FROM run
+  ON CONFLICT (workspace_id, day) DO UPDATE
+  SET tokens = d.tokens + excluded.tokens, cost_micros = d.cost_micros + excluded.cost_micros
+  RETURNING *),
+v AS (SELECT v.* FROM today JOIN workspaces w ON w.id = today.workspace_id, LATERAL (${windows}) v),
+beyond AS (
+  SELECT max(CASE v.unit
+    WHEN 'tasks' THEN ${COST}
+    WHEN 'tokens' THEN round(${COST} * least(v.used - v.allowance, ${TOKENS}) / nullif(${TOKENS}, 0))
+    ELSE least(v.used - v.allowance, ${COST}) END) AS micros
+  FROM v, task WHERE CASE v.unit WHEN 'tasks' THEN ${UNDER_WAY} ELSE v.used > v.allowance END),
+paid AS (
+  UPDATE workspaces w SET top_up_micros = greatest(w.top_up_micros - beyond.micros, 0) FROM run, beyond
+  WHERE w.id = run.workspace_id AND w.top_up_micros > 0 AND beyond.micros > 0
+  RETURNING w.top_up_micros),
+open AS (
+  SELECT coalesce((SELECT top_up_micros FROM paid), w.top_up_micros) > 0 AND ${COST} IS NOT NULL AS open
+  FROM run JOIN workspaces w ON w.id = run.workspace_id)`;
+
+/** Beside {@link METER}: as `exhausted`, with this call. */
+export const EXHAUSTED_NOW = sql`(SELECT CASE WHEN NOT open THEN (${lastUsedUp(UNDER_WAY)}) END FROM open)`;
+
+/**
+ * CTEs that count a turn when the CTE `run` (workspace_id, fresh) begins one: `started` has no row when the workspace may start
+ * none. The condition is checked again on the newest version of the counter, so of two claims that want the last turn one gets it.
+ */
+export const START_TURN = sql`
+allowed AS MATERIALIZED (
+  SELECT w.id, w.top_up_micros > 0 AND ${priced(raw('task.model'))} AS open,
+    coalesce(bool_or(v.unit <> 'tasks' AND v.used >= v.allowance), false) AS spent,
+    min(v.allowance - v.used) FILTER (WHERE v.unit = 'tasks') + coalesce(today.tasks, 0) AS turns_today
+  FROM task, run, ${WITH_TODAY} LEFT JOIN LATERAL (${windows}) v ON true
+  WHERE run.fresh AND w.id = run.workspace_id GROUP BY w.id, task.model, today.tasks),
+started AS (
+  INSERT INTO usage_days AS d (workspace_id, day, tasks)
+  SELECT id, ${TODAY}, 1 FROM allowed WHERE open OR (NOT spent AND (turns_today < 1) IS NOT TRUE)
+  ON CONFLICT (workspace_id, day) DO UPDATE SET tasks = d.tasks + 1
+  WHERE (SELECT a.open OR (d.tasks >= a.turns_today) IS NOT TRUE FROM allowed a)
+  RETURNING d.tasks)`;
+
+/** The assignment of an `UPDATE tasks t` beside {@link START_TURN}. */
+export const TURN_BEYOND = raw(`turn_beyond = CASE WHEN run.fresh THEN NOT EXISTS (
+    SELECT FROM started, allowed WHERE (started.tasks > allowed.turns_today) IS NOT TRUE) ELSE t.turn_beyond END`);
