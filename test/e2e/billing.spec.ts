@@ -121,7 +121,7 @@ describe('Plans and billing (reference §14)', () => {
         const refused = await create();
         expect(refused.status).toBe(402);
         expect(refused.body.error).toMatchObject({ type: 'payment_required', code: 'usage_exhausted', param: null });
-        expect(refused.body.error.message).toMatch(/^The workspace has used the (2 tasks|1,000 tokens|0\.50 USD) that it has for this (day|week|month); try again from \d{4}-\d\d-\d\dT00:00:00\.000Z on/); // prettier-ignore
+        expect(refused.body.error.message).toMatch(/^The workspace has used up the (2 turns|1000 tokens|0\.50 USD) that it has for a (day|week|month); the next \2 begins at \d{4}-\d\d-\d\dT00:00:00\.000Z\. Try again then/); // prettier-ignore
         expect(code(await send(done))).toEqual([402, 'usage_exhausted']);
         expect(code(await answer(id, pendingInteraction?.id ?? ''))).toEqual([402, 'usage_exhausted']);
         // What comes before its plan, and what needs none of it.
@@ -171,7 +171,7 @@ describe('Plans and billing (reference §14)', () => {
       const run = () => member.client.post<{ run: RunBody }>(`/v1/automations/${id}/run`);
       await allow(service, member, ALL);
       await useToday(service, member, USED_UP);
-      const message = expect.stringContaining('The workspace has used the') as string;
+      const message = expect.stringContaining('The workspace has used up the') as string;
       expect(await run()).toMatchObject({
         status: 202,
         body: { run: { status: 'failed', reason: { code: 'usage_exhausted', message }, taskId: null } },

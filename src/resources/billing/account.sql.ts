@@ -3,7 +3,7 @@ import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import type { UsageWindow } from '../../platform/config/plans.js';
 import { columns } from '../../platform/database/columns.js';
 import { bigint, bool, jsonb, sql, textOrNull, timeOrNull, uuid } from '../../platform/database/sql.js';
-import { TODAY, windows, type WindowState } from './usage.sql.js';
+import { windows, type WindowState, WITH_TODAY } from './usage.sql.js';
 
 const SET = columns(Workspace, 'w', [
   'plan',
@@ -17,8 +17,7 @@ const SET = columns(Workspace, 'w', [
 /** No row when the workspace is deleted. */
 export const ACCOUNT = sql`
 SELECT ${SET}, coalesce((SELECT json_agg(v) FROM (${windows}) v), '[]') AS windows
-FROM workspaces w LEFT JOIN usage_days today ON today.workspace_id = w.id AND today.day = ${TODAY}
-WHERE w.id = ${uuid('workspaceId')}`.rows<typeof SET.row & { windows: WindowState[] }>();
+FROM ${WITH_TODAY} WHERE w.id = ${uuid('workspaceId')}`.rows<typeof SET.row & { windows: WindowState[] }>();
 
 const PLAN = textOrNull('plan');
 const USAGE = jsonb<readonly UsageWindow[] | null>()('usage');

@@ -12,6 +12,7 @@ import {
   type BillingSummary,
   type RemainingShare,
 } from './billing-provider.js';
+import { usedUpText } from './usage-text.js';
 import type { WindowState } from './usage.sql.js';
 
 const WINDOWS = usageWindowSchema.shape.window.options;
@@ -36,7 +37,7 @@ export class OperatorBilling extends BillingProvider {
   }
 
   authorize({ exhausted }: BilledWork): Promise<void> {
-    return exhausted === null ? Promise.resolve() : Promise.reject(usedUp(exhausted));
+    return exhausted === null ? Promise.resolve() : Promise.reject(refusal(exhausted));
   }
 }
 
@@ -53,8 +54,6 @@ function percentLeft({ allowance, used }: WindowState): number {
   return Number((100n * BigInt(Math.max(0, allowance - used))) / BigInt(allowance));
 }
 
-function usedUp({ window, unit, allowance, resetsAt }: WindowState): ApiError {
-  const amount = unit === 'cost' ? `${usd(allowance)} USD` : `${allowance.toLocaleString('en')} ${unit}`;
-  const message = `The workspace has used the ${amount} that it has for this ${window}; try again from ${new Date(resetsAt).toISOString()} on, or ask the operator for more.`;
-  return new ApiError('usage_exhausted', message);
+function refusal(exhausted: WindowState): ApiError {
+  return new ApiError('usage_exhausted', `${usedUpText(exhausted)}. Try again then, or ask the operator for more.`);
 }

@@ -16,7 +16,7 @@ import {
   uuid,
   uuidOrNull,
 } from '../../platform/database/sql.js';
-import { exhausted, type WindowState } from '../billing/usage.sql.js';
+import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
 import { Interaction } from './interactions/interaction.entity.js';
 import { ToolInvocation } from './messages/tool-invocation.entity.js';
 import { Task } from './task.entity.js';
@@ -129,7 +129,6 @@ export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
 
 const TASK_ID = uuid('taskId');
 const MESSAGE_ID = uuid('messageId');
-const MODEL = text('model');
 
 /**
  * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
