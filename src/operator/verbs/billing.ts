@@ -10,8 +10,11 @@ import { type AccountChange, BillingAccounts } from '../../resources/billing/bil
 import type { BillingAccount } from '../../resources/billing/billing-provider.js';
 import { inWords, ofWorkspace, type Options, type Verb, verb, workspaceOf } from './verb.js';
 
+/** `none`: as the plan says. The parser of an option cannot give null. */
+type Usage = UsageWindow[] | 'none';
+
 interface PlanOptions extends Options {
-  usage?: UsageWindow[] | null;
+  usage?: Usage;
   topUp?: number;
   status?: NonNullable<AccountChange['status']>;
   renews?: Date;
@@ -32,7 +35,7 @@ const plan: Verb<Shown> = async (services, options) => {
   if (status === 'canceled' && renewsAt !== undefined) throw new OperatorError('What is canceled does not renew.');
   const { id, slug } = await workspaceOf(services, options);
   const accounts = services.get(BillingAccounts);
-  const given = { plan, usage, topUpMicros, status, renewsAt };
+  const given = { plan, usage: usage === 'none' ? null : usage, topUpMicros, status, renewsAt };
   const change = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as AccountChange;
   if (Object.keys(change).length > 0) await accounts.change(id, change);
   return { workspace: { id, slug, ...shown(await accounts.get(id)) } };
@@ -58,17 +61,14 @@ function planInWords({ workspace: { id, slug, plan, subscription, renewal, usage
   return inWords({ workspace: { id, slug, plan, subscription: subscription.status, ...renewal, ...windows, ...top } });
 }
 
-/** `month:tasks:100`; several add up to a list, and `none` is null: as the plan says. */
-function allowance(text: string, before: UsageWindow[] | null | undefined): UsageWindow[] | null {
+/** `month:tasks:100`; several make a list, and `none` stands alone. */
+function allowance(text: string, before: Usage | undefined): Usage {
   const none = text === 'none';
-  if (before === null || (none && before !== undefined)) throw new InvalidArgumentError("'none' stands alone.");
-  if (none) return null;
+  if (before === 'none' || (none && before !== undefined)) throw new InvalidArgumentError("'none' stands alone.");
+  if (none) return 'none';
   const [window, unit, amount = '', ...rest] = text.split(':');
-  const parsed = usageWindowSchema.safeParse({
-    window,
-    unit,
-    allowance: /^[\d.]+$/.test(amount) ? Number(amount) : null,
-  });
+  const given = { window, unit, allowance: /^[\d.]+$/.test(amount) ? Number(amount) : null };
+  const parsed = usageWindowSchema.safeParse(given);
   if (!parsed.success || rest.length > 0) {
     throw new InvalidArgumentError(
       "WINDOW:UNIT:ALLOWANCE is expected, such as month:tasks:100, day:tokens:2000000 or week:cost:12.50; or 'none'.",

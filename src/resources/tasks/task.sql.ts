@@ -119,8 +119,8 @@ const TO_WORK = columns(Task, 't', ['id', 'status', 'createdById', 'model']);
 
 /** As {@link LOCK}, for what gives the task work. `exhausted`: the window that keeps its workspace from it, or null. */
 export const LOCK_TO_WORK = sql`
-SELECT ${TO_WORK}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted
-FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t`.rows<
+WITH t AS (SELECT * FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t)
+SELECT ${TO_WORK}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted FROM t`.rows<
   typeof TO_WORK.row & { exhausted: WindowState | null }
 >();
 
