@@ -20,7 +20,9 @@ export class UsageReport {
   /** The largest rows, the largest first. Throws 400 `invalid_query`. */
   async read(auth: AuthContext, query: UsageQuery) {
     const { groupBy } = query;
-    const rows = await this.database.read.run(REPORTS[groupBy]({ auth, ...periodOf(query, new Date()), limit: LIMIT }));
+    const rows = await this.database.reports.run(
+      REPORTS[groupBy]({ auth, ...periodOf(query, new Date()), limit: LIMIT }),
+    );
     const named =
       groupBy === 'model' ? rows.map((row) => ({ ...row, name: this.models.find(row.key ?? '')?.name ?? null })) : rows;
     return named.map(usageRowView);
