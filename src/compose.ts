@@ -2,6 +2,7 @@
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AutomationsModule } from './resources/automations/automations.module.js';
+import { BillingModule } from './resources/billing/billing.module.js';
 import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DiskModule } from './platform/disk/disk.module.js';
@@ -63,6 +64,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     TasksModule,
     TaskAccessModule,
     AutomationsModule,
+    BillingModule,
     IntegrationsModule,
   ];
   const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule] : [];

@@ -20,7 +20,7 @@ export interface Row {
   /** The success needs more than a request: a suite of its own shows it. */
   elsewhere?: string;
   /** Not in every build yet: ignored until the route is in the code. */
-  builtBy?: 'projects' | 'limits' | 'automations' | 'integrations' | 'billing';
+  builtBy?: 'projects' | 'limits' | 'automations' | 'integrations';
 }
 
 type Rest = Partial<Row> & Pick<Row, 'scopes' | 'policy'>;
@@ -70,13 +70,14 @@ const ATTACHES = {
   key: 'required',
   conditional: 'files:write',
 } as const;
-const BILLING = ['plan', 'renewal', 'subscription', 'topUp', 'usage'];
+const BILLING = ['plan', 'renewal', 'storage', 'subscription', 'topUp', 'usage'];
 const CONTEXT = ['credential', 'credentialType', 'scopes', 'user', 'workspace'];
 
 export const ENDPOINTS: readonly Row[] = [
   read('/v1/auth/context', 'any', CONTEXT, 'metadata_read'),
   read('/v1/models', 'any', ['models'], 'metadata_read'),
-  { ...read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'), builtBy: 'billing' },
+  read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'),
+  read('/v1/billing/usage', ['billing:read'], ['usage'], 'metadata_read'),
   { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}/deliveries', ['integrations:read'], ['deliveries']), builtBy: 'integrations' },

@@ -62,6 +62,16 @@ describe('Round trips to the database', () => {
     expect(await trips.during(() => create(randomUUID()))).toBe(4);
   });
 
+  it('sending a message: the credential, claim of the key with begin, the task, the message, the task anew, the answer with commit', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const send = () => member.client.post(`/v1/tasks/${taskId}/messages`, { content: 'Go on.' }, { headers });
+    expect(await trips.during(send)).toBe(6);
+  });
+
+  it('the billing summary: the credential, the account with the stored bytes', async () => {
+    expect(await trips.during(() => member.client.get('/v1/billing/summary'))).toBe(2);
+  });
+
   it('a replay: the credential, claim of the key with begin, the answer, commit', async () => {
     const key = randomUUID();
     await create(key);

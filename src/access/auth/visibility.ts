@@ -10,7 +10,7 @@ export const WORKSPACE = auth('auth', 'workspaceId', 'uuid');
 /** The user who calls. */
 export const USER = auth('auth', 'userId', 'uuid');
 /** Owners and admins see everything in the workspace. */
-const SEES_EVERYTHING = auth('auth', 'seesEverything', 'boolean');
+export const SEES_EVERYTHING = auth('auth', 'seesEverything', 'boolean');
 
 /** Of a project `p`: its owner sees it, and all members do when its visibility is `workspace`. */
 export const VISIBLE_PROJECT = sql`p.workspace_id = ${WORKSPACE}

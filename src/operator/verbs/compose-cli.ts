@@ -10,6 +10,7 @@ import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { AutomationsDeskModule } from '../../resources/automations/automations-desk.js';
+import { BillingAccountsModule } from '../../resources/billing/billing-accounts.js';
 import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
@@ -37,6 +38,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       StorageQuotaModule,
       ConnectionsModule,
       AutomationsDeskModule,
+      BillingAccountsModule,
       ...extensions.operatorModules,
     ],
   };

@@ -5,6 +5,7 @@ import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { automations } from './automations.js';
 import { Program } from './command.js';
 import { completion } from './completion.js';
+import { plans } from './billing.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
@@ -20,7 +21,9 @@ export function program(extensions: ExtensionSet): Command {
     .description("Operates a Millwright service. In a checkout, 'millwright' is 'npm run --silent cli --'.")
     .version(version(), '--version', 'print the version');
   const group = (name: string, description: string) => root.command(name).description(description);
-  workspaces(group('workspace', 'the tenants'));
+  const workspace = group('workspace', 'the tenants');
+  workspaces(workspace);
+  plans(workspace);
   users(group('user', 'the people'));
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));

@@ -35,6 +35,7 @@ const schema = z.object({
   REDIS_URL: optional(url('redis', 'rediss')),
   ROLE: z.preprocess(empty, oneOf(['all', 'api', 'worker']).default('all')),
   STORAGE: z.preprocess(empty, z.string().default('local')),
+  BILLING: z.preprocess(empty, z.string().default('operator')),
   SECRET_KEY: optional(z.string().refine((v) => Buffer.byteLength(v) >= 32, 'a value of at least 32 bytes')),
   WORKER_CONCURRENCY: integer(1, 1000, 16),
   AGENT_ENGINE: z.preprocess(empty, z.string().default('loop')),

@@ -45,6 +45,8 @@ export class Database {
   readonly claims: StatementPool;
   /** For the reconciler, whose statements skip what is locked, and for runs that are handed back. */
   readonly polling: StatementPool;
+  /** For reads that may take a second: in `read` up to seven others share a connection with each. */
+  readonly reports: StatementPool;
   /** For renewals alone, which skip what is locked too. A connection that the network has cut silently costs a renewal its turn. */
   readonly leases: StatementPool;
 
@@ -53,11 +55,14 @@ export class Database {
     this.work = new StatementPool(pool(url, 'millwright work', 10, { lock_timeout: SLICE_MS }));
     this.claims = new StatementPool(pool(url, 'millwright claims', 4, { lock_timeout: SLICE_MS }));
     this.polling = new StatementPool(pool(url, 'millwright polling', 3));
+    this.reports = new StatementPool(pool(url, 'millwright reports', 2));
     this.leases = new StatementPool(pool(url, 'millwright leases', 2));
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.read, this.work, this.claims, this.polling, this.leases].map((one) => one.end()));
+    await Promise.all(
+      [this.read, this.work, this.claims, this.polling, this.reports, this.leases].map((one) => one.end()),
+    );
   }
 }
 

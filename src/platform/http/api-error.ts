@@ -19,6 +19,7 @@ export const ERRORS = {
   invalid_credential: [401, 'unauthorized'],
   expired_credential: [401, 'unauthorized'],
   subscription_required: [402, 'payment_required'],
+  usage_exhausted: [402, 'payment_required'],
   storage_exhausted: [402, 'payment_required'],
   missing_scope: [403, 'forbidden'],
   role_not_allowed: [403, 'forbidden'],

@@ -1,8 +1,10 @@
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { isUuid } from '../../platform/database/ids.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { Sql } from '../../platform/database/sql.js';
 import { notFound } from '../../platform/http/api-error.js';
-import { LOCK, type LockedTask, READ, type TaskRow } from './task.sql.js';
+import type { Billing } from '../billing/billing.service.js';
+import { LOCK, LOCK_TO_WORK, type LockedTask, READ, type TaskRow } from './task.sql.js';
 
 /**
  * The task's row is the mutex of everything that moves the task: a request that decides by its status holds it, and what
@@ -11,6 +13,15 @@ import { LOCK, type LockedTask, READ, type TaskRow } from './task.sql.js';
 export async function lockTask(auth: AuthContext, tx: Sql, id: string): Promise<LockedTask> {
   const [task] = isUuid(id) ? await tx.run(LOCK({ auth, id })) : [];
   if (task === undefined) throw notFound('task');
+  return task;
+}
+
+/** As {@link lockTask}, for what gives the task work. Throws 402 as well, when its workspace may not take it in. */
+export async function lockToWork(auth: AuthContext, tx: UnitOfWork, billing: Billing, id: string): Promise<LockedTask> {
+  const [found] = isUuid(id) ? await tx.run(LOCK_TO_WORK({ auth, id, rules: billing.rules })) : [];
+  if (found === undefined) throw notFound('task');
+  const { model, exhausted, ...task } = found;
+  await billing.authorize(tx, { workspaceId: auth.workspaceId, userId: auth.userId, model, exhausted });
   return task;
 }
 

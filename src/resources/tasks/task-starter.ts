@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/auth/auth-context.js';
+import { Billing } from '../billing/billing.service.js';
 import { FilesService } from '../files/files.service.js';
 import { notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -26,6 +27,7 @@ export class TaskStarter {
     private readonly models: ModelCatalog,
     private readonly projects: ProjectsService,
     private readonly files: FilesService,
+    private readonly billing: Billing,
     private readonly signal: WorkSignal,
   ) {}
 
@@ -38,9 +40,13 @@ export class TaskStarter {
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
     await this.holdProject(auth, tx, input.projectId);
+    const work = { workspaceId: auth.workspaceId, userId: auth.userId, model: model.id };
+    // The run of an automation is recorded in this transaction, refused or not: nothing may be written before it is refused.
+    if (source !== null) await this.billing.authorizeAhead(tx, work);
     const [created] = await tx.run(
       CREATE({
         auth,
+        rules: this.billing.rules,
         taskId,
         messageId: newId(),
         runId,
@@ -57,6 +63,8 @@ export class TaskStarter {
       }),
     );
     if (created === undefined) throw new Error('The task was not inserted.');
+    // A request takes back what it has written. So its statement brings the answer, and asks no further time.
+    if (source === null) await this.billing.authorize(tx, { ...work, exhausted: created.exhausted });
     tx.afterCommit(() => this.signal.ring('runs', runId));
     return { ...created.row, createdByName: auth.user.name, interaction: null };
   }

@@ -8,6 +8,7 @@ import {
   int,
   type Json,
   jsonb,
+  raw,
   sql,
   text,
   textOrNull,
@@ -15,6 +16,7 @@ import {
   uuid,
   uuidOrNull,
 } from '../../platform/database/sql.js';
+import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
 import { Interaction } from './interactions/interaction.entity.js';
 import { ToolInvocation } from './messages/tool-invocation.entity.js';
 import { Task } from './task.entity.js';
@@ -113,6 +115,15 @@ export type LockedTask = typeof LOCKED.row;
 export const LOCK = sql`
 SELECT ${LOCKED} FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t`.rows<LockedTask>();
 
+const TO_WORK = columns(Task, 't', ['id', 'status', 'createdById', 'model']);
+
+/** As {@link LOCK}, for what gives the task work. `exhausted`: the window that keeps its workspace from it, or null. */
+export const LOCK_TO_WORK = sql`
+WITH t AS (SELECT * FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t)
+SELECT ${TO_WORK}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted FROM t`.rows<
+  typeof TO_WORK.row & { exhausted: WindowState | null }
+>();
+
 /** The task, for a caller that has seen it in this transaction. */
 export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
 
@@ -121,13 +132,13 @@ const MESSAGE_ID = uuid('messageId');
 
 /**
  * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
- * membership, so that its removal cancels this task too; the caller holds the project.
+ * membership, so that its removal cancels this task too; the caller holds the project. `exhausted` as of {@link LOCK_TO_WORK}.
  */
 export const CREATE = sql`
 WITH task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
     last_event, project_id, approvals, automation_id, automation_run_id)
-  SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${text('model')}, ${textOrNull('effort')},
+  SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, 1, 1, 1, ${uuidOrNull('projectId')},
     ${text('approvals')}, ${AUTOMATION}, ${uuidOrNull('automationRunId')}
   RETURNING ${TASK}),
@@ -139,7 +150,10 @@ recorded AS (
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
   SELECT ${uuid('runId')}, task.id, ${WORKSPACE}, 'turn', 'queued' FROM task)
-SELECT row_to_json(task) AS row FROM task`.rows<{ row: CreatedRow }>();
+SELECT row_to_json(task) AS row, ${exhausted(WORKSPACE, MODEL)} AS exhausted FROM task`.rows<{
+  row: CreatedRow;
+  exhausted: WindowState | null;
+}>();
 
 /** Replaces what is given. `setsProject` and `setsBudget`: the value is given, and may be null. The caller holds the task's lock. */
 export const CHANGE = sql`

@@ -1,5 +1,6 @@
 // Tasks: what a person or program asks for, their messages and questions. The work on them is in src/work.
 import { Module } from '@nestjs/common';
+import { BillingModule } from '../billing/billing.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
@@ -20,7 +21,7 @@ const READS = [TasksService, MessageReader, TransparencyPolicy];
 const WRITES = [TaskStarter, TaskChanger, MessageSender, InteractionsService, InteractionExpiry];
 
 @Module({
-  imports: [FilesModule, OffboardingModule, ModelsModule, ProjectsModule],
+  imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
   providers: [...READS, ...WRITES],
   exports: [InteractionExpiry, TaskStarter],

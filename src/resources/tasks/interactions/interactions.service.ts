@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
+import { Billing } from '../../billing/billing.service.js';
 import { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
@@ -18,7 +19,7 @@ import {
   REPLY,
 } from './interaction.sql.js';
 import { checkAttachments, fileParts } from '../messages/message-parts.js';
-import { lockTask, readTask } from '../task-lock.js';
+import { lockToWork, readTask } from '../task-lock.js';
 import type { AnswerDto } from '../task.dto.js';
 import type { TaskRow } from '../task.sql.js';
 import type { Settlement } from './settlement.js';
@@ -28,12 +29,13 @@ import type { Settlement } from './settlement.js';
 export class InteractionsService {
   constructor(
     private readonly files: FilesService,
+    private readonly billing: Billing,
     private readonly signal: WorkSignal,
   ) {}
 
   async answer(auth: AuthContext, tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<TaskRow> {
     checkAttachments(auth, input);
-    const task = await lockTask(auth, tx, taskId);
+    const task = await lockToWork(auth, tx, this.billing, taskId);
     const [pending] = await tx.run(PENDING({ taskId: task.id }));
     if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {
       throw new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
+import { Billing } from '../../billing/billing.service.js';
 import { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
@@ -13,7 +14,7 @@ import { checkInput, userParts } from './message-parts.js';
 import { MAX_UNREAD, type MessageRow, SEND } from './message.sql.js';
 import type { SendMessageDto } from '../task.dto.js';
 import { INTERRUPT } from '../task-end.sql.js';
-import { lockTask, readTask } from '../task-lock.js';
+import { lockToWork, readTask } from '../task-lock.js';
 import type { LockedTask, TaskRow } from '../task.sql.js';
 import { isFinal } from '../task-status.js';
 
@@ -23,6 +24,7 @@ export class MessageSender {
   constructor(
     private readonly interactions: InteractionsService,
     private readonly files: FilesService,
+    private readonly billing: Billing,
     private readonly signal: WorkSignal,
     private readonly channel: PgChannel,
   ) {}
@@ -38,7 +40,7 @@ export class MessageSender {
     input: SendMessageDto,
   ): Promise<{ message: MessageRow; task: TaskRow }> {
     checkInput(auth, input);
-    const task = await lockTask(auth, tx, taskId);
+    const task = await lockToWork(auth, tx, this.billing, taskId);
     const parts = await userParts(auth, tx, this.files, task.id, input);
     // Without a running turn there is nothing to steer or interrupt: all three wait their turn.
     const mode = task.status === 'running' ? (input.mode ?? 'queue') : 'queue';

@@ -1,0 +1,66 @@
+import { IsIn, IsOptional, ValidateBy } from 'class-validator';
+import { Documented } from '../../platform/http/documented.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { instantOf } from '../../platform/text/instant.js';
+
+export const GROUPINGS = ['day', 'model', 'project', 'automation', 'user'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 366;
+const DEFAULT_DAYS = 30;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+const isTime = (value: unknown): boolean => typeof value === 'string' && startOf(value) !== null;
+
+/** A day, or a time with `Z` or an offset. */
+const Moment = (description: string): PropertyDecorator => {
+  return (target, key) => {
+    Documented({ description, type: 'string', examples: ['2026-11-01'] })(target, key);
+    const message = '$property must be a date such as 2026-11-01, or an ISO 8601 time with Z or an offset';
+    ValidateBy({ name: 'moment', validator: { validate: isTime, defaultMessage: () => message } })(target, key);
+    IsOptional()(target, key);
+  };
+};
+
+export class UsageQuery {
+  @IsIn(GROUPINGS, { message: `groupBy must be one of ${GROUPINGS.join(', ')}` })
+  @Documented({ description: 'What a row of the answer stands for.' })
+  groupBy: Grouping = 'day';
+
+  @Moment('The beginning; 30 days before the end when not given. A date is its beginning in UTC.')
+  from?: string;
+
+  @Moment('The end, which is not included; now when not given. A date is included whole.')
+  to?: string;
+}
+
+/** From `from` on, and before `to`. */
+export interface Period {
+  from: Date;
+  to: Date;
+}
+
+/** The period of a query. Throws 400 `invalid_query` when it is longer than 366 days or ends before it begins. */
+export function periodOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: Date): Period {
+  const end = to === undefined ? now : endOf(to);
+  const start = (from === undefined ? null : startOf(from)) ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
+  if (start > end) {
+    throw new ApiError('invalid_query', 'from must not lie after to, which is now when it is not given.', {
+      param: 'from',
+    });
+  }
+  if (end.getTime() - start.getTime() > MOST_DAYS * DAY_MS) {
+    throw new ApiError('invalid_query', `from and to must be at most ${MOST_DAYS} days apart.`, { param: 'from' });
+  }
+  return { from: start, to: end };
+}
+
+function startOf(text: string): Date | null {
+  return instantOf(DAY.test(text) ? `${text}T00:00:00Z` : text);
+}
+
+function endOf(text: string): Date {
+  const start = startOf(text)?.getTime() ?? 0;
+  return new Date(DAY.test(text) ? start + DAY_MS : start);
+}
