@@ -1,0 +1,20 @@
+// The audit log (reference §14): who did what, or was refused. Rows are written with the act, sealed in a chain a moment later, read
+// by owners and admins, and dropped by months.
+import { Module } from '@nestjs/common';
+import { AuditController } from './audit.controller.js';
+import { AuditReader } from './audit-reader.js';
+import { AuditKeeper } from './keeper.js';
+import { Refusals } from './refusals.js';
+import { Sealer } from './sealer.js';
+import { AuditVerifier } from './verifier.js';
+
+@Module({
+  controllers: [AuditController],
+  providers: [AuditReader, AuditKeeper, Refusals, Sealer],
+  exports: [Refusals],
+})
+export class AuditModule {}
+
+/** What the operator command needs of it. */
+@Module({ providers: [AuditReader, AuditVerifier] })
+export class AuditDeskModule {}
