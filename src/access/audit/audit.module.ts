@@ -6,7 +6,6 @@ import { AuditReader } from './audit-reader.js';
 import { AuditKeeper } from './keeper.js';
 import { Refusals } from './refusals.js';
 import { Sealer } from './sealer.js';
-import { AuditVerifier } from './verifier.js';
 
 @Module({
   controllers: [AuditController],
@@ -14,7 +13,3 @@ import { AuditVerifier } from './verifier.js';
   exports: [Refusals],
 })
 export class AuditModule {}
-
-/** What the operator command needs of it. */
-@Module({ providers: [AuditReader, AuditVerifier] })
-export class AuditDeskModule {}
