@@ -151,7 +151,7 @@ describe('The chain of a workspace (reference §14)', () => {
        target_id, outcome, code, request_id, count, 7, hash FROM audit_log WHERE workspace_id = $1 AND seq = 3`, 7, true, 'behind the end'],
     ['added in between', `WITH moved AS (UPDATE audit_log SET seq = seq + 1 WHERE workspace_id = $1 AND seq > 3)
        INSERT INTO audit_log SELECT workspace_id, at, gen_random_uuid(), xid, actor_id, key_id, address, action, target_type,
-       target_id, outcome, code, request_id, count, 4, hash FROM audit_log WHERE workspace_id = $1 AND seq = 3`, 7, true, 'behind the end'],
+       target_id, outcome, code, request_id, count, 4, hash FROM audit_log WHERE workspace_id = $1 AND seq = 3`, 4, true, 'seal does not fit'],
     ['resealed at the end', `UPDATE audit_chains SET hash = '\\x00' WHERE workspace_id = $1`, 6, false, 'another seal'],
   ])('a row that is %s behind its back is found: exit 1, and the first such row is named', async (_what, sql, seq, row, reason) => {
     const owner = await sealed();

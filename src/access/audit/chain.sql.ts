@@ -63,8 +63,8 @@ WHERE c.workspace_id <> ${NOWHERE} AND NOT EXISTS (SELECT FROM workspaces w WHER
 const WORKSPACE = uuid('workspaceId');
 /** Some rows of a workspace that is gone. */
 export const FORGET_SOME = sql`
-DELETE FROM audit_log a USING (SELECT at, id FROM audit_log WHERE workspace_id = ${WORKSPACE} LIMIT ${int('limit')}) some
-WHERE a.workspace_id = ${WORKSPACE} AND (a.at, a.id) = (some.at, some.id) RETURNING 1`.rows();
+DELETE FROM audit_log a USING (SELECT at, id FROM audit_log WHERE workspace_id = ${WORKSPACE} LIMIT ${int('limit')}) part
+WHERE a.workspace_id = ${WORKSPACE} AND (a.at, a.id) = (part.at, part.id) RETURNING 1`.rows();
 export const FORGET_CHAIN = sql`
 WITH cuts AS (DELETE FROM audit_cuts WHERE workspace_id = ${WORKSPACE})
 DELETE FROM audit_chains WHERE workspace_id = ${WORKSPACE}`.rows();
