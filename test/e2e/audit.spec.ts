@@ -4,6 +4,7 @@ import { AuditKeeper } from '../../src/access/audit/keeper.js';
 import { actionOf } from '../../src/access/audit/action.js';
 import { Refusals } from '../../src/access/audit/refusals.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
+import { Database } from '../../src/platform/database/database.js';
 import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
 import type { Row } from '../contract/endpoints.js';
 import { World } from '../contract/world.js';
@@ -27,7 +28,6 @@ const changes = (row: Row) => {
 };
 const some = (which: (row: Row) => boolean): [string, Row][] =>
   world.rows.filter(which).map((row) => [`${row.method} ${row.path}`, row]);
-const needsKey = (row: Row) => row.scopes !== 'public';
 
 /** The rows of a request, refusals included. */
 const rowsOf = async (requestId: string | null) => {
@@ -207,7 +207,7 @@ describe('A refusal (reference §14)', () => {
 
   it('has a row of its own 60 times a minute and key; the others are counted in one', async () => {
     const poor = await makeMember(service, { workspace: member.workspace, scopes: [] });
-    const refusals = new Refusals((service.app.get(Refusals) as unknown as { database: never }).database);
+    const refusals = new Refusals(service.app.get(Database));
     const [workspaceId, actorId, keyId] = [member.workspace.id, poor.user.id, poor.key.id];
     const nothing = { address: null, targetType: null, targetId: null, requestId: null };
     for (let n = 0; n < 100; n++)
