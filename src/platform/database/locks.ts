@@ -25,7 +25,7 @@ export const LOCKS = {
   /** One transaction seals at a time. */
   auditSeals: 7_163_006,
   /** The chore that seals rows of the audit log. */
-  sealing: 7_163_018,
+  sealing: 7_163_021,
   /** The chore that keeps the months of the audit log. */
-  auditKeeping: 7_163_019,
+  auditKeeping: 7_163_022,
 } as const;

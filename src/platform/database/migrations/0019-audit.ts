@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The audit log (reference §14, docs/decisions/0040). */
-export class Audit1795910400019 implements MigrationInterface {
+export class Audit1795824100019 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(TABLES);
     await db.query(KEEPING);

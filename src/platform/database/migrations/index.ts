@@ -13,7 +13,7 @@ import { StorageUsage1795651200014 } from './0014-storage-usage.js';
 import { Automations1795737600015 } from './0015-automations.js';
 import { Events1795823400016 } from './0016-events.js';
 import { Jobs1795824000017 } from './0017-jobs.js';
-import { Audit1795910400019 } from './0019-audit.js';
+import { Audit1795824100019 } from './0019-audit.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -32,5 +32,5 @@ export const MIGRATIONS = [
   Automations1795737600015,
   Events1795823400016,
   Jobs1795824000017,
-  Audit1795910400019,
+  Audit1795824100019,
 ];
