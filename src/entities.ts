@@ -1,4 +1,7 @@
 // Every entity of the product: the service, the operator command and the tests use this one list.
+import { AuditChain } from './access/audit/audit-chain.entity.js';
+import { AuditCut } from './access/audit/audit-cut.entity.js';
+import { AuditEntry } from './access/audit/audit-entry.entity.js';
 import { ApiKey } from './access/auth/api-key.entity.js';
 import { IdempotencyRecord } from './access/idempotency/idempotency-record.entity.js';
 import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
@@ -33,6 +36,9 @@ export const ENTITIES = [
   ApiKey,
   IdempotencyRecord,
   FolderRemoval,
+  AuditEntry,
+  AuditChain,
+  AuditCut,
   Project,
   Task,
   Run,

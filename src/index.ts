@@ -1,5 +1,7 @@
 // The public surface for authors of extensions: `import … from 'millwright'`. The program itself imports from the files,
 // and nothing here leads to its composition: what an extension loads does not load the list that it stands in.
+export { recordOperator, type Target } from './access/audit/record.js';
+export { recordStream } from './access/audit/sender.js';
 export { Auth } from './access/auth/auth.decorator.js';
 export { Page } from './access/auth/page.decorator.js';
 export type { AuthContext, Role } from './access/auth/auth-context.js';

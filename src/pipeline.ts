@@ -1,12 +1,13 @@
 // What every request passes, in the order in which it runs. Before it: request id and route (404, 405).
 import { Global, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AuditModule } from './access/audit/audit.module.js';
+import { AuditedErrorFilter } from './access/audit/audited-error.filter.js';
 import { AuthModule } from './access/auth/auth.module.js';
 import { BearerGuard } from './access/auth/bearer.guard.js';
 import { ScopeGuard } from './access/auth/scope.guard.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { WriteTransactions } from './platform/http/write.interceptor.js';
-import { ErrorFilter } from './platform/http/error.filter.js';
 import { FieldsPipe } from './platform/http/fields.pipe.js';
 import { UnitOfWorkInterceptor } from './access/idempotency/unit-of-work.interceptor.js';
 import { IdempotencyModule } from './access/idempotency/idempotency.module.js';
@@ -27,14 +28,14 @@ export const PIPELINE: Provider[] = [
   { provide: WriteTransactions, useClass: UnitOfWorkInterceptor },
   // 400: body and query against their DTO classes.
   { provide: APP_PIPE, useClass: FieldsPipe },
-  // Whatever was thrown on the way becomes one shape.
-  { provide: APP_FILTER, useClass: ErrorFilter },
+  // Whatever was thrown on the way becomes one shape; refusals go on record after the answer.
+  { provide: APP_FILTER, useClass: AuditedErrorFilter },
 ];
 
 /** Global, because each module whose routes write asks for its transactions. */
 @Global()
 @Module({
-  imports: [AuthModule, RateLimitModule, IdempotencyModule],
+  imports: [AuditModule, AuthModule, RateLimitModule, IdempotencyModule],
   providers: [BearerGuard, ...PIPELINE],
   exports: [WriteTransactions],
 })

@@ -5,7 +5,7 @@ export interface Row {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `/v1/tasks/{taskId}` */
   path: string;
-  scopes: readonly Scope[] | 'any' | 'public';
+  scopes: readonly Scope[] | 'any' | 'personal' | 'public';
   policy: RateLimitPolicy | null;
   key: 'required' | 'optional' | null;
   status: number;
@@ -94,6 +94,7 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/files/{fileId}', ['files:read'], ['file']),
   { ...read('/v1/files/{fileId}/content', ['files:read'], []), answer: null },
   ...AUTOMATIONS.map((one) => ({ ...one, builtBy: 'automations' as const })),
+  list('/v1/audit', 'personal', 'entries'),
   { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },
   row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),
   open('/health/live'),

@@ -207,7 +207,8 @@ describe('Every route of the table (reference §1, §2)', () => {
     expect((await world.send(row, member.client, `${path}?limit=${row.pages}`)).status).toBe(200);
   });
 
-  it.each(some((row) => row.pages !== undefined))('%s is walked page by page, nothing twice', async (_title, row) => {
+  // The audit log is longer than a page by then: its own suite walks it.
+  it.each(some((row) => row.pages !== undefined && row.path !== '/v1/audit'))('%s is walked page by page, nothing twice', async (_title, row) => {
     const path = await world.path(row, member);
     for (let i = 0; i < 3; i++) await fill(row, path);
     const plural = row.answer?.find((key) => key !== 'nextCursor') ?? '';

@@ -3,6 +3,8 @@ import { ENTITIES } from '../../src/entities.js';
 import { PostgresNaming } from '../../src/platform/database/naming.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 
+const PARTITIONS = 'SELECT oid FROM pg_class WHERE relispartition';
+
 // The migrations alone change a database; the entities describe it. Here the two are held against each other.
 describe('The schema', () => {
   let db: TestDatabase;
@@ -29,25 +31,31 @@ describe('The schema', () => {
 
   it('has an entity for every table', async () => {
     const tables = await db.query<{ name: string }>(
-      `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1`,
+      `SELECT relname AS name FROM pg_class
+       WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace ORDER BY 1`,
     );
     const described = dataSource.entityMetadatas.map(({ tableName }) => tableName);
     expect(tables.map(({ name }) => name).filter((name) => name !== 'migrations')).toEqual(described.sort());
   });
 
   // What the schema builder does not compare: the text of checks, the columns, order and condition of indexes, deferrable
-  // constraints, triggers, storage parameters.
+  // constraints, triggers, storage parameters. A partition has what its table has, and its name is that of a month.
   it('has these constraints, indexes, triggers, functions and storage parameters', async () => {
     const lines = async (select: string) => (await db.query<{ line: string }>(select)).map(({ line }) => line);
     const found = [
       ...(await lines(
         `SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS line FROM pg_constraint
-         WHERE connamespace = 'public'::regnamespace AND contype <> 'n' AND conrelid <> 'migrations'::regclass ORDER BY 1`,
+         WHERE connamespace = 'public'::regnamespace AND contype <> 'n' AND conrelid <> 'migrations'::regclass
+           AND conrelid NOT IN (${PARTITIONS}) ORDER BY 1`,
       )),
       ...(await lines(
-        `SELECT indexdef AS line FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'migrations' ORDER BY 1`,
+        `SELECT indexdef AS line FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'migrations'
+           AND tablename NOT IN (SELECT relname FROM pg_class WHERE relispartition) ORDER BY 1`,
       )),
-      ...(await lines(`SELECT pg_get_triggerdef(oid) AS line FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`)),
+      ...(await lines(
+        `SELECT pg_get_triggerdef(oid) AS line FROM pg_trigger
+         WHERE NOT tgisinternal AND tgrelid NOT IN (${PARTITIONS}) ORDER BY 1`,
+      )),
       ...(await lines(
         `SELECT format('function %s', oid::regprocedure) AS line FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1`,
       )),

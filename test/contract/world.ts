@@ -29,7 +29,8 @@ export class World {
     const service = await bootApp({ config });
     const routes = service.app.get(EndpointExplorer).routes.map(({ method, path }) => `${method} ${path}`);
     const built = (row: Row) => routes.includes(`${row.method} ${row.path.replace(/\{(\w+)\}/g, ':$1')}`);
-    const [member, stranger] = [await makeMember(service), await makeMember(service)];
+    // An owner, so that no route refuses the member for the role.
+    const [member, stranger] = [await makeMember(service, { role: 'owner' }), await makeMember(service)];
     return new World(service, member, stranger, ENDPOINTS.filter(built));
   }
 

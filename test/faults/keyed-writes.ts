@@ -1,6 +1,9 @@
 // Clients that send one keyed request after another to a process that is killed under them, and do not give up.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Sealer } from '../../src/access/audit/sealer.js';
+import { AuditVerifier } from '../../src/access/audit/verifier.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { ROOMY } from '../harness/limits.js';
@@ -121,6 +124,28 @@ export class KeyedWrites {
          (SELECT count(*)::int FROM idempotency_keys WHERE key LIKE 'key-%' AND status IN (201, 202)) AS records`,
     );
     return counted ?? {};
+  }
+
+  /**
+   * What the audit log has of all keys: a row for each act. `strays` are rows without their act, and acts without a row. The chain
+   * is whole.
+   */
+  async audited(): Promise<Record<string, number>> {
+    const { app, db } = this.service;
+    await until('all rows to be sealed', async () => (await app.get(Sealer).seal()) === 0);
+    const chains = await new AuditVerifier(app.get(Transactions)).verify();
+    const [counted] = await db.query<Record<string, number>>(
+      `WITH acts AS (SELECT action, target_id FROM audit_log WHERE outcome = 'done' AND actor_id IS NOT NULL),
+         created AS (SELECT id::text AS id FROM tasks),
+         named AS (SELECT target_id AS id FROM acts WHERE action = 'task.create')
+       SELECT (SELECT count(*)::int FROM acts JOIN tasks t ON t.id::text = target_id
+               WHERE action = 'task.create' AND title LIKE 'key-%') AS created,
+         (SELECT count(*)::int FROM acts WHERE action = 'message.create') AS sent,
+         (SELECT count(*)::int FROM acts WHERE action = 'task.answer') AS answered,
+         (SELECT count(*)::int FROM ((TABLE created EXCEPT ALL TABLE named) UNION ALL (TABLE named EXCEPT ALL TABLE created)) s)
+           AS strays`,
+    );
+    return { ...counted, broken: chains.filter(({ broken }) => broken !== null).length };
   }
 
   async close(): Promise<void> {

@@ -25,6 +25,8 @@ describe(`A process killed between claim and answer, seed ${SEED} (reference §8
     report(`${kills} kills under keyed writes`, { ...outcome });
     const once = { created, sent, answered, keys, records: keys };
     expect(await writes.effects()).toEqual({ ...once, messages: created + sent, runs: created + answered });
+    // No act without its row in the audit log, and no row without its act.
+    expect(await writes.audited()).toEqual({ created, sent, answered, strays: 0, broken: 0 });
     expect(Math.min(created, sent, answered)).toBeGreaterThan(0);
     expect(cut).toBe(kills * CLIENTS);
     expect(bothHit(outcome)).toBe(true);

@@ -9,6 +9,11 @@ export function setAuth(req: Request, auth: AuthContext): void {
   (req as Known).auth = auth;
 }
 
+/** Whether a guard has found out who asks. */
+export function isKnown(req: Request): boolean {
+  return (req as Known).auth !== undefined;
+}
+
 export function authOf(req: Request): AuthContext {
   const { auth } = req as Known;
   if (auth === undefined) throw new Error(`${req.method} ${req.path} is public: nobody is known there.`);

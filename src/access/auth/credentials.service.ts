@@ -39,6 +39,20 @@ JOIN users u ON u.id = k.user_id
 JOIN workspaces w ON w.id = k.workspace_id
 WHERE k.digest = ${bytes('digest')}`.jsonRows<KeyRow>();
 
+/** 401 for a key that was revoked or has expired: the client learns no more than of an unknown one, the audit log whose it was. */
+export class EndedKeyError extends ApiError {
+  readonly key: { keyId: string; actorId: string; workspaceId: string };
+
+  constructor(
+    code: 'invalid_credential' | 'expired_credential',
+    message: string,
+    { id, userId, workspaceId }: Pick<KeyRow, 'id' | 'userId' | 'workspaceId'>,
+  ) {
+    super(code, message);
+    this.key = { keyId: id, actorId: userId, workspaceId };
+  }
+}
+
 /** Who a key stands for. */
 @Injectable()
 export class CredentialsService {
@@ -62,15 +76,18 @@ export class CredentialsService {
     if (!isKey(key)) throw invalidCredential();
     const digest = this.digest(key);
     const [row] = await this.database.read.run(LOOK_UP({ digest }));
-    if (row === undefined || row.revoked || !timingSafeEqual(Buffer.from(row.storedDigest, 'hex'), digest))
-      throw invalidCredential();
-    if (row.expired) throw new ApiError('expired_credential', 'The credential has expired; ask for a new key.');
+    if (row === undefined || !timingSafeEqual(Buffer.from(row.storedDigest, 'hex'), digest)) throw invalidCredential();
+    if (row.revoked) throw new EndedKeyError('invalid_credential', INVALID, row);
+    if (row.expired)
+      throw new EndedKeyError('expired_credential', 'The credential has expired; ask for a new key.', row);
     return contextOf(row, this.extensions.scopes);
   }
 }
 
+const INVALID = 'The credential is not valid: it is mistyped, unknown or was ended.';
+
 function invalidCredential(): ApiError {
-  return new ApiError('invalid_credential', 'The credential is not valid: it is mistyped, unknown or was ended.');
+  return new ApiError('invalid_credential', INVALID);
 }
 
 /** @param known the scopes that exist: a key may have one of an extension that is there no more, which allows nothing. */

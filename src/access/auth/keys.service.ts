@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { columns } from '../../platform/database/columns.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import { bytes, doubleOrNull, sql, text, texts, uuid } from '../../platform/database/sql.js';
+import { recordOperator } from '../audit/record.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import { ApiKey } from './api-key.entity.js';
@@ -52,7 +53,9 @@ WHERE k.workspace_id = ${uuid('workspaceId')} ORDER BY k.created_at, k.id`.rows<
 
 const REVOKE = sql`
 WITH k AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = ${uuid('id')} RETURNING *)
-SELECT ${RECORD} FROM k JOIN users u ON u.id = k.user_id`.rows<KeyRecord>();
+SELECT ${RECORD}, k.workspace_id AS "workspaceId" FROM k JOIN users u ON u.id = k.user_id`.rows<
+  KeyRecord & { workspaceId: string }
+>();
 
 /** Keys of people and of service accounts. A secret is returned once, when it is made; the database holds its digest. */
 @Injectable()
@@ -67,13 +70,16 @@ export class KeysService {
     const kind = key.service === true ? 'service' : 'person';
     const secret = newKey(kind);
     const digest = this.credentials.digest(secret);
-    const [record] = await this.transactions.run(
-      CREATE({ ...key, name: nameOf(key.name, 'A key name'), id: newId(), kind, prefix: prefixOf(secret), digest }),
-    );
-    if (record === undefined) {
-      throw new OperatorError(`This user is not a member of this workspace; add it with 'member add'.`);
-    }
-    return { ...record, secret };
+    const name = nameOf(key.name, 'A key name');
+    const made = { ...key, name, id: newId(), kind, prefix: prefixOf(secret), digest };
+    return this.transactions.open(async (tx) => {
+      const [record] = await tx.run(CREATE(made));
+      if (record === undefined) {
+        throw new OperatorError(`This user is not a member of this workspace; add it with 'member add'.`);
+      }
+      await recordOperator(tx, key.workspaceId, 'key.create', { type: 'key', id: made.id });
+      return { ...record, secret };
+    });
   }
 
   /** All keys of a workspace, revoked and expired ones too, oldest first. */
@@ -83,8 +89,12 @@ export class KeysService {
 
   /** Ends a key from the next request on; tasks that it started go on. Throws {@link OperatorError}. */
   async revoke(id: string): Promise<KeyRecord> {
-    const [revoked] = isUuid(id) ? await this.transactions.run(REVOKE({ id })) : [];
-    if (revoked === undefined) throw new OperatorError(`There is no key '${id}'; 'key list' shows the ids.`);
-    return revoked;
+    return this.transactions.open(async (tx) => {
+      const [revoked] = isUuid(id) ? await tx.run(REVOKE({ id })) : [];
+      if (revoked === undefined) throw new OperatorError(`There is no key '${id}'; 'key list' shows the ids.`);
+      const { workspaceId, ...key } = revoked;
+      await recordOperator(tx, workspaceId, 'key.revoke', { type: 'key', id: key.id });
+      return key;
+    });
   }
 }

@@ -1,10 +1,13 @@
 import { type CallHandler, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { firstValueFrom, from, type Observable, tap } from 'rxjs';
+import { actionOf, targetOf } from '../audit/action.js';
+import { recordAct } from '../audit/record.js';
+import { senderOf } from '../audit/sender.js';
 import { holdMembership, refuseStranger } from '../auth/held-membership.js';
 import { authOf } from '../auth/auth.decorator.js';
 import { type EndpointContract, locationOf } from '../../platform/http/endpoint.js';
-import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
+import { EndpointExplorer, type Route } from '../../platform/http/endpoint-explorer.js';
 import { canonicalPath, headerValues } from '../../platform/http/request.js';
 import { setUnitOfWork } from '../../platform/http/tx.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -16,8 +19,8 @@ import { InFlight } from './in-flight.js';
 import type { Answer, KeyedRequest } from './keyed-request.js';
 
 /**
- * Opens the one transaction of a writing request, claims its Idempotency-Key in it, commits, and only then lets the answer
- * go. Answering first was tried: 18 of 257 answers were of work that a crash undid.
+ * Opens the one transaction of a writing request, claims its Idempotency-Key in it, puts the act on record, commits, and only then
+ * lets the answer go. Answering first was tried: 18 of 257 answers were of work that a crash undid.
  */
 @Injectable()
 export class UnitOfWorkInterceptor extends WriteTransactions {
@@ -31,25 +34,33 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { contract } = this.endpoints.of(context.getHandler());
+    const route = this.endpoints.of(context.getHandler());
+    const { contract } = route;
     const res = context.switchToHttp().getResponse<Response>();
     if (contract.transaction !== true) return next.handle().pipe(tap((value) => locate(contract, res, value)));
-    return from(this.write(contract, context.switchToHttp().getRequest(), res, next));
+    return from(this.write(route, context.switchToHttp().getRequest(), res, next));
   }
 
   /** Resolves with the text of the answer. */
-  private async write(contract: EndpointContract, req: Request, res: Response, next: CallHandler): Promise<string> {
-    const perform = () => handle(contract, res, next);
+  private async write(route: Route, req: Request, res: Response, next: CallHandler): Promise<string> {
+    const { contract } = route;
     if (contract.rehearsal !== undefined && bodyOf(req)[contract.rehearsal] === true) {
       res.status(200).type('application/json');
       setUnitOfWork(req, null);
-      return (await perform()).body;
+      return (await handle(contract, res, next)).body;
     }
+    const perform = async (tx: UnitOfWork) => {
+      const answer = await handle(contract, res, next);
+      await recordAct(tx, senderOf(req), actionOf(route), targetOf(route, req.params, answer.location));
+      return answer;
+    };
     const keyed = keyedRequest(contract, req);
     const answer =
       keyed === undefined
         ? await this.commit(req, perform)
-        : await this.inFlight.once(keyed, () => this.commit(req, (tx) => this.idempotency.once(tx, keyed, perform)));
+        : await this.inFlight.once(keyed, () =>
+            this.commit(req, (tx) => this.idempotency.once(tx, keyed, () => perform(tx))),
+          );
     if (answer.replayed) res.setHeader('Idempotent-Replayed', 'true');
     if (answer.location !== null) res.setHeader('Location', answer.location);
     res.type('application/json');

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recordOperator } from '../audit/record.js';
 import type { Role } from '../auth/auth-context.js';
 import { OperatorError } from '../auth/operator-error.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -71,6 +72,7 @@ export class MembershipsService {
       await tx.run(PUT({ workspaceId, userId, role }));
       const [member] = await tx.run(GET({ workspaceId, userId }));
       if (member === undefined) throw new OperatorError('The member was removed at the same moment; try again.');
+      await recordOperator(tx, workspaceId, 'member.add', { type: 'user', id: userId });
       return { ...member, previousRole: before?.role ?? null };
     });
   }
@@ -84,12 +86,14 @@ export class MembershipsService {
    * Removes a member with all keys, for good: adding it again revives none. What it owns goes to `heirId`, any other member
    * but a viewer; without one it stays, and what is under way of it is cancelled. Throws {@link OperatorError}, for the last
    * owner unless `evenLastOwner`.
+   * @param action what the audit log calls it.
    */
   async remove(
     workspaceId: string,
     userId: string,
     heirId: string | null = null,
     change: OwnerChange = {},
+    action = 'member.remove',
   ): Promise<void> {
     await this.transactions.open(async (tx) => {
       const userIds = heirId === null ? [userId] : [userId, heirId];
@@ -99,6 +103,7 @@ export class MembershipsService {
       if (heirId !== null) checkHeir(userId, heirId, members.find((one) => one.userId === heirId)?.role);
       if (leaver.role === 'owner') await checkOwners(tx, [workspaceId], userId, change);
       await this.end(tx, workspaceId, userId, heirId);
+      await recordOperator(tx, workspaceId, action, { type: 'user', id: userId });
     });
   }
 
@@ -113,7 +118,10 @@ export class MembershipsService {
       const members = await tx.run(LOCK_EVERYWHERE({ userId }));
       const owned = members.filter(({ role }) => role === 'owner').map(({ workspaceId }) => workspaceId);
       await checkOwners(tx, owned, userId, change);
-      for (const { workspaceId } of members) await this.end(tx, workspaceId, userId, null);
+      for (const { workspaceId } of members) {
+        await this.end(tx, workspaceId, userId, null);
+        await recordOperator(tx, workspaceId, 'user.delete', { type: 'user', id: userId });
+      }
       await last(tx);
       return true;
     });

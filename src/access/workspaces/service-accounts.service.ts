@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { recordOperator } from '../audit/record.js';
 import type { Role } from '../auth/auth-context.js';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { columns } from '../../platform/database/columns.js';
@@ -47,9 +48,13 @@ export class ServiceAccountsService implements OnModuleInit {
   /** Throws {@link OperatorError}. */
   async create(input: { workspaceId: string; name: string; role: Role }): Promise<ServiceAccount> {
     const name = nameOf(input.name, 'A name');
-    const [made] = await this.transactions.run(CREATE({ ...input, id: newId(), name }));
-    if (made === undefined) throw new OperatorError(`There is a service account '${name}' in this workspace already.`);
-    return made;
+    return this.transactions.open(async (tx) => {
+      const [made] = await tx.run(CREATE({ ...input, id: newId(), name }));
+      if (made === undefined)
+        throw new OperatorError(`There is a service account '${name}' in this workspace already.`);
+      await recordOperator(tx, input.workspaceId, 'service-account.create', { type: 'user', id: made.id });
+      return made;
+    });
   }
 
   /** Oldest first. */
@@ -72,7 +77,7 @@ export class ServiceAccountsService implements OnModuleInit {
    */
   async delete(workspaceId: string, name: string, change: OwnerChange = {}): Promise<ServiceAccount> {
     const account = await this.get(workspaceId, name);
-    await this.memberships.remove(workspaceId, account.id, null, change);
+    await this.memberships.remove(workspaceId, account.id, null, change, 'service-account.delete');
     return account;
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recordOperator } from '../audit/record.js';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { isName } from '../../platform/text/names.js';
 import { columns } from '../../platform/database/columns.js';
@@ -40,9 +41,12 @@ export class UsersService {
     const name = nameOf(input.name, 'A user name');
     if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 320 || !isName(email))
       throw new OperatorError(`'${email}' is no address.`);
-    const [made] = await this.transactions.run(CREATE({ id: newId(), email, name }));
-    if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
-    return made;
+    return this.transactions.open(async (tx) => {
+      const [made] = await tx.run(CREATE({ id: newId(), email, name }));
+      if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
+      await recordOperator(tx, null, 'user.create', { type: 'user', id: made.id });
+      return made;
+    });
   }
 
   /** Oldest first, without those that are deleted. */
@@ -67,6 +71,7 @@ export class UsersService {
       // What the user made stays and names it: the row keeps its id, and gets a name that says why it has no other.
       const forgotten = { email: null, name: 'Deleted user', deletedAt: () => 'now()' };
       await tx.manager.getRepository(User).update({ id }, forgotten);
+      await recordOperator(tx, null, 'user.delete', { type: 'user', id });
     });
     if (!deleted) throw new OperatorError('This user was deleted at the same moment.');
   }

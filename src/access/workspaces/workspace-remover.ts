@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recordOperator } from '../audit/record.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { DELETE, DELETE_SOME, END_MEMBERS, IN_USE, LOCK, REMOVE_STORAGE } from './workspace-remover.sql.js';
@@ -47,5 +48,7 @@ async function finish(tx: UnitOfWork, id: string): Promise<boolean> {
   if ((await tx.run(IN_USE({ id }))).length > 0) return false;
   await tx.run(REMOVE_STORAGE({ id }));
   await tx.run(DELETE({ id }));
+  // What the audit log has of the workspace goes with it, so this stands in the installation's.
+  await recordOperator(tx, null, 'workspace.delete', { type: 'workspace', id });
   return true;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { recordOperator } from '../audit/record.js';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
@@ -50,9 +51,12 @@ export class WorkspacesService {
       );
     }
     const plan = input.plan ?? this.env.variables.DEFAULT_PLAN;
-    const [made] = await this.transactions.run(CREATE({ id: newId(), slug, name, plan }));
-    if (made === undefined) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
-    return made;
+    return this.transactions.open(async (tx) => {
+      const [made] = await tx.run(CREATE({ id: newId(), slug, name, plan }));
+      if (made === undefined) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
+      await recordOperator(tx, made.id, 'workspace.create', { type: 'workspace', id: made.id });
+      return made;
+    });
   }
 
   list(): Promise<Workspace[]> {
@@ -68,10 +72,14 @@ export class WorkspacesService {
 
   /** Sets the transparency policy, history included, from the next request on. @param kinds null for the deployment's own. */
   async expose(id: string, kinds: readonly string[] | null): Promise<Workspace> {
-    await this.workspaces.update({ id }, { transparency: kinds === null ? null : [...kinds] });
-    const changed = await this.workspaces.findOneBy({ id });
-    if (changed === null) throw new OperatorError('The workspace was deleted at the same moment.');
-    return changed;
+    return this.transactions.open(async (tx) => {
+      const workspaces = tx.manager.getRepository(Workspace);
+      await workspaces.update({ id }, { transparency: kinds === null ? null : [...kinds] });
+      const changed = await workspaces.findOneBy({ id });
+      if (changed === null) throw new OperatorError('The workspace was deleted at the same moment.');
+      await recordOperator(tx, id, 'workspace.policy', { type: 'workspace', id });
+      return changed;
+    });
   }
 }
 

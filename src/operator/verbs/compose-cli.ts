@@ -1,5 +1,6 @@
 // Apart from compose.ts: what the service imports besides (HTTP, models, sandbox, Bull) takes seconds to load.
 import type { ModuleMetadata } from '@nestjs/common';
+import { AuditDeskModule } from '../../access/audit/audit-desk.module.js';
 import { KeysModule } from '../../access/auth/keys.module.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
@@ -34,6 +35,7 @@ export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNu
       ...ground,
       WorkspacesModule,
       KeysModule,
+      AuditDeskModule,
       OffboardingModule,
       StorageQuotaModule,
       ConnectionsModule,

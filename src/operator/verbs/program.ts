@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { audit } from './audit.js';
 import { automations } from './automations.js';
 import { Program } from './command.js';
 import { completion } from './completion.js';
@@ -30,6 +31,7 @@ export function program(extensions: ExtensionSet): Command {
   keys(group('key', 'keys of people and service accounts'), extensions.scopes);
   integrations(group('integration', 'connections to providers whose events start automations'));
   automations(group('automation', 'tasks that are made by a schedule or an event'));
+  audit(group('audit', 'the log of who did what'));
   doctor(root, extensions);
   completion(root);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);

@@ -52,6 +52,7 @@ const schema = z.object({
   CATCHUP_WINDOW_SECONDS: integer(0, 10 * 366 * 86_400, 3600),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
   EVENT_RETENTION_DAYS: integer(1, 3650, 30),
+  AUDIT_DAYS: integer(1, 36_500, 365),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
   CONFIG_FILE: optional(z.string()),
   ANTHROPIC_API_KEY: optional(z.string()),

@@ -20,4 +20,12 @@ export const LOCKS = {
   oldEvents: 7_163_013,
   /** The log of events is moved once after a restore. */
   restoredLog: 7_163_004,
+  /** Partitions of the audit log are made once. The number stands in migration 0019 too. */
+  auditMonths: 7_163_005,
+  /** One transaction seals at a time. */
+  auditSeals: 7_163_006,
+  /** The chore that seals rows of the audit log. */
+  sealing: 7_163_021,
+  /** The chore that keeps the months of the audit log. */
+  auditKeeping: 7_163_022,
 } as const;

@@ -1,11 +1,19 @@
 import { isIP } from 'node:net';
 
+const plainOf = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/** An address as people write it; null for what is none (a proxy may forward anything). */
+export function addressOf(address: string): string | null {
+  const plain = plainOf(address);
+  return isIP(plain) === 0 ? null : plain;
+}
+
 /**
  * Whom an address stands for: itself, or the /64 of an IPv6 address, in which one host has as many as it likes. All that is
  * no address (a proxy may forward anything) is one.
  */
 export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = plainOf(address);
   const version = isIP(plain);
   if (version !== 6) return version === 4 ? plain : 'unknown';
   const [before = [], after = []] = plain.split('::').map((half) => half.split(':').filter(Boolean));

@@ -1,5 +1,6 @@
 // What the operator command does with automations: no rights of a caller, and no models, which take seconds to load.
 import { Injectable, Module } from '@nestjs/common';
+import { recordOperator } from '../../access/audit/record.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import type { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
@@ -37,11 +38,13 @@ export class AutomationsDesk {
   }
 
   pause(workspaceId: string, id: string): Promise<AutomationRow> {
-    return this.change(workspaceId, id, (tx, automation) => this.states.pause(tx, automation));
+    return this.change('automation.pause', workspaceId, id, (tx, automation) => this.states.pause(tx, automation));
   }
 
   resume({ id: workspaceId, plan }: Pick<Workspace, 'id' | 'plan'>, id: string): Promise<AutomationRow> {
-    return this.change(workspaceId, id, (tx, automation) => this.states.resume(tx, automation, plan));
+    return this.change('automation.resume', workspaceId, id, (tx, automation) =>
+      this.states.resume(tx, automation, plan),
+    );
   }
 
   /** Leaves a run to the workers, who look each second. Resolves with the id that it will have. */
@@ -50,12 +53,14 @@ export class AutomationsDesk {
     await this.transactions.open(async (tx) => {
       await lock(tx, workspaceId, automationId);
       const data: AskedRun = { automationId };
+      await record(tx, 'automation.run', workspaceId, automationId);
       await tx.run(ADD({ id, queue: ASKED_RUNS, share: workspaceId, key: null, data, dueAt: null }));
     });
     return { id, automationId };
   }
 
   private change(
+    action: string,
     workspaceId: string,
     id: string,
     act: (tx: UnitOfWork, automation: LockedAutomation) => Promise<void>,
@@ -63,11 +68,15 @@ export class AutomationsDesk {
     return this.transactions.open(async (tx) => {
       const automation = await lock(tx, workspaceId, id);
       await act(tx, automation).catch(inOperatorsWords);
+      await record(tx, action, workspaceId, id);
       const [row] = await tx.run(READ({ id }));
       return row ?? unknown(id);
     });
   }
 }
+
+const record = (tx: UnitOfWork, action: string, workspaceId: string, id: string) =>
+  recordOperator(tx, workspaceId, action, { type: 'automation', id: id.toLowerCase() });
 
 async function lock(tx: UnitOfWork, workspaceId: string, id: string): Promise<LockedAutomation> {
   const [automation] = isUuid(id) ? await tx.run(LOCK_IN_WORKSPACE({ workspaceId, id })) : [];

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { recordStream } from '../../access/audit/sender.js';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { USER, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
@@ -36,10 +37,14 @@ export class UploadsService {
    * Takes in a form with one file. The bytes go to storage first, outside of any transaction; the row comes last, so that
    * an upload that anybody can name is whole. Throws as {@link FileIntake.receive} does.
    */
-  async receive(auth: AuthContext, request: IncomingMessage): Promise<UploadRow> {
+  async receive(auth: AuthContext, request: Request): Promise<UploadRow> {
     return this.intake.receive(auth, request, async (stored) => {
       const { limits } = this.quota;
-      const [row] = await this.transactions.run(INSERT({ auth, limits, id: newId(), ...stored }));
+      const row = await this.transactions.open(async (tx) => {
+        const [made] = await tx.run(INSERT({ auth, limits, id: newId(), ...stored }));
+        if (made !== undefined) await recordStream(tx, request, 'upload.create', { type: 'upload', id: made.id });
+        return made;
+      });
       if (row === undefined) throw await this.quota.refusal(auth.workspaceId, stored.size);
       return row;
     });

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { recordOperator } from '../../access/audit/record.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { MembershipsService } from '../../access/workspaces/memberships.service.js';
 import { WorkspaceRemover } from '../../access/workspaces/workspace-remover.js';
@@ -98,10 +99,13 @@ export class ConnectionsService implements OnModuleInit {
         throw new OperatorError(`This user is not a member of this workspace; add it with 'member add'.`);
       }
       const [made] = await tx.run(CONNECT({ id, workspaceId, userId, slug, secret: sealed }));
-      if (made !== undefined) return { id, ...this.address(id), secret, previousSecretUntil: null };
-      throw new OperatorError(
-        `There is a connection to '${slug}' already; 'integration list' shows its id. Give it a new secret with 'integration rotate', or end it with 'integration disconnect'.`,
-      );
+      if (made === undefined) {
+        throw new OperatorError(
+          `There is a connection to '${slug}' already; 'integration list' shows its id. Give it a new secret with 'integration rotate', or end it with 'integration disconnect'.`,
+        );
+      }
+      await recordOperator(tx, workspaceId, 'integration.connect', { type: 'connection', id });
+      return { id, ...this.address(id), secret, previousSecretUntil: null };
     });
   }
 
@@ -124,6 +128,7 @@ export class ConnectionsService implements OnModuleInit {
       const overlap = overlapSeconds === 0 ? null : overlapSeconds;
       const [row] = await tx.run(ROTATE({ id: locked.id, secret: sealed, overlapSeconds: overlap }));
       if (row === undefined) return missing(id);
+      await recordOperator(tx, locked.workspaceId, 'integration.rotate', { type: 'connection', id: locked.id });
       return { id: row.id, ...this.address(row.id), secret, previousSecretUntil: row.previousSecretUntil };
     });
   }
@@ -134,6 +139,7 @@ export class ConnectionsService implements OnModuleInit {
       const [locked] = isUuid(id) ? await tx.run(LOCK({ id })) : [];
       if (locked === undefined) return missing(id);
       await this.end(tx, locked.id);
+      await recordOperator(tx, locked.workspaceId, 'integration.disconnect', { type: 'connection', id: locked.id });
     });
   }
 

@@ -44,8 +44,9 @@ WHERE c.id = ${uuid('id')} RETURNING ${CONNECTION}`.rows<Columns>();
 export const EXISTS = sql`SELECT 1 FROM connections WHERE id = ${uuid('id')}`.rows();
 
 /** No delivery comes in and no automation is bound until the transaction ends. */
-export const LOCK = sql`SELECT id, slug FROM connections WHERE id = ${uuid('id')} FOR UPDATE`.rows<
-  Pick<Connection, 'id' | 'slug'>
+const LOCKED = columns(Connection, 'c', ['id', 'slug', 'workspaceId']);
+export const LOCK = sql`SELECT ${LOCKED} FROM connections c WHERE c.id = ${uuid('id')} FOR UPDATE`.rows<
+  typeof LOCKED.row
 >();
 export const LOCK_OF_USER = sql`
 SELECT id FROM connections WHERE workspace_id = ${uuid('workspaceId')} AND user_id = ${uuid('userId')}

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { recordStream } from '../../access/audit/sender.js';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Database } from '../../platform/database/database.js';
 import { FileIntake } from '../files/file-intake.js';
@@ -35,14 +36,18 @@ export class ProjectFilesService {
   }
 
   /** Takes in a form with one file. A form that is wrong in itself is refused as such, before an unknown project. */
-  async add(auth: AuthContext, projectId: string, request: IncomingMessage): Promise<FileRow> {
+  async add(auth: AuthContext, projectId: string, request: Request): Promise<FileRow> {
     if (!(await this.projects.sees(auth, projectId))) {
       await this.intake.discard(request);
       throw notFound('project');
     }
     return this.intake.receive(auth, request, async (stored) => {
       const { limits } = this.quota;
-      const [row] = await this.transactions.run(ADD({ auth, limits, projectId, id: newId(), ...stored }));
+      const row = await this.transactions.open(async (tx) => {
+        const [made] = await tx.run(ADD({ auth, limits, projectId, id: newId(), ...stored }));
+        if (made !== undefined) await recordStream(tx, request, 'file.create', { type: 'file', id: made.id });
+        return made;
+      });
       if (row !== undefined) return { ...row, createdByName: auth.user.name };
       if (await this.projects.sees(auth, projectId)) throw await this.quota.refusal(auth.workspaceId, stored.size);
       throw notFound('project');

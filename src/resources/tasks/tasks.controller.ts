@@ -119,6 +119,7 @@ export class TasksController {
     stores: true,
     scopes: ['tasks:write'],
     transaction: true,
+    action: 'task.answer',
     conditionalScopes: { 'files:write': 'attachments are sent' },
     idempotency: 'required',
     answer: taskAnswer,

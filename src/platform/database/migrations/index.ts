@@ -14,6 +14,7 @@ import { Automations1795737600015 } from './0015-automations.js';
 import { Events1795823400016 } from './0016-events.js';
 import { Jobs1795824000017 } from './0017-jobs.js';
 import { UsageLedger1795824000018 } from './0018-usage-ledger.js';
+import { Audit1795824100019 } from './0019-audit.js';
 import { WaitingPayloads1796428800023 } from './0023-waiting-payloads.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
@@ -34,5 +35,6 @@ export const MIGRATIONS = [
   Events1795823400016,
   Jobs1795824000017,
   UsageLedger1795824000018,
+  Audit1795824100019,
   WaitingPayloads1796428800023,
 ];

@@ -44,6 +44,7 @@ const TAGS: Record<string, string> = {
   models: 'The models that tasks can use.',
   auth: 'The credential in use.',
   billing: 'Plan and usage.',
+  audit: 'Who did what in the workspace, or was refused.',
   hooks: 'Deliveries of providers.',
   service: 'The service itself.',
 };

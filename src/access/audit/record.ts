@@ -1,0 +1,43 @@
+// Puts an act on record in the transaction of the act, so that neither is there without the other (reference §14).
+import { newId } from '../../platform/database/ids.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { INSTALLATION } from './audit-entry.entity.js';
+import { ACT } from './record.sql.js';
+
+/** What an act is done to. */
+export interface Target {
+  /** For example `task`. */
+  type: string;
+  id: string;
+}
+
+/** By whom and how a request was sent. */
+export interface Sender {
+  workspaceId: string;
+  actorId: string;
+  keyId: string;
+  address: string | null;
+  requestId: string | null;
+}
+
+/** Of a request. Costs no round trip: it travels with the commit. */
+export function recordAct(tx: UnitOfWork, sender: Sender, action: string, target: Target | null): Promise<void> {
+  const { type: targetType = null, id: targetId = null } = target ?? {};
+  return tx.runWithNext(ACT({ ...sender, id: newId(), action, targetType, targetId }));
+}
+
+/**
+ * Of the operator.
+ * @param workspaceId null for what concerns the installation: accounts of people, and workspaces that are gone.
+ * @param action as for a request, for example `member.remove`.
+ */
+export function recordOperator(
+  tx: UnitOfWork,
+  workspaceId: string | null,
+  action: string,
+  { type: targetType, id: targetId }: Target,
+): Promise<void> {
+  const nobody = { actorId: null, keyId: null, address: null, requestId: null };
+  const act = { workspaceId: workspaceId ?? INSTALLATION, id: newId(), action, targetType, targetId, ...nobody };
+  return tx.runWithNext(ACT(act));
+}

@@ -1,0 +1,227 @@
+// What the audit log has of requests (reference §14): one service, the endpoint table as cases.
+import { randomUUID } from 'node:crypto';
+import { AuditKeeper } from '../../src/access/audit/keeper.js';
+import { actionOf } from '../../src/access/audit/action.js';
+import { Refusals } from '../../src/access/audit/refusals.js';
+import { KeysService } from '../../src/access/auth/keys.service.js';
+import { Database } from '../../src/platform/database/database.js';
+import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
+import type { Row } from '../contract/endpoints.js';
+import { World } from '../contract/world.js';
+import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { addProjectFile, createProject, deletion } from '../harness/projects.js';
+
+const world = await World.make();
+afterAll(() => world.service.close());
+const { member, service } = world;
+
+const routes = service.app.get(EndpointExplorer).routes;
+const routeOf = ({ method, path }: Row) => {
+  const found = routes.find((one) => one.method === method && one.path === path.replace(/\{(\w+)\}/g, ':$1'));
+  if (found === undefined) throw new Error(`${method} ${path} is not in the code.`);
+  return found;
+};
+/** A route changes something when it has a transaction, or takes in a file. */
+const changes = (row: Row) => {
+  const { contract, body } = routeOf(row);
+  return contract.transaction === true || (contract.scopes !== 'public' && body === 'stream');
+};
+const some = (which: (row: Row) => boolean): [string, Row][] =>
+  world.rows.filter(which).map((row) => [`${row.method} ${row.path}`, row]);
+
+/** The rows of a request, refusals included. */
+const rowsOf = async (requestId: string | null) => {
+  await service.app.get(Refusals).write();
+  return service.db.query<Record<string, unknown>>(
+    `SELECT workspace_id, actor_id, key_id, address, action, target_type, target_id, outcome, code, count
+     FROM audit_log WHERE request_id = $1`,
+    [requestId],
+  );
+};
+const requestId = (answer: { headers: Headers }) => answer.headers.get('x-request-id');
+const from = ({ workspace, user, key }: Member) => ({
+  workspace_id: workspace.id,
+  actor_id: user.id,
+  key_id: key.id,
+  address: '127.0.0.1',
+  count: 1,
+});
+
+describe('A write (reference §14)', () => {
+  it('has a stable name: that of its route', () => {
+    const names = some(changes).map(([title, row]) => [title, actionOf(routeOf(row))]);
+    expect(Object.fromEntries(names)).toEqual({
+      'POST /v1/projects': 'project.create',
+      'PATCH /v1/projects/{projectId}': 'project.update',
+      'DELETE /v1/projects/{projectId}': 'project.delete',
+      'POST /v1/projects/{projectId}/files': 'file.create',
+      'DELETE /v1/projects/{projectId}/files/{fileId}': 'file.delete',
+      'POST /v1/tasks': 'task.create',
+      'PATCH /v1/tasks/{taskId}': 'task.update',
+      'DELETE /v1/tasks/{taskId}': 'task.delete',
+      'POST /v1/tasks/{taskId}/cancel': 'task.cancel',
+      'POST /v1/tasks/{taskId}/interaction': 'task.answer',
+      'POST /v1/tasks/{taskId}/messages': 'message.create',
+      'POST /v1/uploads': 'upload.create',
+      'POST /v1/automations': 'automation.create',
+      'PATCH /v1/automations/{automationId}': 'automation.update',
+      'DELETE /v1/automations/{automationId}': 'automation.delete',
+      'POST /v1/automations/{automationId}/pause': 'automation.pause',
+      'POST /v1/automations/{automationId}/resume': 'automation.resume',
+      'POST /v1/automations/{automationId}/run': 'automation.run',
+    });
+  });
+
+  it.each(some((row) => changes(row) && row.elsewhere === undefined))(
+    '%s has exactly one row, with who, from where, what and to what',
+    async (_title, row) => {
+      const path = await world.path(row, member);
+      const answer = await world.send(row, member.client, path);
+      const location = answer.headers.get('location');
+      const id = location === null ? path.split('/')[3] : location.split('/').at(-1);
+      expect(await rowsOf(requestId(answer))).toEqual([
+        {
+          ...from(member),
+          action: actionOf(routeOf(row)),
+          target_type: expect.any(String),
+          target_id: id,
+          outcome: 'done',
+          code: null,
+        },
+      ]);
+    },
+  );
+
+  it('the removal of a project file has one too', async () => {
+    const { id } = await createProject(member);
+    const file = await addProjectFile(service, member, id, 'x');
+    const answer = await deletion(member.client, `/v1/projects/${id}/files/${file.id}`);
+    expect(await rowsOf(requestId(answer))).toMatchObject([
+      { ...from(member), action: 'file.delete', target_type: 'file', target_id: file.id },
+    ]);
+  });
+
+  it('that fails has none, and neither has a read', async () => {
+    const wrong = await member.client.post('/v1/projects', { name: '' });
+    const missing = await deletion(member.client, `/v1/tasks/${randomUUID()}`);
+    const [context, list] = [await member.client.get('/v1/auth/context'), await member.client.get('/v1/audit')];
+    expect([wrong, missing, context, list].map(({ status }) => status)).toEqual([400, 404, 200, 200]);
+    for (const answer of [wrong, missing, context, list]) expect(await rowsOf(requestId(answer))).toEqual([]);
+  });
+
+  it('that is replayed did nothing and has none; nor has a rehearsal', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const send = () => member.client.post('/v1/tasks', { content: 'x' }, { headers });
+    const [first, again] = [await send(), await send()];
+    const body = { name: 'A', content: 'x', cron: '0 9 * * *', dryRun: true };
+    const rehearsal = await member.client.post('/v1/automations', body);
+    expect([first.status, again.status, rehearsal.status]).toEqual([201, 201, 200]);
+    expect(await rowsOf(requestId(first))).toHaveLength(1);
+    for (const answer of [again, rehearsal]) expect(await rowsOf(requestId(answer))).toEqual([]);
+  });
+
+  it('of many duplicates at once has one row', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const send = () => member.client.post('/v1/tasks', { content: 'x' }, { headers });
+    const answers = await Promise.all(Array.from({ length: 12 }, send));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    const rows = await Promise.all(answers.map((answer) => rowsOf(requestId(answer))));
+    expect(rows.flat()).toHaveLength(1);
+  });
+
+  it('goes on when its month has no partition', async () => {
+    const months = await service.db.query<{ name: string }>(
+      `SELECT inhrelid::regclass AS name FROM pg_inherits
+       WHERE inhparent = 'audit_log'::regclass AND inhrelid::regclass::text <> 'audit_log_default'`,
+    );
+    for (const { name } of months) await service.db.query(`DROP TABLE ${name}`);
+    const answer = await member.client.post('/v1/projects', { name: 'P' });
+    expect([answer.status, await rowsOf(requestId(answer))]).toEqual([201, [expect.anything()]]);
+    // This month's rows are in the default partition now: the month stays there, and nothing fails.
+    await service.app.get(AuditKeeper).keep();
+    const next = await member.client.post('/v1/projects', { name: 'P' });
+    expect([next.status, await rowsOf(requestId(next))]).toEqual([201, [expect.anything()]]);
+    const [ahead] = await service.db.query(
+      `SELECT count(*)::int AS months FROM pg_inherits WHERE inhparent = 'audit_log'::regclass`,
+    );
+    expect(ahead).toEqual({ months: 3 });
+  });
+});
+
+describe('A refusal (reference §14)', () => {
+  it.each(some((row) => Array.isArray(row.scopes)))('%s without its scopes has one row', async (_title, row) => {
+    const poor = await makeMember(service, { workspace: member.workspace, role: 'admin', scopes: [] });
+    const path = await world.path(row, null);
+    const answer = await world.send(row, poor.client, path);
+    expect(answer.status).toBe(403);
+    const last = path.split('/').at(-1) === 'content' ? path.split('/').at(-2) : (path.match(/[0-9a-f-]{36}/g) ?? []).at(-1);
+    const id = row.path.includes('{integrationSlug}') ? 'github' : (last ?? null);
+    expect(await rowsOf(requestId(answer))).toEqual([
+      {
+        ...from(poor),
+        action: actionOf(routeOf(row)),
+        target_type: id === null ? null : expect.any(String),
+        target_id: row.path.includes('{integrationSlug}') ? expect.any(String) : id,
+        outcome: 'refused',
+        code: 'missing_scope',
+      },
+    ]);
+  }); // prettier-ignore
+
+  it('by role, ownership or a scope that depends on the body has one too', async () => {
+    const viewer = await makeMember(service, { workspace: member.workspace, role: 'viewer' });
+    const other = await makeMember(service, { workspace: member.workspace });
+    const limited = await world.without('files:write');
+    const { id } = await createProject(member, { name: 'Seen', visibility: 'workspace' });
+    const answers = [
+      [await viewer.client.post('/v1/tasks', { content: 'x' }), viewer, 'task.create', 'role_not_allowed'],
+      [await deletion(other.client, `/v1/projects/${id}`), other, 'project.delete', 'not_owner'],
+      [await limited.client.post('/v1/tasks', { attachments: [{ uploadId: 'x' }] }), limited, 'task.create', 'missing_scope'],
+      [await other.client.get('/v1/audit'), other, 'audit.read', 'role_not_allowed'],
+    ] as const; // prettier-ignore
+    for (const [answer, who, action, code] of answers) {
+      expect(answer.status).toBe(403);
+      expect(await rowsOf(requestId(answer))).toMatchObject([{ ...from(who), action, code, outcome: 'refused' }]);
+    }
+  });
+
+  it('of a key that was revoked or has expired names the key; the answer does not', async () => {
+    const revoked = await makeMember(service, { workspace: member.workspace });
+    await service.app.get(KeysService, { strict: false }).revoke(revoked.key.id);
+    const expired = await makeMember(service, { workspace: member.workspace });
+    await service.db.query(`UPDATE api_keys SET expires_at = now() WHERE id = $1`, [expired.key.id]);
+    for (const [who, code] of [[revoked, 'invalid_credential'], [expired, 'expired_credential']] as const) {
+      const answer = await who.client.get<ErrorBody>(`/v1/tasks`);
+      expect([answer.status, answer.body.error.code]).toEqual([401, code]);
+      expect(Object.keys(answer.body.error).sort()).toEqual(['code', 'message', 'param', 'requestId', 'retryable', 'type']);
+      expect(await rowsOf(requestId(answer))).toMatchObject([{ ...from(who), action: 'task.list', code }]);
+    }
+  }); // prettier-ignore
+
+  it('of an unknown key, or of none, is nobody’s and has no row', async () => {
+    for (const client of [world.anonymous, world.anonymous.as('nonsense'), world.anonymous.as(`mw_pk_${'0'.repeat(49)}`)]) {
+      const answer = await client.get('/v1/tasks');
+      expect([answer.status, await rowsOf(requestId(answer))]).toEqual([401, []]);
+    }
+  }); // prettier-ignore
+
+  it('has a row of its own 60 times a minute and key; the others are counted in one', async () => {
+    const poor = await makeMember(service, { workspace: member.workspace, scopes: [] });
+    const refusals = new Refusals(service.app.get(Database));
+    const [workspaceId, actorId, keyId] = [member.workspace.id, poor.user.id, poor.key.id];
+    const nothing = { address: null, targetType: null, targetId: null, requestId: null };
+    for (let n = 0; n < 100; n++)
+      refusals.note({ ...nothing, workspaceId, actorId, keyId, action: 'task.list', code: 'missing_scope' });
+    // The end of a process ends the minute.
+    await refusals.onApplicationShutdown();
+    const rows = await service.db.query(
+      `SELECT action, code, count(*)::int AS rows, sum(count)::int AS refusals FROM audit_log WHERE key_id = $1
+       GROUP BY 1, 2 ORDER BY 1 DESC`,
+      [keyId],
+    );
+    expect(rows).toEqual([
+      { action: 'task.list', code: 'missing_scope', rows: 60, refusals: 60 },
+      { action: 'request.many', code: null, rows: 1, refusals: 40 },
+    ]);
+  });
+});
