@@ -1,11 +1,9 @@
 // The verbs `automation …` (reference §12, §16).
 import type { Command } from 'commander';
-import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 import { AutomationsDesk } from '../../resources/automations/automations-desk.js';
 import type { AutomationRow } from '../../resources/automations/automations.sql.js';
-import { inWords, ofWorkspace, type Options, type Services, type Verb, verb } from './verb.js';
+import { inWords, ofWorkspace, type Services, type Verb, verb, workspaceOf } from './verb.js';
 
-const workspaceOf = (services: Services, { workspace }: Options) => services.get(WorkspacesService).get(workspace);
 const desk = (services: Services) => services.get(AutomationsDesk, { strict: false });
 
 /** What an operator needs to know of an automation. */

@@ -1,9 +1,8 @@
 // The verbs `integration …`: connections to providers (reference §13, §16).
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsersService } from '../../access/workspaces/users.service.js';
-import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 import { type Connected, ConnectionsService } from '../../resources/integrations/connections.service.js';
-import { inWords, lifetime, ofWorkspace, type Services, type Verb, verb } from './verb.js';
+import { inWords, lifetime, ofWorkspace, type Services, type Verb, verb, workspaceOf } from './verb.js';
 
 const DAY = 86_400;
 
@@ -14,13 +13,13 @@ interface Made {
 const connections = (services: Services) => services.get(ConnectionsService, { strict: false });
 
 const connect: Verb<Made> = async (services, { workspace, user, secret }, slug) => {
-  const { id: workspaceId } = await services.get(WorkspacesService).get(workspace);
+  const { id: workspaceId } = await workspaceOf(services, { workspace });
   const userId = user === undefined ? null : (await services.get(UsersService).get(user)).id;
   return { connection: await connections(services).connect({ workspaceId, userId, slug, secret }) };
 };
 
-const list: Verb = async (services, { workspace }) => {
-  const { id } = await services.get(WorkspacesService).get(workspace);
+const list: Verb = async (services, options) => {
+  const { id } = await workspaceOf(services, options);
   return { connections: await connections(services).list(id) };
 };
 

@@ -5,6 +5,8 @@ import { NestFactory } from '@nestjs/core';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Role } from '../../access/auth/auth-context.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
+import { UsersService } from '../../access/workspaces/users.service.js';
+import { WorkspacesService } from '../../access/workspaces/workspaces.service.js';
 import { composeCli } from './compose-cli.js';
 import { type Env, readEnv } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
@@ -35,6 +37,16 @@ export interface Options {
 export type Services = Pick<INestApplicationContext, 'get'>;
 /** `argument` is empty where the usage has none, or where an optional one was not given. */
 export type Verb<T extends object = object> = (services: Services, options: Options, argument: string) => Promise<T>;
+
+/** The workspace that `--workspace` names. Throws {@link OperatorError} when there is none. */
+export const workspaceOf = (services: Services, { workspace }: Pick<Options, 'workspace'>) =>
+  services.get(WorkspacesService).get(workspace);
+/** The person whom `--user` names. Throws {@link OperatorError} when there is none. */
+export const userOf = (services: Services, { user = '' }: Options) => services.get(UsersService).get(user);
+
+/** The option by which a verb may take a workspace its last owner; {@link ownerChange} reads it. */
+export const EVEN_LAST_OWNER = ['--yes', 'even when it leaves a workspace without a person as owner'] as const;
+export const ownerChange = ({ yes }: Options) => ({ evenLastOwner: yes === true });
 
 interface VerbSettings<T> {
   /** What people read instead of all fields of the answer. */
