@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { automations } from './automations.js';
+import { backup } from './backup.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
@@ -30,6 +31,7 @@ export function program(extensions: ExtensionSet): Command {
   keys(group('key', 'keys of people and service accounts'), extensions.scopes);
   integrations(group('integration', 'connections to providers whose events start automations'));
   automations(group('automation', 'tasks that are made by a schedule or an event'));
+  backup(root, extensions, version());
   doctor(root, extensions);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;

@@ -115,7 +115,7 @@ export function verb<T extends object>(
 }
 
 /** A wrong `DATA_DIR` must not become a second, empty installation. Throws {@link OperatorError}; makes nothing. */
-function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }: Env): void {
+export function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }: Env): void {
   const folder = resolve(DATA_DIR);
   if (DATABASE_URL !== undefined || isInstallation(folder)) return;
   throw new OperatorError(
@@ -129,7 +129,8 @@ function extensionsOf(command: Command): ExtensionSet {
   return extensionsOf(command.parent);
 }
 
-async function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
+/** Does something with the services of these modules, and closes them. */
+export async function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
   @Module(modules)
   class CliModule {}
   const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
