@@ -16,6 +16,8 @@ export interface Partition extends Name {
   parent: Name;
   /** `FOR VALUES FROM (…) TO (…)`, or `DEFAULT`. */
   bound: string;
+  /** Statements that make the triggers that it has for itself. */
+  triggers: string[];
 }
 
 export interface Sequence extends Name {
@@ -44,7 +46,9 @@ SELECT ${NAMES}, ARRAY(
 FROM ${RELATIONS} WHERE c.relkind = 'r' AND ${OURS} ORDER BY 1, 2`;
 
 const PARTITIONS = `
-SELECT ${NAMES}, json_build_object('schema', pn.nspname, 'name', p.relname) AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound
+SELECT ${NAMES}, json_build_object('schema', pn.nspname, 'name', p.relname) AS parent, pg_get_expr(c.relpartbound, c.oid) AS bound,
+  ARRAY(SELECT pg_get_triggerdef(g.oid) FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgparentid = 0
+    ORDER BY g.tgname) AS triggers
 FROM ${RELATIONS} JOIN pg_inherits i ON i.inhrelid = c.oid JOIN pg_class p ON p.oid = i.inhparent
   JOIN pg_namespace pn ON pn.oid = p.relnamespace
 WHERE c.relispartition AND c.relkind = 'r' AND ${OURS} ORDER BY 1, 2`;
@@ -59,7 +63,7 @@ SELECT ${NAMES}, pg_sequence_last_value(c.oid)::text AS value FROM ${RELATIONS} 
  */
 const KNOWN_KINDS = ['r', 'p', 'S', 'v', 'i', 'I', 'c', 't'];
 const UNKNOWN = `
-SELECT CASE c.relkind WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'relation of kind ' || c.relkind END AS kind,
+SELECT CASE c.relkind WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'relation of kind ' || c.relkind::text END AS kind,
   n.nspname || '.' || c.relname AS name
 FROM ${RELATIONS} WHERE c.relkind::text <> ALL ($1) AND ${OURS}
 UNION ALL SELECT 'large object', oid::text FROM pg_largeobject_metadata

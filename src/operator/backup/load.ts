@@ -87,6 +87,7 @@ export class Loader {
     for (const one of partitions) {
       if (there.includes(keyOf(one))) continue;
       await this.client.query(`CREATE TABLE ${quoted(one)} PARTITION OF ${quoted(one.parent)} ${one.bound}`);
+      for (const trigger of one.triggers) await this.client.query(trigger);
     }
   }
 

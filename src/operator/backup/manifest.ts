@@ -27,7 +27,7 @@ const manifestSchema = z.object({
   histories: z.array(z.object({ table: z.string(), migrations: z.array(z.string()) })),
   /** Tables with rows, those of extensions and partitions too. */
   tables: z.array(z.object({ ...name, columns: z.array(z.string()), rows: z.int(), ...part })),
-  partitions: z.array(z.object({ ...name, parent: z.object(name), bound: z.string() })),
+  partitions: z.array(z.object({ ...name, parent: z.object(name), bound: z.string(), triggers: z.array(z.string()) })),
   sequences: z.array(z.object({ ...name, value: z.string().nullable() })),
   /** Stored bytes, each by its workspace and SHA-256; `list` names them. */
   files: z.object({
