@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,53 +12,28 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Module } from '@nestjs/common';
-import { ChoreRunner, defineExtension } from 'millwright';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ChoreRunner } from 'millwright';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
 import { backUp } from '../../src/operator/backup/backup.js';
+import { GAMES, NEWER_GAMES, playedBy } from '../extensions/games.js';
 import { bootApp, type TestApp, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { query } from '../harness/embedded.js';
 import { upload } from '../harness/files.js';
-import { emptyDatabase, structureOf } from '../harness/new-database.js';
+import { emptyDatabase, type NewDatabase, structureOf } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 
 const SECRET = 'a secret of the tests, at least 32 bytes long';
 
-class Rounds1795900000001 implements MigrationInterface {
-  // Two tables that point at each other, months as partitions with a guard of their own, numbers that PostgreSQL gives.
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
-      CREATE TABLE rounds (id bigserial PRIMARY KEY, winner uuid, at timestamptz NOT NULL, note text);
-      CREATE TABLE players (id uuid PRIMARY KEY, round bigint NOT NULL REFERENCES rounds);
-      ALTER TABLE rounds ADD FOREIGN KEY (winner) REFERENCES players DEFERRABLE INITIALLY DEFERRED;
-      CREATE TABLE moves (at timestamptz NOT NULL, move text, length int GENERATED ALWAYS AS (length(move)) STORED) PARTITION BY RANGE (at);
-      CREATE TABLE moves_now PARTITION OF moves FOR VALUES FROM ('2026-11-01') TO ('2026-12-01');
-      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'Moves stay.'; END $$;
-      CREATE TRIGGER kept BEFORE INSERT OR DELETE ON players FOR EACH ROW EXECUTE FUNCTION refuse();
-      ALTER TABLE players ENABLE ALWAYS TRIGGER kept;`);
-  }
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only.'));
-  }
-}
-class Marks1795900000002 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`ALTER TABLE rounds ADD COLUMN mark text; UPDATE rounds SET mark = 'of ' || note`);
-  }
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only.'));
-  }
-}
-@Module({})
-class GamesModule {}
-const GAMES = defineExtension({ name: 'games', module: GamesModule, migrations: [Rounds1795900000001] });
-const NEWER = defineExtension({ ...GAMES, migrations: [Rounds1795900000001, Marks1795900000002] });
+/** When the rows are loaded and the first foreign key is put back. */
+const FAILS_AT_THE_END = `
+CREATE FUNCTION broken() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF to_regclass('workspaces') IS NOT NULL THEN
+  IF EXISTS (SELECT FROM workspaces) THEN RAISE EXCEPTION 'no space left'; END IF; END IF; END $$;
+CREATE EVENT TRIGGER broken ON ddl_command_end WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION broken()`;
 
 interface Answer {
   backup: { folder: string; database: { rows: number }; files: { count: number; lost: string[] } };
@@ -88,17 +64,7 @@ describe('backup and restore (reference §16)', () => {
     first = { text: made.text, taskId, fileId: listed.body.files[0]?.id ?? '' };
     await upload(service, member, 'waits for its task');
     await original().run('integration', 'connect', 'github', '--workspace', member.workspace.slug);
-    await service.db.query(`
-      SET session_replication_role = replica;
-      ALTER TABLE players DISABLE TRIGGER kept;
-      INSERT INTO players SELECT '${member.user.id}', 7;
-      INSERT INTO rounds (id, winner, at, note) VALUES (7, '${member.user.id}', 'infinity', E'tab\\there, \\\\N and\\nnew line');
-      SELECT setval('rounds_id_seq', 41);
-      CREATE TABLE moves_before PARTITION OF moves FOR VALUES FROM ('2026-09-01') TO ('2026-10-01');
-      CREATE TRIGGER kept BEFORE TRUNCATE ON moves_before EXECUTE FUNCTION refuse();
-      INSERT INTO moves VALUES ('2026-09-03', 'e4'), ('2026-11-03', 'e5');
-      ALTER TABLE players ENABLE ALWAYS TRIGGER kept;
-      SET session_replication_role = origin`);
+    await service.db.query(playedBy(member.user.id));
   });
   afterAll(() => room.remove());
 
@@ -157,7 +123,7 @@ describe('backup and restore (reference §16)', () => {
     const { folder } = await backup();
     const target = await emptyDatabase();
     const dataDir = path();
-    const newer = operator(target.url, dataDir, [NEWER]);
+    const newer = operator(target.url, dataDir, [NEWER_GAMES]);
     await newer.run('restore', folder);
     await newer.run('workspace', 'list');
     expect(await target.query(`SELECT mark FROM rounds`)).toEqual([{ mark: 'of tab\there, \\N and\nnew line' }]);
@@ -188,13 +154,20 @@ describe('backup and restore (reference §16)', () => {
     );
     expect(existsSync(folder)).toBe(false);
     await service.db.query('DROP MATERIALIZED VIEW figures; SELECT lo_unlink(4711)');
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'mine'), 'keep');
+    mkdirSync(join(folder, 'mine'), { recursive: true });
     await expect(original().run('backup', folder)).rejects.toThrow(`${folder} is not empty.`);
     expect(readdirSync(folder)).toEqual(['mine']);
   });
 
   describe('of which something is wrong', () => {
+    let whole: string;
+    let target: NewDatabase;
+    beforeAll(async () => {
+      whole = (await backup()).folder;
+      target = await emptyDatabase();
+    });
+    afterAll(() => target.drop());
+
     const edit = (name: string, change: (text: string) => string) => (folder: string) =>
       writeFileSync(join(folder, name), change(readFileSync(join(folder, name), 'utf8')));
     const tasksFile = (folder: string) =>
@@ -246,14 +219,12 @@ describe('backup and restore (reference §16)', () => {
       ['a file that has grown', (folder) => appendFileSync(storedIn(folder), 'x'), /not whole: files\/.* bytes where/],
       ['a file that is gone', (folder) => rmSync(storedIn(folder)), /not whole: files\/.* cannot be read/],
     ])('is refused, and nothing is touched: %s', async (_what, spoil, message) => {
-      const { folder } = await backup();
+      const [folder, dataDir] = [path(), path()];
+      cpSync(whole, folder, { recursive: true });
       spoil(folder);
-      const target = await emptyDatabase();
-      const dataDir = path();
       await expect(operator(target.url, dataDir).run('restore', folder)).rejects.toThrow(message);
       expect(await structureOf(target)).toEqual([]);
       expect(existsSync(dataDir)).toBe(false);
-      await target.drop();
     });
   });
 
@@ -274,8 +245,7 @@ describe('backup and restore (reference §16)', () => {
     );
     expect(existsSync(dataDir)).toBe(false);
     const full = path();
-    mkdirSync(full);
-    writeFileSync(join(full, 'mine'), 'keep');
+    mkdirSync(join(full, 'mine'), { recursive: true });
     await refused(operator(target.url, full), `DATA_DIR ${full} is not empty.`);
     expect(readdirSync(full)).toEqual(['mine']);
     expect(await structureOf(target)).toEqual([]);
@@ -294,13 +264,7 @@ describe('backup and restore (reference §16)', () => {
     const { folder } = await backup();
     const target = await emptyDatabase();
     const dataDir = path();
-    // At the end of the last table.
-    await query(
-      target.adminUrl,
-      `CREATE FUNCTION broken() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF EXISTS (SELECT FROM pg_class WHERE relname = 'workspaces') AND tg_tag = 'ALTER TABLE' AND EXISTS (SELECT FROM tasks)
-      THEN RAISE EXCEPTION 'no space left'; END IF; END $$; CREATE EVENT TRIGGER broken ON ddl_command_end EXECUTE FUNCTION broken()`,
-    );
+    await query(target.adminUrl, FAILS_AT_THE_END);
     await expect(operator(target.url, dataDir).run('restore', folder)).rejects.toThrow('no space left');
     expect(existsSync(dataDir)).toBe(false);
     expect(await target.query('SELECT 1 FROM workspaces UNION ALL SELECT 1 FROM tasks')).toEqual([]);
