@@ -65,7 +65,8 @@ export class Loader {
       throw error;
     }
     say('statistics');
-    await client.query('ANALYZE');
+    // Without them the first queries are slow, until PostgreSQL gathers them by itself.
+    await client.query('ANALYZE').catch(() => undefined);
   }
 
   /** From here on nobody writes: a service that boots on this database waits to furnish it, and then finds that it is. */

@@ -74,6 +74,7 @@ export class NewDataDir {
   private readonly path: string;
   private readonly existed: boolean;
   private readonly undo: (() => void)[] = [];
+  private kept = false;
 
   /** Throws {@link OperatorError} when there is something in it. */
   constructor(path: string) {
@@ -93,8 +94,14 @@ export class NewDataDir {
     if (workdirs !== null) this.undo.push(await unpackWorkdirs(this.path, folder, workdirs));
   }
 
+  /** From here on the rows are there, and what they point at stays whatever happens. */
+  keep(): void {
+    this.kept = true;
+  }
+
   /** Takes away what the restore has put there, when it has failed. */
   clear(): void {
+    if (this.kept) return;
     for (const undo of this.undo) undo();
     if (!existsSync(this.path)) return;
     for (const name of readdirSync(this.path)) rmSync(join(this.path, name), { recursive: true, force: true });
@@ -148,6 +155,7 @@ export async function putInPlace(
       histories.map(({ table }) => table),
     );
     await loader.load(folder, backup, say);
+    dataDir.keep();
   } finally {
     await client.end().catch(() => undefined);
   }
