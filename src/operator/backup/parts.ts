@@ -1,7 +1,6 @@
 // The files of a backup: written once, closed to others, on the disk for certain, and known by their SHA-256.
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Readable, Transform, type Writable } from 'node:stream';
@@ -65,7 +64,8 @@ export async function checkPart(folder: string, { file, bytes, sha256 }: Part): 
 
 async function write(folder: string, file: string, into: (to: [Transform, Writable]) => Promise<void>): Promise<Part> {
   const path = join(folder, file);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // At once: of a program that ends before anybody reads its output Node throws that output away.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const meter = new Meter();
   // `flush`: what is closed survives a power cut.
   await into([meter.passing(), createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true })]);

@@ -1,6 +1,6 @@
 // The folders in which the agents work, into a backup and out of it: one archive, made by tar(1), which knows modes, links, sparse files
 // and what changes under it.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,12 +32,9 @@ export async function sizeOf(workdirs: string): Promise<number> {
  * out: a command was running there, and the copy of its task is told so.
  */
 export async function packWorkdirs(workdirs: string, names: string[], folder: string): Promise<Part> {
-  // Root of a user namespace may read what the agent has closed to itself. A mode that makes a program run as its owner has no
-  // use in a sandbox, and none outside.
-  const unshare = isRoot() ? null : findProgram('unshare');
-  const through = unshare === null ? [] : [unshare, '--user', '--map-root-user'];
+  // A mode that makes a program run as its owner has no use in a sandbox, and none outside.
   const tar = ['--create', '--sparse', '--one-file-system', '--numeric-owner', '--mode=ug-s', '--ignore-failed-read'];
-  const child = start([...through, tarProgram(), ...tar, '--null', '--files-from=-'], workdirs);
+  const child = start([...asOwner(), tarProgram(), ...tar, '--null', '--files-from=-'], workdirs);
   child.stdin.on('error', () => undefined).end(names.map((name) => `${name}\0`).join(''));
   const [part] = await Promise.all([writePacked(folder, 'workdirs.tar.gz', child.stdout), ended(child, [0, 1])]);
   return part;
@@ -65,6 +62,14 @@ export async function unpackWorkdirs(dataDir: string, folder: string, part: Part
     undo();
     throw error;
   }
+}
+
+/** Root of a user namespace may read what the agent has closed to itself. Where there is none, that is left out. */
+function asOwner(): string[] {
+  const unshare = isRoot() ? null : findProgram('unshare');
+  if (unshare === null) return [];
+  const command = [unshare, '--user', '--map-root-user'];
+  return spawnSync(unshare, [...command.slice(1), 'true'], { env: {} }).status === 0 ? command : [];
 }
 
 const tarProgram = () => needProgram('tar', 'tar');
