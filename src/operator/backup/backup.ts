@@ -44,6 +44,7 @@ export async function backUp(source: Source, target: string, say: (text: string)
     // Those of a session: they end with it, however it ends. Shared: a second backup need not wait.
     for (const lock of CLEANERS) await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
     const backup = await write(client, source, folder, say);
+    say('the manifest');
     // The connection has lasted, and so have the locks.
     await client.query('SELECT 1');
     await writeManifest(folder, backup);

@@ -26,7 +26,9 @@ interface Context {
   extensions: ExtensionSet;
   folder: string;
   version: string;
+  /** Says how far it is. It throws once the command is interrupted: that is where long work ends. */
   say: (text: string) => void;
+  interrupt: () => void;
 }
 
 /** Adds the verbs. */
@@ -40,8 +42,14 @@ export function backup(root: Command, extensions: ExtensionSet, version: string)
       const progress = new Progress();
       const env = readEnv(undefined, extensions);
       const folder = resolve(dir);
-      const say = (text: string) => progress.say(text);
-      const done = await act({ env, extensions, folder, version, say }).finally(() => progress.end());
+      const interrupted = new AbortController();
+      const say = (text: string) => {
+        interrupted.signal.throwIfAborted();
+        progress.say(text);
+      };
+      const interrupt = () => interrupted.abort();
+      const context = { env, extensions, folder, version, say, interrupt };
+      const done = await act(context).finally(() => progress.end());
       const answer = summary(folder, done);
       const json = command.optsWithGlobals<{ json?: true }>().json === true;
       console.log(json ? JSON.stringify({ backup: answer }) : inSentences(answer));
@@ -54,28 +62,26 @@ const historiesOf = (extensions: ExtensionSet) => [
   ...extensions.migrations,
 ];
 
-async function makeBackup({ env, extensions, folder, version, say }: Context): Promise<Manifest> {
+async function makeBackup(context: Context): Promise<Manifest> {
+  const { env, extensions, folder, version, say } = context;
   requireInstallation(env);
   // No migrations: a backup is what somebody makes before an update.
-  return withServices(
-    compose(env, extensions, () => Promise.resolve()),
-    (services) =>
-      backUp(
-        {
-          databaseUrl: services.get(DatabaseServer).url,
-          dataDir: services.get(DataDir).path,
-          storage: storageOf(services),
-          secret: { mark: services.get(Secrets).mark, included: env.variables.SECRET_KEY === undefined },
-          version,
-          histories: historiesOf(extensions).map(({ table }) => table),
-        },
-        folder,
-        say,
-      ),
-  );
+  const prepare = () => Promise.resolve();
+  return withFiles(context, prepare, (services) => {
+    const source = {
+      databaseUrl: services.get(DatabaseServer).url,
+      dataDir: services.get(DataDir).path,
+      storage: storageOf(services),
+      secret: { mark: services.get(Secrets).mark, included: env.variables.SECRET_KEY === undefined },
+      version,
+      histories: historiesOf(extensions).map(({ table }) => table),
+    };
+    return backUp(source, folder, say);
+  });
 }
 
-async function restore({ env, extensions, folder, version, say }: Context): Promise<Manifest> {
+async function restore(context: Context): Promise<Manifest> {
+  const { env, extensions, folder, version, say } = context;
   const { DATA_DIR, SECRET_KEY } = env.variables;
   if (DATA_DIR === undefined && env.test) throw new OperatorError('DATA_DIR must be set.');
   const program = { version, histories: historiesOf(extensions) };
@@ -86,7 +92,7 @@ async function restore({ env, extensions, folder, version, say }: Context): Prom
     // Before anything asks for it: it would be generated anew.
     if (secret !== null) dataDir.putSecret(secret);
     const prepare: Prepare = (dataSource) => prepareDatabase(dataSource, backup, program);
-    await withServices(compose(env, extensions, prepare), (services) => {
+    await withFiles(context, prepare, (services) => {
       const { url: databaseUrl } = services.get(DatabaseServer);
       const target = { databaseUrl, storage: storageOf(services), dataDir, histories: program.histories };
       return putInPlace(folder, backup, target, say);
@@ -98,8 +104,21 @@ async function restore({ env, extensions, folder, version, say }: Context): Prom
   }
 }
 
-function compose(env: Env, extensions: ExtensionSet, prepare: Prepare) {
-  return { imports: [...composeCli(env, extensions, prepare).imports, DiskModule, StorageModule] };
+/** Does something with the services and the storage. When that is interrupted, it has taken back what it began before this rejects. */
+async function withFiles<T>(
+  { env, extensions, interrupt }: Context,
+  prepare: Prepare,
+  act: (services: Services) => Promise<T>,
+): Promise<T> {
+  const imports = [...composeCli(env, extensions, prepare).imports, DiskModule, StorageModule];
+  let work: Promise<T> | undefined;
+  try {
+    return await withServices({ imports }, (services) => (work = act(services)));
+  } catch (error) {
+    interrupt();
+    await work?.catch(() => undefined);
+    throw error;
+  }
 }
 
 const storageOf = (services: Services) => services.get(FileStorage, { strict: false });
