@@ -8,14 +8,18 @@ import { WorkspaceRemover } from '../../src/access/workspaces/workspace-remover.
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
-import type { StorageDriver, StoredBytes } from 'millwright';
+import { defineExtension, type StorageDriver, type StoredBytes } from 'millwright';
 import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { checkedFetch, postForm, storedFiles, upload } from '../harness/files.js';
+import { emptyDatabase } from '../harness/new-database.js';
+import { Operator } from '../harness/operator.js';
+import { temporaryFolder } from '../harness/service.js';
 import { createTask, finished } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { TableStorage, TableStorageModule } from './table-storage.js';
 
+const TABLES = defineExtension({ name: 'tables', module: TableStorageModule, operatorModule: TableStorageModule });
 const HOUR = 3_600_000;
 const LIMIT = 1024 * 1024;
 
@@ -214,6 +218,25 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     expect(await kept(service)).toHaveLength(1);
     const left = await driver().open(other.workspace.id, sha256('of both'));
     expect(String(await buffer(left.stream))).toBe('of both');
+  });
+
+  it('is read by a backup and filled by a restore (reference §16)', async () => {
+    const [room, target] = [temporaryFolder(), await emptyDatabase()];
+    const [backup, dataDir] = [join(room.path, 'backup'), join(room.path, 'data')];
+    const operator = (url: string, DATA_DIR: string) =>
+      new Operator({ db: { url } }, { STORAGE: name, DATA_DIR }, [TABLES]);
+    await upload(service, member, 'to be kept');
+    await operator(service.db.url, service.app.get(DataDir).path).run('backup', backup);
+    await operator(target.url, dataDir).run('restore', backup);
+    const env = { STORAGE: name, DATA_DIR: dataDir };
+    const copy = await bootApp({ env, imports: [TableStorageModule], db: target });
+    const restored = copy.app.get(FileStorage, { strict: false });
+    const { stream } = await restored.open(member.workspace.id, sha256('to be kept'));
+    expect(String(await buffer(stream))).toBe('to be kept');
+    expect(await kept(copy)).toEqual([sha256('to be kept')]);
+    await copy.close();
+    await target.drop();
+    room.remove();
   });
 });
 

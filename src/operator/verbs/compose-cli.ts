@@ -5,7 +5,7 @@ import { KeysModule } from '../../access/auth/keys.module.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../../entities.js';
-import { DatabaseModule } from '../../platform/database/database.module.js';
+import { DatabaseModule, type Prepare } from '../../platform/database/database.module.js';
 import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
@@ -17,14 +17,22 @@ import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
-/** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
-export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNullable<ModuleMetadata['imports']> } {
+/**
+ * The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server.
+ * @param prepare what is done with the database in place of the migrations.
+ */
+export function composeCli(
+  env: Env,
+  extensions: ExtensionSet,
+  prepare?: Prepare,
+): { imports: NonNullable<ModuleMetadata['imports']> } {
   const ground = [
     ConfigModule.with(env, extensions),
     DatabaseModule.with({
       entities: extensions.entitiesBeside(ENTITIES),
       migrations: extensions.migrations,
       join: true,
+      ...(prepare && { prepare }),
     }),
     ChannelModule,
     EventLogModule,

@@ -7,6 +7,7 @@ import { automations } from './automations.js';
 import { Program } from './command.js';
 import { completion } from './completion.js';
 import { plans } from './billing.js';
+import { backup } from './backup.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
@@ -32,6 +33,7 @@ export function program(extensions: ExtensionSet): Command {
   integrations(group('integration', 'connections to providers whose events start automations'));
   automations(group('automation', 'tasks that are made by a schedule or an event'));
   audit(group('audit', 'the log of who did what'));
+  backup(root, extensions, version());
   doctor(root, extensions);
   completion(root);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);

@@ -111,7 +111,7 @@ export function verb<T extends object>(
 }
 
 /** A wrong `DATA_DIR` must not become a second, empty installation. Throws {@link OperatorError}; makes nothing. */
-function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }: Env): void {
+export function requireInstallation({ variables: { DATABASE_URL, DATA_DIR = '.data' } }: Env): void {
   const folder = resolve(DATA_DIR);
   if (DATABASE_URL !== undefined || isInstallation(folder)) return;
   throw new OperatorError(
@@ -126,10 +126,10 @@ function extensionsOf(command: Command): ExtensionSet {
 }
 
 /**
- * Ctrl-C closes what is open before the process ends: a transaction ends whole or not at all, and a server that was started
+ * Does something with the services of these modules, and closes them. Ctrl-C closes what is open before the process ends: a transaction ends whole or not at all, and a server that was started
  * stops.
  */
-function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
+export function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
   @Module(modules)
   class CliModule {}
   return interruptible(async (interrupted) => {

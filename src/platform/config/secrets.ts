@@ -5,6 +5,17 @@ import { Injectable } from '@nestjs/common';
 import { DataDir } from './data-dir.js';
 import { ConfigurationError, Env } from './env.js';
 
+/** In `DATA_DIR`: the secret that the first boot generates when `SECRET_KEY` is not set. */
+export const SECRET_FILE = 'secret.key';
+
+/**
+ * By which a secret is known again without telling anything of it: one more key that derives from it. Hexadecimal.
+ * @param secret as `SECRET_KEY` has it, or the generated one without the end of its line.
+ */
+export function markOf(secret: string | Buffer): string {
+  return derived(Buffer.from(secret), 'backups').toString('hex');
+}
+
 /** Keys derived from `SECRET_KEY`, or from one that the first boot generates in `DATA_DIR` (reference §16). */
 @Injectable()
 export class Secrets {
@@ -16,7 +27,12 @@ export class Secrets {
 
   /** A 32-byte key for one purpose (HKDF-SHA-256, RFC 5869). The same purpose gives the same key on every process. */
   key(purpose: 'api-keys' | 'cursors' | 'encryption'): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.root, 'millwright', purpose, 32));
+    return derived(this.root, purpose);
+  }
+
+  /** {@link markOf} this secret. */
+  get mark(): string {
+    return markOf(this.root);
   }
 
   /** HMAC-SHA-256 of a text under the key of a purpose. */
@@ -25,8 +41,12 @@ export class Secrets {
   }
 }
 
+function derived(root: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', root, 'millwright', purpose, 32));
+}
+
 function generatedSecret(folder: string): string {
-  const path = join(folder, 'secret.key');
+  const path = join(folder, SECRET_FILE);
   // Written whole under another name and linked into place, so that two processes at once agree on one.
   const candidate = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeFileSync(candidate, randomBytes(48).toString('base64url'), { mode: 0o600 });

@@ -50,7 +50,11 @@ interface DatabaseParts {
   entities: EntityClass[];
   migrations?: readonly MigrationSet[];
   join?: boolean;
+  prepare?: Prepare;
 }
+
+/** What is done with the database before anything else uses it, on connections without time limits. */
+export type Prepare = (dataSource: DataSource) => Promise<void>;
 
 @Global()
 @Module({})
@@ -66,8 +70,14 @@ export class DatabaseModule implements OnApplicationShutdown {
    * @param entities every entity of the process: the service's own, and those of its extensions.
    * @param migrations those of extensions, which run after the service's own.
    * @param join an operator command: it uses the server of the running service.
+   * @param prepare in place of the migrations.
    */
-  static with({ entities, migrations: further = [], join = false }: DatabaseParts): DynamicModule {
+  static with({
+    entities,
+    migrations: further = [],
+    join = false,
+    prepare = (dataSource) => migrate(dataSource, further),
+  }: DatabaseParts): DynamicModule {
     const typeorm = TypeOrmModule.forRootAsync({
       inject: [DatabaseServer],
       useFactory: (server: DatabaseServer) => ({
@@ -95,7 +105,7 @@ export class DatabaseModule implements OnApplicationShutdown {
           entities: [],
           extra: { ...(options.extra as object), ...UNLIMITED },
         });
-        await migrate(migrations, further).finally(() => migrations.destroy());
+        await prepare(migrations).finally(() => migrations.destroy());
         return open(options);
       },
     });

@@ -18,6 +18,8 @@ export const LOCKS = {
   oldDeliveries: 7_163_016,
   /** The chore that deletes old events. */
   oldEvents: 7_163_013,
+  /** The chore that removes the stored bytes of deleted workspaces. */
+  deletedStorages: 7_163_018,
   /** The log of events is moved once after a restore. */
   restoredLog: 7_163_004,
   /** Partitions of the audit log are made once. The number stands in migration 0019 too. */

@@ -21,6 +21,8 @@ export const VERB_GROUPS: readonly string[] = [
   'key',
   'integration',
   'automation',
+  'backup',
+  'restore',
   'doctor',
   'completion',
 ];

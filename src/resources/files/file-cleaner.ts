@@ -25,8 +25,8 @@ export class FileCleaner {
     return inBatches(BATCH, () => this.database.work.run(DELETE_EXPIRED()), signal);
   }
 
-  /** Removes what is stored of workspaces that were deleted an hour ago. Resolves with their number. */
-  @Chore({ every: 5 * MINUTE })
+  /** Removes what is stored of workspaces that were deleted an hour ago. Resolves with their number. It waits while a backup holds its lock. */
+  @Chore({ every: 5 * MINUTE, lock: LOCKS.deletedStorages })
   async removeStorages(signal?: AbortSignal): Promise<number> {
     let removed = 0;
     for (; signal?.aborted !== true; removed++) {
@@ -38,7 +38,10 @@ export class FileCleaner {
     return removed;
   }
 
-  /** Removes unused bytes and left-overs. Resolves with their number. One process at a time walks through the storage. */
+  /**
+   * Removes unused bytes and left-overs. Resolves with their number. One process at a time walks through the storage, and none while a
+   * backup holds the lock.
+   */
   @Chore({ every: 60 * MINUTE, lock: LOCKS.unusedBytes })
   async sweep(signal?: AbortSignal): Promise<number> {
     return this.storage.driver.removeUnused(GRACE, (bytes) => this.unused(bytes), signal);

@@ -5,15 +5,14 @@ import { FileIntake } from './file-intake.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
 import { StorageQuotaModule } from './storage-quota.js';
-import { FileStorage } from './storage/file-storage.js';
-import { LocalStorage } from './storage/local/local-storage.js';
+import { StorageModule } from './storage/storage.module.js';
 import { UploadsController } from './uploads.controller.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
-  imports: [StorageQuotaModule],
+  imports: [StorageQuotaModule, StorageModule],
   controllers: [UploadsController, FilesController],
-  providers: [FileStorage, LocalStorage, FileIntake, FilesService, UploadsService, FileCleaner],
-  exports: [FileIntake, FilesService, FileStorage, StorageQuotaModule],
+  providers: [FileIntake, FilesService, UploadsService, FileCleaner],
+  exports: [FileIntake, FilesService, StorageModule, StorageQuotaModule],
 })
 export class FilesModule {}

@@ -1,0 +1,111 @@
+// `backup DIR`: database, stored bytes, workdirs and the generated secret, while the service runs (docs/decisions/0041).
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { ClientBase } from 'pg';
+import { OperatorError } from '../../access/auth/operator-error.js';
+import { LOCKS } from '../../platform/database/locks.js';
+import { SECRET_FILE } from '../../platform/config/secrets.js';
+import type { FileStorage } from '../../resources/files/storage/file-storage.js';
+import { connected } from './connection.js';
+import { Snapshot } from './dump.js';
+import { type Manifest, writeManifest } from './manifest.js';
+import { inBytes } from './parts.js';
+import { copyFiles } from './stored-files.js';
+import { packWorkdirs, sizeOf, tasksIn, workdirsOf } from './workdirs.js';
+
+/** Chores that remove stored bytes, by whose locks they wait. */
+const CLEANERS = [LOCKS.unusedBytes, LOCKS.deletedStorages];
+
+export interface Source {
+  databaseUrl: string;
+  /** `DATA_DIR`, absolute. */
+  dataDir: string;
+  storage: FileStorage;
+  /** `markOf` the secret, and whether it is the generated one, which the backup then holds. */
+  secret: Manifest['secret'];
+  /** The program's. */
+  version: string;
+  /** The tables that have migrations on record. */
+  histories: readonly string[];
+}
+
+/**
+ * Writes a backup into a folder that does not exist or is empty. What fails leaves nothing in it; what is killed leaves a folder without
+ * manifest, which is no backup.
+ * @param say is told how far it is.
+ */
+export async function backUp(source: Source, target: string, say: (text: string) => void): Promise<Manifest> {
+  const folder = resolve(target);
+  const made = makeFolder(folder);
+  const client = await connected(source.databaseUrl);
+  try {
+    say('waits for the chores that remove files');
+    // Those of a session: they end with it, however it ends. Shared: a second backup need not wait.
+    for (const lock of CLEANERS) await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
+    const backup = await write(client, source, folder, say);
+    say('the manifest');
+    // The connection has lasted, and so have the locks.
+    await client.query('SELECT 1');
+    await writeManifest(folder, backup);
+    return backup;
+  } catch (error) {
+    clear(folder, made);
+    throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function write(
+  client: ClientBase,
+  { dataDir, storage, secret, version, histories }: Source,
+  folder: string,
+  say: (text: string) => void,
+): Promise<Manifest> {
+  const createdAt = new Date().toISOString();
+  const workdirs = workdirsOf(dataDir);
+  const snapshot = await Snapshot.open(client);
+  const sizes = await snapshot.sizes();
+  say('measures what there is');
+  await requireSpace(folder, sizes.database + sizes.files.bytes + (await sizeOf(workdirs)));
+  const tasks = await snapshot.tasksAmong(tasksIn(workdirs).filter((name) => UUID.test(name)));
+  const list = await snapshot.writeFileList(folder);
+  const tables = await snapshot.writeTables(folder, say);
+  const described = await snapshot.describe(histories);
+  await snapshot.close();
+  const files = await copyFiles(storage, folder, { list, ...sizes.files }, say);
+  say('workdirs');
+  const archive = tasks.size === 0 ? null : await packWorkdirs(workdirs, [...tasks], folder);
+  if (secret.included) {
+    copyFileSync(join(dataDir, SECRET_FILE), join(folder, SECRET_FILE));
+    chmodSync(join(folder, SECRET_FILE), 0o600);
+  }
+  return { version, createdAt, ...described, tables, files, workdirs: archive, secret };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether it was not there. The folder is closed to others, whoever made it: keys can be made of what lies in it. */
+function makeFolder(folder: string): boolean {
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+  if (readdirSync(folder).length > 0) {
+    throw new OperatorError(`${folder} is not empty. A backup is written into a folder of its own.`);
+  }
+  chmodSync(folder, 0o700);
+  return made;
+}
+
+function clear(folder: string, made: boolean): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+  if (made) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Rows shrink, so that less may do; that a backup fits is only sure with all of it. */
+async function requireSpace(folder: string, needed: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize >= needed) return;
+  throw new OperatorError(
+    `A backup of up to ${inBytes(needed)} does not fit into ${folder}: ${inBytes(bavail * bsize)} are free there.`,
+  );
+}

@@ -1,0 +1,164 @@
+// `restore DIR`: a backup into an empty database and an empty DATA_DIR (docs/decisions/0041). First all of it is checked, then it is
+// put in place, the rows last: until their commit the database is empty.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { DataSource } from 'typeorm';
+import { OperatorError } from '../../access/auth/operator-error.js';
+import { markOf, SECRET_FILE } from '../../platform/config/secrets.js';
+import { type MigrationSet, migrateSets } from '../../platform/database/migrate.js';
+import type { FileStorage } from '../../resources/files/storage/file-storage.js';
+import { filledOf, tablesOf } from './catalog.js';
+import { connected } from './connection.js';
+import { historiesOf } from './dump.js';
+import { Loader, notEmpty } from './load.js';
+import { type Manifest, readManifest } from './manifest.js';
+import { checkPart } from './parts.js';
+import { checkFiles, putFiles } from './stored-files.js';
+import { unpackWorkdirs } from './workdirs.js';
+
+type Say = (text: string) => void;
+
+/** The program that restores. */
+export interface Program {
+  version: string;
+  /** Its migrations: the service's and those of its extensions. */
+  histories: readonly MigrationSet[];
+}
+
+/** Reads a whole backup and finds it as it was written, and fit for this program. Throws {@link OperatorError}; changes nothing. */
+export async function checkBackup(folder: string, program: Program, say: Say): Promise<Manifest> {
+  const backup = await readManifest(folder);
+  requireKnown(backup, program);
+  for (const part of [...backup.tables, backup.files.list, ...(backup.workdirs === null ? [] : [backup.workdirs])]) {
+    say(`checks ${part.file}`);
+    await checkPart(folder, part);
+  }
+  await checkFiles(folder, backup.files, say);
+  return backup;
+}
+
+function requireKnown({ histories, version }: Manifest, program: Program): void {
+  for (const { table, migrations } of histories) {
+    const known = namesOf(program.histories.find((one) => one.table === table));
+    const unknown = migrations.find((name) => !known.includes(name));
+    if (unknown === undefined) continue;
+    throw new OperatorError(
+      `The backup was made by Millwright ${version} with the migration ${unknown} (${table}), which this program, ${program.version}, does not know. Restore it with that version or a newer one, and with its extensions.`,
+    );
+  }
+}
+
+/**
+ * The secret that the restored installation will have. Throws {@link OperatorError} when it is not the one of the backup: no key would be
+ * accepted, and nothing that was encrypted could be read.
+ * @param given SECRET_KEY, if it is set.
+ * @returns the content of the secret's file that has to be written; null when SECRET_KEY is set.
+ */
+export function secretOf(folder: string, { secret }: Manifest, given: string | undefined): string | null {
+  const file = join(folder, SECRET_FILE);
+  if (given !== undefined) {
+    if (markOf(given) === secret.mark) return null;
+    const where = secret.included ? ` It is in ${file}.` : '';
+    throw new OperatorError(`SECRET_KEY is not the secret that the backup was made with.${where}`);
+  }
+  if (!secret.included) throw new OperatorError('SECRET_KEY must be set to the secret that the backup was made with.');
+  const content = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (markOf(content.trim()) !== secret.mark) {
+    throw new OperatorError(`The backup is damaged: ${file} is not the secret that it was made with.`);
+  }
+  return content;
+}
+
+/** A `DATA_DIR` that was empty or not there, with what has been put there. */
+export class NewDataDir {
+  private readonly path: string;
+  private readonly existed: boolean;
+  private readonly undo: (() => void)[] = [];
+  private kept = false;
+
+  /** Throws {@link OperatorError} when there is something in it. */
+  constructor(path: string) {
+    this.path = resolve(path);
+    this.existed = existsSync(this.path);
+    if (this.existed && (!statSync(this.path).isDirectory() || readdirSync(this.path).length > 0)) {
+      throw new OperatorError(`DATA_DIR ${this.path} is not empty. Nothing was changed. Set DATA_DIR to a new folder.`);
+    }
+  }
+
+  putSecret(content: string): void {
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    writeFileSync(join(this.path, SECRET_FILE), content, { mode: 0o600 });
+  }
+
+  async putWorkdirs(folder: string, { workdirs }: Manifest): Promise<void> {
+    if (workdirs !== null) this.undo.push(await unpackWorkdirs(this.path, folder, workdirs));
+  }
+
+  /** From here on the rows are there, and what they point at stays whatever happens. */
+  keep(): void {
+    this.kept = true;
+  }
+
+  /** Takes away what the restore has put there, when it has failed. */
+  clear(): void {
+    if (this.kept) return;
+    for (const undo of this.undo) undo();
+    if (!existsSync(this.path)) return;
+    for (const name of readdirSync(this.path)) rmSync(join(this.path, name), { recursive: true, force: true });
+    if (!this.existed) rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes the tables that the database of the backup had: what has been added to the program since comes with the next boot, as after any
+ * update. Rejects with {@link OperatorError} when the database is not empty.
+ */
+export async function prepareDatabase(dataSource: DataSource, backup: Manifest, program: Program): Promise<void> {
+  const client = await connected((dataSource.options as { url: string }).url);
+  const histories = program.histories.map(({ table }) => table);
+  try {
+    const tables = (await tablesOf(client)).filter(({ name }) => !histories.includes(name));
+    const filled = await filledOf(client, tables);
+    if (filled !== undefined) throw notEmpty(filled);
+    for (const { table, migrations } of await historiesOf(client, histories)) {
+      const wanted = backup.histories.find((one) => one.table === table)?.migrations ?? [];
+      if (migrations.every((name) => wanted.includes(name))) continue;
+      throw new OperatorError(
+        'The database has no rows, but tables of a newer program than the backup. Give it one without tables.',
+      );
+    }
+  } finally {
+    await client.end();
+  }
+  const sets = backup.histories.flatMap(({ table, migrations }) => {
+    const known = program.histories.find((one) => one.table === table)?.migrations ?? [];
+    return { table, migrations: known.filter(({ name }) => migrations.includes(name)) };
+  });
+  await migrateSets(dataSource, sets);
+}
+
+/** Puts the files in place, then the rows. */
+export async function putInPlace(
+  folder: string,
+  backup: Manifest,
+  target: { databaseUrl: string; storage: FileStorage; dataDir: NewDataDir; histories: readonly MigrationSet[] },
+  say: Say,
+): Promise<void> {
+  const { databaseUrl, storage, dataDir, histories } = target;
+  await putFiles(storage, folder, backup.files, say);
+  say('workdirs');
+  await dataDir.putWorkdirs(folder, backup);
+  const client = await connected(databaseUrl);
+  try {
+    const loader = new Loader(
+      client,
+      histories.map(({ table }) => table),
+    );
+    await loader.load(folder, backup, say);
+    dataDir.keep();
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const namesOf = (set: MigrationSet | undefined): string[] => (set?.migrations ?? []).map(({ name }) => name);

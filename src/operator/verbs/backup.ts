@@ -1,0 +1,149 @@
+// The verbs `backup` and `restore` (reference §16). They look after the database themselves: a backup must not migrate what it is to
+// keep, and a restore begins where there is none.
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { OperatorError } from '../../access/auth/operator-error.js';
+import { DataDir } from '../../platform/config/data-dir.js';
+import { type Env, readEnv } from '../../platform/config/env.js';
+import { Secrets } from '../../platform/config/secrets.js';
+import type { Prepare } from '../../platform/database/database.module.js';
+import { DatabaseServer } from '../../platform/database/database-server.js';
+import { MIGRATIONS } from '../../platform/database/migrations/index.js';
+import { DiskModule } from '../../platform/disk/disk.module.js';
+import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { FileStorage } from '../../resources/files/storage/file-storage.js';
+import { StorageModule } from '../../resources/files/storage/storage.module.js';
+import { backUp } from '../backup/backup.js';
+import type { Manifest } from '../backup/manifest.js';
+import { inBytes } from '../backup/parts.js';
+import { checkBackup, NewDataDir, prepareDatabase, putInPlace, secretOf } from '../backup/restore.js';
+import { composeCli } from './compose-cli.js';
+import { Progress } from './progress.js';
+import { requireInstallation, type Services, withServices } from './verb.js';
+
+interface Context {
+  env: Env;
+  extensions: ExtensionSet;
+  folder: string;
+  version: string;
+  /** Says how far it is. It throws once the command is interrupted: that is where long work ends. */
+  say: (text: string) => void;
+  interrupt: () => void;
+}
+
+/** Adds the verbs. */
+export function backup(root: Command, extensions: ExtensionSet, version: string): void {
+  verb('backup <dir>', 'writes database, files, workdirs and the generated secret into a new folder', makeBackup);
+  verb('restore <dir>', 'puts a backup into an empty database and an empty DATA_DIR', restore);
+
+  function verb(usage: string, description: string, act: (context: Context) => Promise<Manifest>): void {
+    const command = root.command(usage).description(description);
+    command.action(async (dir: string) => {
+      const progress = new Progress();
+      const env = readEnv(undefined, extensions);
+      const folder = resolve(dir);
+      const interrupted = new AbortController();
+      const say = (text: string) => {
+        interrupted.signal.throwIfAborted();
+        progress.say(text);
+      };
+      const interrupt = () => interrupted.abort();
+      const context = { env, extensions, folder, version, say, interrupt };
+      const done = await act(context).finally(() => progress.end());
+      const answer = summary(folder, done);
+      const json = command.optsWithGlobals<{ json?: true }>().json === true;
+      console.log(json ? JSON.stringify({ backup: answer }) : inSentences(answer));
+    });
+  }
+}
+
+const historiesOf = (extensions: ExtensionSet) => [
+  { table: 'migrations', migrations: MIGRATIONS },
+  ...extensions.migrations,
+];
+
+async function makeBackup(context: Context): Promise<Manifest> {
+  const { env, extensions, folder, version, say } = context;
+  requireInstallation(env);
+  // No migrations: a backup is what somebody makes before an update.
+  const prepare = () => Promise.resolve();
+  return withFiles(context, prepare, (services) => {
+    const source = {
+      databaseUrl: services.get(DatabaseServer).url,
+      dataDir: services.get(DataDir).path,
+      storage: storageOf(services),
+      secret: { mark: services.get(Secrets).mark, included: env.variables.SECRET_KEY === undefined },
+      version,
+      histories: historiesOf(extensions).map(({ table }) => table),
+    };
+    return backUp(source, folder, say);
+  });
+}
+
+async function restore(context: Context): Promise<Manifest> {
+  const { env, extensions, folder, version, say } = context;
+  const { DATA_DIR, SECRET_KEY } = env.variables;
+  if (DATA_DIR === undefined && env.test) throw new OperatorError('DATA_DIR must be set.');
+  const program = { version, histories: historiesOf(extensions) };
+  const backup = await checkBackup(folder, program, say);
+  const secret = secretOf(folder, backup, SECRET_KEY);
+  const dataDir = new NewDataDir(DATA_DIR ?? '.data');
+  try {
+    // Before anything asks for it: it would be generated anew.
+    if (secret !== null) dataDir.putSecret(secret);
+    const prepare: Prepare = (dataSource) => prepareDatabase(dataSource, backup, program);
+    await withFiles(context, prepare, (services) => {
+      const { url: databaseUrl } = services.get(DatabaseServer);
+      const target = { databaseUrl, storage: storageOf(services), dataDir, histories: program.histories };
+      return putInPlace(folder, backup, target, say);
+    });
+    return backup;
+  } catch (error) {
+    dataDir.clear();
+    throw error;
+  }
+}
+
+/** Does something with the services and the storage. When that is interrupted, it has taken back what it began before this rejects. */
+async function withFiles<T>(
+  { env, extensions, interrupt }: Context,
+  prepare: Prepare,
+  act: (services: Services) => Promise<T>,
+): Promise<T> {
+  const imports = [...composeCli(env, extensions, prepare).imports, DiskModule, StorageModule];
+  let work: Promise<T> | undefined;
+  try {
+    return await withServices({ imports }, (services) => (work = act(services)));
+  } catch (error) {
+    interrupt();
+    await work?.catch(() => undefined);
+    throw error;
+  }
+}
+
+const storageOf = (services: Services) => services.get(FileStorage, { strict: false });
+
+function summary(folder: string, { createdAt, version, tables, files, workdirs }: Manifest) {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const database = { tables: tables.length, rows, bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0) };
+  const { count, bytes, lost } = files;
+  return { folder, createdAt, version, database, files: { count, bytes, lost }, workdirsBytes: workdirs?.bytes ?? 0 };
+}
+
+function inSentences({
+  folder,
+  createdAt,
+  version,
+  database,
+  files,
+  workdirsBytes,
+}: ReturnType<typeof summary>): string {
+  const lines = [
+    `The backup in ${folder}, of ${createdAt}, by Millwright ${version}:`,
+    `${database.rows} rows of ${database.tables} tables, ${inBytes(database.bytes)}`,
+    `${files.count} files, ${inBytes(files.bytes)}`,
+    `workdirs, ${inBytes(workdirsBytes)}`,
+  ];
+  if (files.lost.length > 0) lines.push(`! The storage had lost or damaged: ${files.lost.join(', ')}`);
+  return lines.join('\n');
+}
