@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { VERSION } from '../../platform/config/version.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
@@ -41,6 +42,8 @@ export class ServiceFigures implements OnModuleInit {
   onModuleInit(): void {
     const { metrics } = this;
     const one = (read: () => number) => () => Promise.resolve<Figure[]>([['', read()]]);
+    const built = () => Promise.resolve<Figure[]>([[VERSION, 1]]);
+    metrics.gauge('build_info', 'Always 1; the version of Millwright.', 'version', built);
     metrics.gauge('runs', 'Runs that are not over, of all processes; asking: waiting for a person.', 'state', this.shown(runs));
     metrics.gauge('queue_age_seconds', 'How long the oldest queued run has waited.', null, this.shown(({ age }) => [['', age]]));
     const bytes = 'Bytes of uploads and files, equal ones of a workspace once, and of workdirs as last measured.';
