@@ -15,14 +15,22 @@ import { PluginsModule } from '../../platform/plugins/plugins.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
-/** The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server. */
-export function composeCli(env: Env, extensions: ExtensionSet): { imports: NonNullable<ModuleMetadata['imports']> } {
+/**
+ * The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server.
+ * @param migrates false for `doctor`, which changes nothing.
+ */
+export function composeCli(
+  env: Env,
+  extensions: ExtensionSet,
+  { migrates = true } = {},
+): { imports: NonNullable<ModuleMetadata['imports']> } {
   const ground = [
     ConfigModule.with(env, extensions),
     DatabaseModule.with({
       entities: extensions.entitiesBeside(ENTITIES),
       migrations: extensions.migrations,
       join: true,
+      migrates,
     }),
     ChannelModule,
     EventLogModule,

@@ -50,6 +50,7 @@ interface DatabaseParts {
   entities: EntityClass[];
   migrations?: readonly MigrationSet[];
   join?: boolean;
+  migrates?: boolean;
 }
 
 @Global()
@@ -66,8 +67,9 @@ export class DatabaseModule implements OnApplicationShutdown {
    * @param entities every entity of the process: the service's own, and those of its extensions.
    * @param migrations those of extensions, which run after the service's own.
    * @param join an operator command: it uses the server of the running service.
+   * @param migrates false: the tables are taken as they are.
    */
-  static with({ entities, migrations: further = [], join = false }: DatabaseParts): DynamicModule {
+  static with({ entities, migrations: further = [], join = false, migrates = true }: DatabaseParts): DynamicModule {
     const typeorm = TypeOrmModule.forRootAsync({
       inject: [DatabaseServer],
       useFactory: (server: DatabaseServer) => ({
@@ -89,6 +91,7 @@ export class DatabaseModule implements OnApplicationShutdown {
       }),
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
+        if (!migrates) return open(options);
         // Without entities: their metadata would be built twice.
         const migrations = await open({
           ...options,
