@@ -8,6 +8,8 @@ import { ExtensionSet } from './platform/plugins/extension-set.js';
 
 try {
   await program(new ExtensionSet(EXTENSIONS)).parseAsync();
+  // What a check of `doctor` has given up may still hang, and would keep the process.
+  setTimeout(() => process.exit(), 2000).unref();
 } catch (error) {
   // Commander has said what is wrong with the line; 2 tells a wrong command from one that failed.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
