@@ -8,6 +8,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import pg from 'pg';
+import type { Finding } from '../../src/operator/doctor/check.js';
 import { CHECKS } from '../../src/operator/doctor/doctor.js';
 import { clocksCheck } from '../../src/operator/doctor/clocks.check.js';
 import { databaseCheck } from '../../src/operator/doctor/database.check.js';
@@ -158,6 +159,15 @@ describe('doctor says ✖ for a real fault', () => {
       for (const { name } of asking.slice(1)) expect(line(found, name)).toMatchObject(WARN);
     });
 
+    it('by the command itself: it ends with 1, and prints no secret', async () => {
+      const url = `postgres://postgres:canary-password@127.0.0.1:${await freePort()}/millwright`;
+      const given = { ...CANARIES, DATABASE_URL: url, PORT: '1', ROLE: 'api' };
+      const { code, out, err } = await new Operator(service, given).spawn('doctor', '--json', '--no-models');
+      const { checks } = JSON.parse(out) as { checks: Finding[] };
+      expect([code, err, line(checks, 'database').status]).toEqual([1, '', 'fail']);
+      expectNoSecret(out, given);
+    });
+
     it('that was started with fsync off and few connections', async () => {
       const postgres = await PostgresServer.start(['fsync=off', 'full_page_writes=off', 'max_connections=30']);
       try {
@@ -196,6 +206,15 @@ describe('doctor says ✖ for a real fault', () => {
     expect(line(found, 'migrations')).toMatchObject({ ...WARN, detail: expect.stringContaining('1 pending') });
     expect(line(found, 'queues')).toMatchObject({ ...WARN, detail: 'The tables are not those of this version.' });
     await db.drop();
+  });
+
+  it('of the check itself, whose words may come from anywhere: no secret is in them', async () => {
+    const { SECRET_KEY, ANTHROPIC_API_KEY } = CANARIES;
+    const url = 'postgres://postgres:canary-password@127.0.0.1:1/millwright';
+    const look = () => Promise.reject(new Error(`${url} does not take ${SECRET_KEY}, nor ${ANTHROPIC_API_KEY}`));
+    const found = await findings([{ name: 'talkative', look }], { env: { DATABASE_URL: url, ANTHROPIC_API_KEY } });
+    const detail = expect.stringContaining('postgres://postgres:***@127.0.0.1:1/millwright does not take ***, nor ***');
+    expect(line(found, 'talkative')).toMatchObject({ ...FAIL, detail });
   });
 
   it('of the secret: another one than that of the database', async () => {

@@ -130,7 +130,12 @@ describe('Health and figures (reference §16)', () => {
     await member.client.post('/v1/tasks', { content: 'x' });
     await api.db.query(`UPDATE runs SET created_at = now() - interval '100 seconds'`);
     const { text } = await new Client(api.url).get('/metrics');
+    await api.db.query(`UPDATE runs SET status = 'running', lease_until = now() - interval '100 seconds'`);
+    const { text: later } = await new Client(api.url).get('/metrics');
     await api.close();
+    expect([text, later].map((one) => figure(one, 'millwright_stuck_runs'))).toEqual([0, 1]);
+    expect(figure(text, 'millwright_waiting_age_seconds{queue="automations"}')).toBe(0);
+    expect(figure(text, 'millwright_waiting_age_seconds{queue="events"}')).toBe(0);
     expect(figure(text, 'millwright_runs{state="queued"}')).toBe(1);
     expect(figure(text, 'millwright_queue_age_seconds')).toBeGreaterThanOrEqual(100);
   });

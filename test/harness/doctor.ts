@@ -76,7 +76,7 @@ export async function digestOf(url: string): Promise<string> {
   }
 }
 
-/** The names of all that lies in a folder. */
+/** The names of all that lies in a folder, but for the descriptors to which the root of a sandbox has a link. */
 export async function namesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder, { recursive: true })).sort();
+  return (await readdir(folder, { recursive: true })).filter((name) => !name.includes('/dev/fd/')).sort();
 }

@@ -19,13 +19,16 @@ export const redisCheck: Check = {
       return [ok('redis', 'Not used: signals go through PostgreSQL, and rate limits count in each process.')];
     }
     const redis = connectionTo(REDIS_URL);
+    let reason: unknown;
+    // What the commands reject with says only that there is no connection.
+    redis.on('error', (error) => (reason = error));
     try {
       await redis.connect();
       const latency = await latencyOf(() => redis.ping());
       return [judge(fieldsOf(await redis.info()), latency.median, `20 looks: ${inMs(latency.median)} in the middle, ${inMs(latency.worst)} at most`)];
     } catch (error) {
       const advice = 'Start Redis or correct REDIS_URL. Until then work is found by looking each second, and rate limits count in each process.';
-      return [fail('redis', `It does not answer: ${reasonOf(error)}`, advice)];
+      return [fail('redis', `It does not answer: ${reasonOf(reason ?? error)}`, advice)];
     } finally {
       redis.disconnect();
     }

@@ -27,12 +27,12 @@ export interface Queues {
 const QUEUED = sql`
 SELECT count(*)::int AS n, ${ageOf('greatest(r.created_at, t.updated_at)')} AS age
 FROM runs r JOIN tasks t ON t.id = r.task_id WHERE r.status = 'queued'`;
-const DUE = sql`
+export const DUE = sql`
 SELECT count(*)::int AS n, ${ageOf('next_run_at')} AS age FROM automations
 WHERE status = 'active' AND next_run_at <= schedule_now()`;
 const JOBS = sql`SELECT count(*)::int AS n, ${ageOf('due_at')} AS age FROM jobs WHERE status = 'queued' AND due_at <= now()`;
 // Of handlers that some process has had lately: one that was removed reads no more, and is forgotten after a time.
-const UNREAD = sql`
+export const UNREAD = sql`
 SELECT count(*)::int AS n, ${ageOf('e.created_at')} AS age FROM event_handlers h CROSS JOIN LATERAL (
   SELECT created_at FROM workspace_events w WHERE (w.xid, w.id) > (h.xid, h.id) ORDER BY w.xid, w.id LIMIT 1) e
 WHERE h.seen_at > now() - interval '2 hours'`;
