@@ -96,11 +96,20 @@ function secretsOf(at: Examination): [string, string][] {
   // A password alone may be an ordinary word; in a message it stands in its URL.
   const passwords = [DATABASE_URL, REDIS_URL].flatMap((url) => (url === undefined ? [] : new URL(url).password));
   const given = [variables.ANTHROPIC_API_KEY, variables.OPENAI_API_KEY, variables.GOOGLE_GENERATIVE_AI_API_KEY];
-  const keys = [...given, variables.OPENAI_COMPATIBLE_KEY, ...at.env.modelKeys.values(), secretOf(at)];
+  const keys = [...given, variables.OPENAI_COMPATIBLE_KEY, ...at.env.modelKeys.values(), readable(() => secretOf(at))];
   return [
     ...passwords.flatMap((one): [string, string][] => (one === '' ? [] : [[`:${one}@`, ':***@']])),
     ...keys.flatMap((one): [string, string][] => (one == null || one === '' ? [] : [[one, '***']])),
   ];
+}
+
+/** Null for a file that this user may not read: the check of the secret says so. */
+function readable(read: () => string | null): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 function withoutSecrets(finding: Finding, secrets: [string, string][]): Finding {
