@@ -24,7 +24,7 @@ export async function withPlugins<T, R>(
   const DATA_DIR = at.dataDir?.path ?? tmpdir();
   const SECRET_KEY = secretOf(at) ?? randomBytes(32).toString('hex');
   const env = new Env({ ...variables, DATABASE_URL: url, DATA_DIR, SECRET_KEY }, file, modelKeys);
-  @Module(composeCli(env, at.extensions, { migrates: false }))
+  @Module(composeCli(env, at.extensions, () => Promise.resolve()))
   class PluginsOfExtensions {}
   const options = { logger: false, abortOnError: false } as const;
   const context = await NestFactory.createApplicationContext(PluginsOfExtensions, options);

@@ -4,7 +4,7 @@ import { KeysModule } from '../../access/auth/keys.module.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../../entities.js';
-import { DatabaseModule } from '../../platform/database/database.module.js';
+import { DatabaseModule, type Prepare } from '../../platform/database/database.module.js';
 import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
@@ -17,12 +17,12 @@ import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
 /**
  * The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server.
- * @param migrates false for `doctor`, which changes nothing.
+ * @param prepare what is done with the database in place of the migrations.
  */
 export function composeCli(
   env: Env,
   extensions: ExtensionSet,
-  { migrates = true } = {},
+  prepare?: Prepare,
 ): { imports: NonNullable<ModuleMetadata['imports']> } {
   const ground = [
     ConfigModule.with(env, extensions),
@@ -30,7 +30,7 @@ export function composeCli(
       entities: extensions.entitiesBeside(ENTITIES),
       migrations: extensions.migrations,
       join: true,
-      migrates,
+      ...(prepare && { prepare }),
     }),
     ChannelModule,
     EventLogModule,

@@ -50,8 +50,11 @@ interface DatabaseParts {
   entities: EntityClass[];
   migrations?: readonly MigrationSet[];
   join?: boolean;
-  migrates?: boolean;
+  prepare?: Prepare;
 }
+
+/** What is done with the database before anything else uses it, on connections without time limits. */
+export type Prepare = (dataSource: DataSource) => Promise<void>;
 
 @Global()
 @Module({})
@@ -67,9 +70,14 @@ export class DatabaseModule implements OnApplicationShutdown {
    * @param entities every entity of the process: the service's own, and those of its extensions.
    * @param migrations those of extensions, which run after the service's own.
    * @param join an operator command: it uses the server of the running service.
-   * @param migrates false: the tables are taken as they are.
+   * @param prepare in place of the migrations.
    */
-  static with({ entities, migrations: further = [], join = false, migrates = true }: DatabaseParts): DynamicModule {
+  static with({
+    entities,
+    migrations: further = [],
+    join = false,
+    prepare = (dataSource) => migrate(dataSource, further),
+  }: DatabaseParts): DynamicModule {
     const typeorm = TypeOrmModule.forRootAsync({
       inject: [DatabaseServer],
       useFactory: (server: DatabaseServer) => ({
@@ -91,14 +99,13 @@ export class DatabaseModule implements OnApplicationShutdown {
       }),
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
-        if (!migrates) return open(options);
         // Without entities: their metadata would be built twice.
         const migrations = await open({
           ...options,
           entities: [],
           extra: { ...(options.extra as object), ...UNLIMITED },
         });
-        await migrate(migrations, further).finally(() => migrations.destroy());
+        await prepare(migrations).finally(() => migrations.destroy());
         return open(options);
       },
     });
