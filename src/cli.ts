@@ -9,8 +9,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 const code = await operate(process.argv.slice(2), EXTENSIONS);
-if (code !== 0) {
-  process.exitCode = code;
-  // Services that could not all be made may leave timers or sockets.
-  setTimeout(() => process.exit(), 1000).unref();
-}
+if (code !== 0) process.exitCode = code;
+// Services that could not all be made may leave timers or sockets, and so does a check of `doctor` that was given up.
+setTimeout(() => process.exit(), 2000).unref();

@@ -1,11 +1,8 @@
-import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { Readiness } from '../../src/operator/health/readiness.js';
 import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { Client, makeMember } from '../harness/client.js';
-import { Operator } from '../harness/operator.js';
 import { freePort } from '../harness/ports.js';
 import { runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -45,7 +42,7 @@ describe('Health and figures (reference §16)', () => {
     ]);
   });
 
-  it('ready and doctor show what is in force and what is missing, as the boot said it, and no path', async () => {
+  it('ready shows what is in force and what is missing, as the boot said it, and no path', async () => {
     const { body } = await client.get<Ready>('/health/ready');
     expect(body.inForce).toEqual(
       expect.arrayContaining([
@@ -56,32 +53,6 @@ describe('Health and figures (reference §16)', () => {
     );
     expect(body.missing).toEqual([expect.stringMatching(/^Sandbox none: NOTHING keeps a command apart from the host/)]);
     expect(JSON.stringify([body.inForce, body.missing])).not.toContain(service.app.get(DataDir).path);
-    const operator = new Operator(service, { PORT: new URL(service.url).port });
-    const { checks } = await operator.json<{ checks: Record<string, string | null>[] }>('doctor');
-    const details = (name: string) => checks.filter((check) => check['name'] === name).map(({ detail }) => detail);
-    expect([details('in force'), details('missing'), details('database')]).toEqual([
-      body.inForce,
-      body.missing,
-      ['ok'],
-    ]);
-    expect(checks.map(({ status }) => status)).not.toContain('fail');
-    expect(await operator.run('doctor')).toMatch(/^✔ process: ok\n[^]*\n! missing: Sandbox none: NOTHING/);
-  });
-
-  it.each([
-    ['nothing', null],
-    ['something else', '{}'],
-  ])('doctor ends with 1 and says so where %s answers', async (_what, answer) => {
-    const PORT = String(await freePort());
-    const other = createServer((_req, res) => res.end(answer));
-    if (answer !== null) await once(other.listen(Number(PORT), '127.0.0.1'), 'listening');
-    const { code, out } = await new Operator(service, { PORT }).spawn('doctor', '--json');
-    other.close();
-    const detail = `No service answers at http://127.0.0.1:${PORT}.`;
-    expect([code, JSON.parse(out)]).toEqual([
-      1,
-      { checks: [{ name: 'service', status: 'fail', detail, advice: expect.stringMatching(/\S/) }] },
-    ]);
   });
 
   it('is 503 without the storage, and 200 when it is back', async () => {
@@ -150,6 +121,7 @@ describe('Health and figures (reference §16)', () => {
     expect(figure(text, 'millwright_runs{state="running"}')).toBe(0);
     expect(figure(text, 'millwright_queue_age_seconds')).toBe(0);
     expect(figure(text, 'millwright_process_resident_bytes')).toBeGreaterThan(1e7);
+    expect(text).toMatch(/^millwright_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
   });
 
   it('shows how many runs wait and how long', async () => {
@@ -158,7 +130,12 @@ describe('Health and figures (reference §16)', () => {
     await member.client.post('/v1/tasks', { content: 'x' });
     await api.db.query(`UPDATE runs SET created_at = now() - interval '100 seconds'`);
     const { text } = await new Client(api.url).get('/metrics');
+    await api.db.query(`UPDATE runs SET status = 'running', lease_until = now() - interval '100 seconds'`);
+    const { text: later } = await new Client(api.url).get('/metrics');
     await api.close();
+    expect([text, later].map((one) => figure(one, 'millwright_stuck_runs'))).toEqual([0, 1]);
+    expect(figure(text, 'millwright_waiting_age_seconds{queue="automations"}')).toBe(0);
+    expect(figure(text, 'millwright_waiting_age_seconds{queue="events"}')).toBe(0);
     expect(figure(text, 'millwright_runs{state="queued"}')).toBe(1);
     expect(figure(text, 'millwright_queue_age_seconds')).toBeGreaterThanOrEqual(100);
   });

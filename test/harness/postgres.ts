@@ -25,9 +25,11 @@ export class PostgresServer {
     private readonly cluster: Cluster,
     private readonly native: string,
     private readonly folder: ReturnType<typeof temporaryDataDir>,
+    private readonly settings: string[],
   ) {}
 
-  static async start(): Promise<PostgresServer> {
+  /** @param settings of its own, such as `fsync=off`; they come last. */
+  static async start(settings: string[] = []): Promise<PostgresServer> {
     const folder = temporaryDataDir();
     const cluster = locateCluster(folder.path);
     const native = nativeFolder(platformPackage(), cluster.reachable, cluster.account);
@@ -36,7 +38,7 @@ export class PostgresServer {
     const { password } = await prepareCluster(cluster, { dataDir: folder.path, native, lock, durable: true });
     closeSync(lock);
     const url = `postgres://postgres:${password}@127.0.0.1:${await freePort()}/${DATABASE}`;
-    const server = new PostgresServer(url, cluster, native, folder);
+    const server = new PostgresServer(url, cluster, native, folder, settings);
     await server.run();
     return server;
   }
@@ -72,7 +74,8 @@ export class PostgresServer {
   private spawn(): void {
     const { port } = new URL(this.url);
     const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=200'];
-    const words = ['-D', join(this.cluster.folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])];
+    const all = [...settings, ...this.settings].flatMap((setting) => ['-c', setting]);
+    const words = ['-D', join(this.cluster.folder, 'data'), ...all];
     this.child = spawnAs(
       this.cluster.account,
       [join(this.native, 'bin', 'postgres'), ...words],

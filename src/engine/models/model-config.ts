@@ -24,7 +24,7 @@ const DEFAULT_MODELS: Record<SdkProviderName, string> = {
   'openai-compatible': 'default',
 };
 
-const KEY_VARIABLES = {
+export const KEY_VARIABLES = {
   anthropic: 'ANTHROPIC_API_KEY',
   openai: 'OPENAI_API_KEY',
   google: 'GOOGLE_GENERATIVE_AI_API_KEY',

@@ -16,7 +16,7 @@ import {
 } from './sandbox.js';
 
 // In this order: bubblewrap has a filter of system calls without perl too.
-const AUTOMATIC = ['bubblewrap', 'namespaces'];
+export const AUTOMATIC = ['bubblewrap', 'namespaces'];
 
 /** Chooses the sandbox at boot, by `SANDBOX`, where runs are carried out. With no working one the boot ends there. */
 @Injectable()
@@ -73,7 +73,7 @@ export class SandboxSelector implements OnModuleInit {
         reasons.push(`${name}: ${error.message}`);
       }
     }
-    throw new SandboxError(`SANDBOX: no sandbox works here.\n${reasons.join('\n')}\n${ADVICE}`);
+    throw new SandboxError(`SANDBOX: no sandbox works here.\n${reasons.join('\n')}\n${SANDBOX_ADVICE}`);
   }
 }
 
@@ -82,7 +82,7 @@ function limitsInWords({ wallClockSeconds, memoryBytes, processes, diskBytes, ou
   return `Limits of a command: ${wallClockSeconds} s, ${mib(memoryBytes)} of memory, ${processes} processes, ${mib(diskBytes)} of disk, ${mib(outputBytes)} of output.`;
 }
 
-const ADVICE = `What to do: install bubblewrap (apt-get install bubblewrap), and allow user namespaces, by
+export const SANDBOX_ADVICE = `What to do: install bubblewrap (apt-get install bubblewrap), and allow user namespaces, by
   sysctl user.max_user_namespaces=15000, and where they exist kernel.unprivileged_userns_clone=1 and
   kernel.apparmor_restrict_unprivileged_userns=0; in a container by --security-opt seccomp=unconfined
   --security-opt apparmor=unconfined --security-opt systempaths=unconfined.

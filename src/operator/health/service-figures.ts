@@ -1,8 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { VERSION } from '../../platform/config/version.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
+import { DUE, UNREAD, type Waiting } from '../doctor/work.sql.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
 
 interface Queue {
@@ -11,6 +13,10 @@ interface Queue {
   waiting: number;
   /** Seconds. */
   age: number;
+  /** Runs that nobody has taken over. */
+  stuck: number;
+  automations: Waiting;
+  events: Waiting;
   /** Bytes. */
   files: number;
   workdirs: number;
@@ -22,6 +28,9 @@ SELECT (SELECT count(*) FROM runs WHERE status = 'queued')::float8 AS queued,
   (SELECT count(*) FROM runs WHERE status = 'running')::float8 AS running,
   (SELECT count(*) FROM interactions WHERE status = 'pending')::float8 AS waiting,
   coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM runs WHERE status = 'queued'), 0)::float8 AS age,
+  (SELECT count(*) FROM runs WHERE status = 'running' AND lease_until < now() - interval '30 seconds')::float8 AS stuck,
+  (SELECT row_to_json(q) FROM (${DUE}) q) AS automations,
+  (SELECT row_to_json(q) FROM (${UNREAD}) q) AS events,
   coalesce((SELECT sum(stored_bytes) FROM storage_usage), 0)::float8 AS files,
   coalesce((SELECT sum(workdir_bytes) FROM storage_usage), 0)::float8 AS workdirs`.rows<Queue>();
 
@@ -41,8 +50,13 @@ export class ServiceFigures implements OnModuleInit {
   onModuleInit(): void {
     const { metrics } = this;
     const one = (read: () => number) => () => Promise.resolve<Figure[]>([['', read()]]);
+    const built = () => Promise.resolve<Figure[]>([[VERSION, 1]]);
+    metrics.gauge('build_info', 'Always 1; the version of Millwright.', 'version', built);
     metrics.gauge('runs', 'Runs that are not over, of all processes; asking: waiting for a person.', 'state', this.shown(runs));
     metrics.gauge('queue_age_seconds', 'How long the oldest queued run has waited.', null, this.shown(({ age }) => [['', age]]));
+    metrics.gauge('stuck_runs', 'Runs whose lease ended more than 30 seconds ago; all processes.', null, this.shown(({ stuck }) => [['', stuck]]));
+    const waiting = 'How long the first due automation, and the first event that a handler has not read, has waited.';
+    metrics.gauge('waiting_age_seconds', waiting, 'queue', this.shown(({ automations, events }) => [['automations', automations.age], ['events', events.age]]));
     const bytes = 'Bytes of uploads and files, equal ones of a workspace once, and of workdirs as last measured.';
     metrics.gauge('stored_bytes', bytes, 'kind', this.shown(stored));
     metrics.gauge('process_resident_bytes', 'Resident memory.', null, one(() => process.memoryUsage.rss()));

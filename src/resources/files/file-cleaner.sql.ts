@@ -1,6 +1,6 @@
 // The statements of FileCleaner. They lock rows of one table each, and skip those that somebody else has locked.
 import { raw, sql, texts, uuid, uuids } from '../../platform/database/sql.js';
-import type { StoredBytes } from './storage/storage-driver.js';
+import { type StoredBytes, TRIAL_WORKSPACES } from './storage/storage-driver.js';
 
 /** How many rows a statement deletes or looks at. */
 export const BATCH = 500;
@@ -12,13 +12,14 @@ DELETE FROM uploads WHERE id IN (
 RETURNING 1`.rows();
 
 /**
- * Those of some bytes that no row points at. Only of workspaces that this database knows: the storage of another database,
- * mounted by mistake, must survive.
+ * Those of some bytes that no row points at. Only of workspaces that this database knows, and of trials: the storage of another
+ * database, mounted by mistake, must survive.
  */
 export const UNUSED = sql`
 SELECT b.workspace_id AS "workspaceId", b.sha256
-FROM unnest(${uuids('workspaceIds')}, ${texts('digests')}) AS b(workspace_id, sha256) JOIN workspaces w ON w.id = b.workspace_id
-WHERE NOT EXISTS (SELECT FROM uploads u WHERE u.workspace_id = b.workspace_id AND u.sha256 = b.sha256)
+FROM unnest(${uuids('workspaceIds')}, ${texts('digests')}) AS b(workspace_id, sha256) LEFT JOIN workspaces w ON w.id = b.workspace_id
+WHERE (w.id IS NOT NULL OR b.workspace_id::text LIKE ${raw(`'${TRIAL_WORKSPACES}%'`)})
+  AND NOT EXISTS (SELECT FROM uploads u WHERE u.workspace_id = b.workspace_id AND u.sha256 = b.sha256)
   AND NOT EXISTS (SELECT FROM files f WHERE f.workspace_id = b.workspace_id AND f.sha256 = b.sha256)`.rows<StoredBytes>();
 
 /**

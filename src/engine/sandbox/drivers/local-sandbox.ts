@@ -31,8 +31,8 @@ export interface Prepared {
   root: RootFolder;
   workdirs: Workdirs;
   projects: ProjectFolders;
-  /** Or why there are none. */
-  groups: ControlGroups | string;
+  /** Or why there are none; null: not looked for. */
+  groups: ControlGroups | string | null;
   resources: LaunchResources;
 }
 
@@ -48,6 +48,8 @@ export interface LaunchSpec {
 /** What the drivers of this host share: who runs it, where it lies, its limits, its end. */
 export abstract class LocalSandbox extends Sandbox {
   readonly limits: SandboxLimits;
+  /** False for a trial by the operator command: to divide the group of a login shell moves its processes. */
+  dividesGroups = true;
   /** Whether it keeps a command apart from the host; the trial at boot then demands it. */
   protected readonly guards: boolean = true;
   private readonly launchScript = script('launch');
@@ -192,7 +194,7 @@ export abstract class LocalSandbox extends Sandbox {
       writeFileSync(join(this.dataDir.path, 'sandbox.location'), `${base}\n`, { mode: 0o600 });
     }
     const sweep = this.sweep();
-    const groups = ControlGroups.find(this.limits);
+    const groups = this.dividesGroups ? ControlGroups.find(this.limits) : null;
     const prepared: Prepared = {
       base,
       root: await prepareRoot(base, uid),

@@ -7,11 +7,11 @@ export const TEMPORARY_PART = 1 / 4;
 
 /**
  * How far the limits of memory, processes and processor reach on this machine, one sentence each.
- * @param groups Or why there are none.
+ * @param groups Or why there are none; null: not looked for, and nothing is said of them.
  * @param probed What the trial inside has printed.
  */
 export function memoryReport(
-  groups: ControlGroups | string,
+  groups: ControlGroups | string | null,
   limits: SandboxLimits,
   probed: Map<string, string>,
 ): { active: string[]; missing: string[] } {
@@ -25,7 +25,7 @@ export function memoryReport(
         `One command may hold ${limits.processes} times that and ${folders} in temporary folders; shared memory ` +
         '(memfd, shared mappings) has no limit but the memory of the machine.',
     );
-  } else {
+  } else if (groups !== null) {
     const cpu = groups.cpu ? ' Commands get a third of the processor when the service wants all of it.' : '';
     active.push(
       `Control groups in ${groups.path}: all processes of a command together have at most ${each}, shared memory and ` +

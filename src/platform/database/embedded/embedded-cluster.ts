@@ -46,6 +46,12 @@ export function isInstallation(dataDir: string): boolean {
   return isComplete(join(dataDir, 'postgres')) || marks.some((name) => existsSync(join(dataDir, name)));
 }
 
+/** Whether the database of this `DATA_DIR` has been made. Looks, and makes nothing. */
+export function hasDatabase(dataDir: string): boolean {
+  const record = join(dataDir, 'postgres.location');
+  return isComplete(existsSync(record) ? readFileSync(record, 'utf8').trim() : join(dataDir, 'postgres'));
+}
+
 /** Where the database of a `DATA_DIR` is or will be. Throws rather than begin an empty one beside an existing one. */
 export function locateCluster(dataDir: string): Cluster {
   const inside = join(dataDir, 'postgres');

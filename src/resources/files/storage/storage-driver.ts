@@ -34,6 +34,12 @@ export class StorageError extends Error {
   }
 }
 
+/**
+ * How the ids of workspaces begin that exist in no database: `doctor` puts bytes there for a moment. A UUIDv7 of the year 1970 is nobody's.
+ * What a killed one leaves is unused, and the cleaner removes it.
+ */
+export const TRIAL_WORKSPACES = '00000000-0000-7000-8000-';
+
 /** First and last byte, both included. */
 export interface ByteRange {
   start: number;

@@ -1,0 +1,39 @@
+// What a check of `doctor` is, and how its lines are made.
+import type { Examination } from './examination.js';
+
+/** One line of `doctor`. `warn`: the service works, and something should be done. `fail`: a promise of the service does not hold. */
+export interface Finding {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** What to do; null when nothing has to be done. */
+  advice: string | null;
+}
+
+/** A look at one part of the installation. It changes nothing that stays. */
+export interface Check {
+  /** Of the line that says that the check did not end, and of most others. */
+  name: string;
+  /** Whether it asks the database: without one it is left out, and one line says so. */
+  asksDatabase?: true;
+  /** Whether it measures times: nothing of another kind goes on meanwhile. */
+  measures?: true;
+  /** How long it may take, in milliseconds; 15,000 when it is not given. */
+  limitMs?: number;
+  /** `signal` is aborted at the limit. What it throws becomes a ✖ with the message. */
+  look(at: Examination, signal: AbortSignal): Promise<Finding[]>;
+}
+
+export const ok = (name: string, detail: string): Finding => ({ name, status: 'ok', detail, advice: null });
+export const warn = (name: string, detail: string, advice: string): Finding => ({
+  name,
+  status: 'warn',
+  detail,
+  advice,
+});
+export const fail = (name: string, detail: string, advice: string): Finding => ({
+  name,
+  status: 'fail',
+  detail,
+  advice,
+});

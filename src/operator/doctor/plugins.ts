@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Env } from '../../platform/config/env.js';
+import { PluginRegistry, type Seam } from '../../platform/plugins/plugin.js';
+import { composeCli } from '../verbs/compose-cli.js';
+import type { Examination } from './examination.js';
+import { secretOf } from './secret.check.js';
+
+/**
+ * Calls `act` with the implementations of a seam that extensions bring in their `operatorModule`, by name. It is loaded as for a verb of
+ * the extension, but nothing is migrated. The built-in ones are not among them.
+ */
+export async function withPlugins<T, R>(
+  at: Examination,
+  seam: Seam<T>,
+  act: (found: ReadonlyMap<string, T>) => Promise<R>,
+): Promise<R> {
+  if (at.extensions.operatorModules.length === 0) return act(new Map());
+  const { url } = await at.database;
+  const { variables, file, modelKeys } = at.env;
+  // The embedded server is open already; neither a folder nor a secret is made.
+  const DATA_DIR = at.dataDir?.path ?? tmpdir();
+  const SECRET_KEY = secretOf(at) ?? randomBytes(32).toString('hex');
+  const env = new Env({ ...variables, DATABASE_URL: url, DATA_DIR, SECRET_KEY }, file, modelKeys);
+  @Module(composeCli(env, at.extensions, () => Promise.resolve()))
+  class PluginsOfExtensions {}
+  const options = { logger: false, abortOnError: false } as const;
+  const context = await NestFactory.createApplicationContext(PluginsOfExtensions, options);
+  try {
+    return await act(context.get(PluginRegistry).all(seam));
+  } finally {
+    await context.close();
+  }
+}

@@ -1,0 +1,74 @@
+// SECRET_KEY beside what the database holds: with another one all keys are invalid, and no secret of a connection can be read.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ApiKey } from '../../access/auth/api-key.entity.js';
+import { Env } from '../../platform/config/env.js';
+import { Secrets } from '../../platform/config/secrets.js';
+import { columns } from '../../platform/database/columns.js';
+import { sql } from '../../platform/database/sql.js';
+import { Connection } from '../../resources/integrations/connection.entity.js';
+import { ConnectionSecrets } from '../../resources/integrations/connection-secrets.js';
+import { type Check, fail, type Finding, ok, warn } from './check.js';
+import type { Examination } from './examination.js';
+import { count } from './words.js';
+
+const NAME = 'secret';
+const SEALED = columns(Connection, 'c', ['id', 'secret']);
+const NEWEST = sql`SELECT ${SEALED} FROM connections c ORDER BY c.created_at DESC LIMIT 20`.rows<typeof SEALED.row>();
+const KEY = columns(ApiKey, 'k', ['id']);
+const ANY_KEY = sql`SELECT ${KEY} FROM api_keys k LIMIT 1`.rows<typeof KEY.row>();
+
+export const secretCheck: Check = {
+  name: NAME,
+  asksDatabase: true,
+  async look(at) {
+    const { sql: database } = await at.database;
+    const given = secretOf(at);
+    if (given === null) return [absent((await database.run(ANY_KEY())).length > 0)];
+    if (isOpenToOthers(at)) {
+      return [fail(NAME, 'secret.key in DATA_DIR can be read by other users.', 'chmod 600 it; whoever has read it can sign cursors and open the secrets of connections.')];
+    }
+    const { variables, file, modelKeys } = at.env;
+    const env = new Env({ ...variables, SECRET_KEY: given }, file, modelKeys);
+    // With a key that is given it reads and writes no file.
+    const secrets = new ConnectionSecrets(new Secrets(env, { path: '', temporary: false, remove: () => undefined }));
+    const sealed = await database.run(NEWEST());
+    return [judge(sealed.length, sealed.filter(({ id, secret }) => opens(secrets, id, secret)).length)];
+  },
+}; // prettier-ignore
+
+/** SECRET_KEY, or the one in DATA_DIR; null where there is none yet. It is never made here. */
+export function secretOf({ env, dataDir }: Pick<Examination, 'env' | 'dataDir'>): string | null {
+  const { SECRET_KEY } = env.variables;
+  if (SECRET_KEY !== undefined) return SECRET_KEY;
+  const path = join(dataDir?.path ?? '', 'secret.key');
+  return dataDir !== null && existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
+}
+
+function isOpenToOthers({ env, dataDir }: Examination): boolean {
+  if (env.variables.SECRET_KEY !== undefined || dataDir === null) return false;
+  return (statSync(join(dataDir.path, 'secret.key')).mode & 0o077) !== 0;
+}
+
+function absent(keys: boolean): Finding {
+  const detail = 'There is no SECRET_KEY, and no secret.key in DATA_DIR.';
+  if (!keys) return ok(NAME, `${detail} The first boot makes one.`);
+  return fail(NAME, `${detail} The keys in the database were made with one.`, 'Bring it back from a backup before the service starts: it would make a new one, with which no key is valid.');
+} // prettier-ignore
+
+function opens(secrets: ConnectionSecrets, id: string, sealed: Buffer): boolean {
+  try {
+    secrets.open(id, sealed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function judge(sealed: number, opened: number): Finding {
+  const compared = `${opened} of ${count(sealed, 'secret')} of connections can be read with it.`;
+  if (sealed === 0) return ok(NAME, 'It is there. Nothing in the database was encrypted with it, so there is nothing to compare it with.');
+  if (opened === sealed) return ok(NAME, `It is the one of this database: ${compared}`);
+  const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID).';
+  return opened === 0 ? fail(NAME, `It is not the one of this database: ${compared} No key is valid either.`, advice) : warn(NAME, compared, advice);
+} // prettier-ignore

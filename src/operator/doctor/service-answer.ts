@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import type { Env } from '../../platform/config/env.js';
+import { readinessSchema } from '../health/readiness.js';
+
+/** How long the service may take for its answer, in milliseconds: its own checks take two seconds at most. */
+const PATIENCE = 5_000;
+
+/** What answers where the service of this configuration listens. */
+export interface ServiceAnswer {
+  /** `http://HOST:PORT` */
+  origin: string;
+  /** `absent`: nobody listens. `silent`: somebody does and says nothing. `stranger`: it is no Millwright. */
+  state: 'ready' | 'absent' | 'silent' | 'stranger';
+  /** What it says of itself; null where the state is not `ready`. */
+  ready: z.output<typeof readinessSchema> | null;
+  /** Milliseconds by which its clock is ahead of ours, to half a second; null where it says no time. */
+  aheadMs: number | null;
+}
+
+/** Asks the service at `HOST` and `PORT` how it is. Never rejects. */
+export async function askService(env: Env): Promise<ServiceAnswer> {
+  const origin = originOf(env);
+  const asked = Date.now();
+  const found = { origin, ready: null, aheadMs: null };
+  try {
+    const answer = await fetch(`${origin}/health/ready`, { signal: AbortSignal.timeout(PATIENCE), redirect: 'manual' });
+    const aheadMs = ahead(answer.headers.get('date'), (asked + Date.now()) / 2);
+    const { data } = readinessSchema.safeParse(await answer.json().catch(() => null));
+    return data === undefined ? { ...found, state: 'stranger' } : { origin, state: 'ready', ready: data, aheadMs };
+  } catch (error) {
+    return { ...found, state: stateOf(error) };
+  }
+}
+
+/** Where the service of this configuration listens. A wildcard address is reached by the loopback one. */
+function originOf({ variables: { HOST, PORT } }: Env): string {
+  return `http://${hostOf(HOST)}:${PORT}`;
+}
+
+/** As it stands in a URL. */
+export function hostOf(given: string): string {
+  const host = given === '0.0.0.0' ? '127.0.0.1' : given === '::' ? '::1' : given;
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** RFC 9110 §6.6.1: whole seconds, so the time is on average half a second later than it says. */
+function ahead(date: string | null, nowMs: number): number | null {
+  const told = Date.parse(date ?? '');
+  return Number.isNaN(told) ? null : told + 500 - nowMs;
+}
+
+const NOBODY = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+
+function stateOf(error: unknown): 'absent' | 'silent' | 'stranger' {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'silent';
+  const { cause } = error as { cause?: { code?: string } };
+  return NOBODY.has(cause?.code ?? '') ? 'absent' : 'stranger';
+}
