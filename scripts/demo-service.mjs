@@ -67,7 +67,7 @@ export class Service {
       const { stdout } = await promisify(execFile)(process.execPath, command, options);
       return JSON.parse(stdout);
     } catch (error) {
-      const said = `${error.stderr ?? ''}${error.stdout ?? ''}`.trim() || error.message;
+      const said = (error.stderr ?? '').trim() || error.message;
       throw new Error(`${args.slice(0, 2).join(' ')}: ${said}`, { cause: error });
     }
   }
