@@ -155,7 +155,8 @@ describe('backup and restore of a service that works (reference §16)', () => {
     model = await ModelServer.start();
     const config = join(folder.path, 'config.json');
     writeFileSync(config, JSON.stringify(ROOMY));
-    common = { OPENAI_COMPATIBLE_URL: model.url, CONFIG_FILE: config };
+    // What a worker of the original has leased is nobody's in a copy, however long the lease.
+    common = { OPENAI_COMPATIBLE_URL: model.url, CONFIG_FILE: config, LEASE_SECONDS: '3600' };
     server = await emptyDatabase();
   }, 60_000);
   afterAll(async () => {
