@@ -78,6 +78,7 @@ describe('The endpoint table (reference §2)', () => {
 
 function alternatives(scopes: Row['scopes']) {
   if (scopes === 'public') return [];
+  if (scopes === 'personal') return [{ personalApiKey: [] }];
   const services = scopes === 'any' ? SCOPES.map((scope) => [scope]) : [scopes];
   return [{ personalApiKey: [] }, ...services.map((serviceId) => ({ serviceId }))];
 }
@@ -85,11 +86,12 @@ function alternatives(scopes: Row['scopes']) {
 function mayUse(needed: Row['scopes'], has: readonly Scope[], credential: 'personal_api_key' | 'service'): boolean {
   if (needed === 'public') return true;
   if (needed === 'any') return credential === 'personal_api_key' || has.length > 0;
+  if (needed === 'personal') return credential === 'personal_api_key';
   return needed.every((scope) => has.includes(scope));
 }
 
 /** A refusal names a scope that the route needs and the key has not. */
 function namesMissing(needed: Row['scopes'], has: readonly Scope[], said: string | undefined): boolean {
-  if (needed === 'any') return said === undefined;
+  if (needed === 'any' || needed === 'personal') return said === undefined;
   return (needed as readonly string[]).includes(said ?? '') && !(has as readonly string[]).includes(said ?? '');
 }

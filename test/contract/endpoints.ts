@@ -5,7 +5,7 @@ export interface Row {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `/v1/tasks/{taskId}` */
   path: string;
-  scopes: readonly Scope[] | 'any' | 'public';
+  scopes: readonly Scope[] | 'any' | 'personal' | 'public';
   policy: RateLimitPolicy | null;
   key: 'required' | 'optional' | null;
   status: number;
@@ -64,6 +64,13 @@ const AUTOMATIONS: Row[] = [
   row('POST', '/v1/automations/{automationId}/run', { scopes: ['automations:write'], policy: 'task_execution', key: 'optional', status: 202, answer: ['run'] }),
 ]; // prettier-ignore
 
+const KEYS: Row[] = [
+  read('/v1/keys', 'personal', ['keys']),
+  row('POST', '/v1/keys', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['key', 'secret'], body: { name: 'K', scopes: ['tasks:read'] } }),
+  row('DELETE', '/v1/keys/{keyId}', { scopes: 'personal', policy: 'resource_write', answer: DELETED }),
+  row('POST', '/v1/keys/{keyId}/rotate', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['key', 'secret'], body: {} }),
+]; // prettier-ignore
+
 const ATTACHES = {
   scopes: ['tasks:write'],
   policy: 'task_execution',
@@ -76,6 +83,8 @@ const CONTEXT = ['credential', 'credentialType', 'scopes', 'user', 'workspace'];
 export const ENDPOINTS: readonly Row[] = [
   read('/v1/auth/context', 'any', CONTEXT, 'metadata_read'),
   read('/v1/models', 'any', ['models'], 'metadata_read'),
+  read('/v1/members', 'any', ['members'], 'metadata_read'),
+  ...KEYS,
   { ...read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'), builtBy: 'billing' },
   { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },

@@ -13,6 +13,10 @@ export function refusal(
     if (caller.credentialType === 'personal_api_key' || caller.scopes.length > 0) return undefined;
     return new ApiError('missing_scope', 'This credential has no scope at all; any one is needed.');
   }
+  if (scopes === 'personal') {
+    if (caller.credentialType === 'personal_api_key') return undefined;
+    return new ApiError('role_not_allowed', 'This takes a personal key; a service account has none.');
+  }
   const missing = scopes.find((scope) => !caller.scopes.includes(scope));
   if (missing !== undefined) return new ApiError('missing_scope', `This credential lacks the scope ${missing}.`);
   if (caller.role === 'viewer' && writes(contract)) {

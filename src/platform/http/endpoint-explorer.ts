@@ -156,8 +156,9 @@ function contradiction(contract: EndpointContract, body: string, takes: Takes): 
   if (contract.idempotency !== undefined && body !== 'json' && body !== 'none') {
     return `an Idempotency-Key needs a body that is read first; drop 'idempotency' from its @Endpoint.`;
   }
-  if (contract.transaction && (['stream', 'raw'].includes(body) || !writes(contract))) {
-    return `a transaction needs a scope that ends in ':write' and no body: '${body === 'raw' ? 'raw' : 'stream'}'; drop 'transaction' from its @Endpoint.`;
+  const mayWrite = writes(contract) || contract.scopes === 'personal';
+  if (contract.transaction && (['stream', 'raw'].includes(body) || !mayWrite)) {
+    return `a transaction needs a scope that ends in ':write', or scopes: 'personal', and no body: '${body === 'raw' ? 'raw' : 'stream'}'; drop 'transaction' from its @Endpoint.`;
   }
   if (takes.has(RouteParamtypes.BODY) && body !== 'json') {
     return `it takes a @Body, but its @Endpoint says body: '${body}'; drop one of the two.`;

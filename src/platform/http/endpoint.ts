@@ -44,8 +44,11 @@ export interface EndpointContract {
   answer: z.ZodType | Record<number, DocumentedAnswer>;
   /** The rate-limit bucket beside the global one (reference §9); null for routes without a credential. */
   policy: RateLimitPolicy | null;
-  /** All of these are needed; `any`: one of those that exist, or a personal key; `public`: no credential is looked at. */
-  scopes: readonly Scope[] | 'any' | 'public';
+  /**
+   * All of these are needed; `any`: one of those that exist, or a personal key; `personal`: a personal key, whatever its scopes and
+   * its owner's role; `public`: no credential is looked at.
+   */
+  scopes: readonly Scope[] | 'any' | 'personal' | 'public';
   /** Scopes that depend on the body, and when they are needed: `{ 'files:write': 'attachments are sent' }`. */
   conditionalScopes?: Partial<Record<Scope, string>>;
   /** Whether the handler writes: it gets `@Tx`, one transaction that is committed before the answer goes. */

@@ -2,7 +2,7 @@
 import { ApiError } from '../../platform/http/api-error.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
 import type { Automation, AutomationKind, Overlap } from './automation.entity.js';
-import { instantOf } from './instant.js';
+import { instantOf } from '../../platform/text/instant.js';
 
 type Trigger = Pick<Automation, 'kind' | 'cron' | 'timezone' | 'runAt' | 'triggerEvent' | 'filter'>;
 

@@ -11,7 +11,7 @@ import { ProjectsService } from '../projects/projects.service.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
 import type { AutomationDraft } from './automation-draft.js';
 import { checkAhead } from './automation-states.js';
-import { instantOf } from './instant.js';
+import { instantOf } from '../../platform/text/instant.js';
 import { checkCron, ScheduleError } from './schedule.js';
 
 /** What is checked when an automation is written (reference §12). */

@@ -20,7 +20,7 @@ import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
 import { BudgetDto } from '../tasks/task.dto.js';
 import { type AutomationKind, KINDS, type Overlap, OVERLAPS } from './automation.entity.js';
-import { instantOf } from './instant.js';
+import { instantOf } from '../../platform/text/instant.js';
 import { MAX_CRON } from './schedule.js';
 
 const NAME = 'What people call it.';

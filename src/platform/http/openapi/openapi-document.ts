@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { JsonSchema } from '../documented.js';
 import { AnswerSchemas } from './openapi-answers.js';
-import type { DocumentedAnswer, Scope } from '../endpoint.js';
+import type { DocumentedAnswer } from '../endpoint.js';
 import type { Route } from '../endpoint-explorer.js';
 import { errorResponse, errorSchema, header, headerComponents, rateLimitHeaders } from './openapi-errors.js';
 import type { ExtensionSet } from '../../plugins/extension-set.js';
@@ -103,17 +103,23 @@ function operationId(name: string): string {
 
 function describe({ contract }: Route): string {
   const { scopes, description, conditionalScopes = {} } = contract;
-  const needs = Array.isArray(scopes)
-    ? `Needs ${(scopes as Scope[]).map((scope) => `\`${scope}\``).join(' and ')}`
-    : '';
   const more = Object.entries(conditionalScopes).map(([scope, when]) => `, and \`${scope}\` when ${when}`);
-  const anybody = scopes === 'any' ? 'Needs any one of the scopes, or a personal key.' : 'Needs no credential.';
-  const sentence = needs === '' ? anybody : `${needs}${more.join('')}.`;
+  const sentence =
+    typeof scopes === 'string'
+      ? NEEDS[scopes]
+      : `Needs ${scopes.map((scope) => `\`${scope}\``).join(' and ')}${more.join('')}.`;
   return [description, sentence].filter(Boolean).join('\n\n');
 }
 
+const NEEDS = {
+  any: 'Needs any one of the scopes, or a personal key.',
+  personal: 'Needs a personal key.',
+  public: 'Needs no credential.',
+};
+
 function security(scopes: Route['contract']['scopes'], extensions: ExtensionSet): JsonSchema[] {
   if (scopes === 'public') return [];
+  if (scopes === 'personal') return [{ personalApiKey: [] }];
   const services = scopes === 'any' ? extensions.scopes.map((scope) => [scope]) : [scopes];
   return [{ personalApiKey: [] }, ...services.map((needed) => ({ serviceId: [...needed] }))];
 }
