@@ -153,5 +153,8 @@ function isLater(end: Date | null, than: Date | null): boolean {
 
 function checkCount(count: number): void {
   if (count <= MOST_KEYS) return;
-  throw new ApiError('too_many_keys', `You have ${MOST_KEYS} keys in this workspace, which is the most; delete one first.`);
+  throw new ApiError(
+    'too_many_keys',
+    `You have ${MOST_KEYS} keys in this workspace, which is the most; delete one first.`,
+  );
 }

@@ -16,7 +16,7 @@ const SERVICES = [WorkspacesService, WorkspaceRemover, UsersService, Memberships
  * {@link WorkspaceRemover} what ends with a workspace.
  */
 @Global()
-@Module({ 
+@Module({
   imports: [TypeOrmModule.forFeature([Workspace])],
   controllers: [MembersController],
   providers: SERVICES,
