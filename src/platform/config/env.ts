@@ -52,6 +52,8 @@ const schema = z.object({
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
   EVENT_RETENTION_DAYS: integer(1, 3650, 30),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
+  OTEL_SERVICE_NAME: z.preprocess(empty, z.string().max(200).default('millwright')),
   CONFIG_FILE: optional(z.string()),
   ANTHROPIC_API_KEY: optional(z.string()),
   OPENAI_API_KEY: optional(z.string()),

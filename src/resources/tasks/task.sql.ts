@@ -136,8 +136,8 @@ message AS (
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref) SELECT task.id, 1, 'message.created', ${MESSAGE_ID} FROM task),
 run AS (
-  INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT ${uuid('runId')}, task.id, ${WORKSPACE}, 'turn', 'queued' FROM task)
+  INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
+  SELECT ${uuid('runId')}, task.id, ${WORKSPACE}, 'turn', 'queued', ${textOrNull('traceparent')} FROM task)
 SELECT row_to_json(task) AS row FROM task`.rows<{ row: CreatedRow }>();
 
 /** Replaces what is given. `setsProject` and `setsBudget`: the value is given, and may be null. The caller holds the task's lock. */

@@ -6,6 +6,13 @@ export interface ClaimedRun {
   taskId: string;
   workspaceId: string;
   epoch: number;
+  /** The span of the transaction that made it (W3C Trace Context); null without one. */
+  traceparent: string | null;
+}
+
+/** By which a line of the log names a run. */
+export function idsOf({ workspaceId, taskId, runId }: ClaimedRun) {
+  return { workspaceId, taskId, runId };
 }
 
 /** What ends the work on a run in this process. */

@@ -13,6 +13,7 @@ import { StorageUsage1795651200014 } from './0014-storage-usage.js';
 import { Automations1795737600015 } from './0015-automations.js';
 import { Events1795823400016 } from './0016-events.js';
 import { Jobs1795824000017 } from './0017-jobs.js';
+import { Traces1795824300021 } from './0021-traces.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -31,4 +32,5 @@ export const MIGRATIONS = [
   Automations1795737600015,
   Events1795823400016,
   Jobs1795824000017,
+  Traces1795824300021,
 ];
