@@ -33,6 +33,7 @@ import { SignalsModule } from './platform/signals/signals.module.js';
 import { TaskAccessModule } from './resources/tasks/task-access.js';
 import { TasksModule } from './resources/tasks/tasks.module.js';
 import { FirstBootModule } from './access/workspaces/first-boot.js';
+import { TracingModule } from './platform/tracing/tracing.module.js';
 import { WorkspacesModule } from './access/workspaces/workspaces.module.js';
 
 type Modules = NonNullable<ModuleMetadata['imports']>;
@@ -47,6 +48,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     ConfigModule.with(env, extensions),
     DiskModule,
     MetricsModule,
+    TracingModule,
     PluginsModule,
     DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: extensions.migrations }),
     EventLogModule,

@@ -2,6 +2,7 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -10,6 +11,7 @@ import { SandboxSelector } from './engine/sandbox/sandbox-selector.js';
 import { ConfigurationError, type Env } from './platform/config/env.js';
 import { configureHttp } from './platform/http/configure-http.js';
 import { isForOperators, PinoLogger } from './platform/logging/pino-logger.js';
+import { redactor, secretsOf } from './platform/logging/redaction.js';
 import { TerminalLines } from './platform/logging/terminal.js';
 
 /**
@@ -18,14 +20,17 @@ import { TerminalLines } from './platform/logging/terminal.js';
  */
 const BACKLOG = 4096;
 
+let hide = redactor();
+
 try {
   // Imported late: composing it reads the environment, and a wrong value is answered below, without a stack.
   const { AppModule, env } = await import('./app.module.js');
   await checkHost(env);
+  hide = redactor(secretsOf(env));
   const { LOG_LEVEL } = env.variables;
   const verbose = LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace';
   const terminal = process.stdout.isTTY ? new TerminalLines(process.stdout, verbose) : undefined;
-  const logger = new PinoLogger(LOG_LEVEL, terminal);
+  const logger = new PinoLogger(LOG_LEVEL, { destination: terminal, secrets: secretsOf(env) });
   const options = { bodyParser: false, abortOnError: false, logger };
   const app = await NestFactory.create<NestExpressApplication>(AppModule, options);
   configureHttp(app, env, logger);
@@ -39,7 +44,7 @@ try {
 } catch (error) {
   // What modules that are still being made may say of the missing rest would only mislead.
   Logger.overrideLogger(false);
-  console.error(isForOperators(error) ? error.message : error);
+  console.error(hide(isForOperators(error) ? error.message : inspect(error)));
   process.exitCode = 1;
   // A failed boot may leave timers or sockets of modules that did start.
   setTimeout(() => process.exit(1), 1000).unref();

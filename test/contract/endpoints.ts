@@ -64,6 +64,13 @@ const AUTOMATIONS: Row[] = [
   row('POST', '/v1/automations/{automationId}/run', { scopes: ['automations:write'], policy: 'task_execution', key: 'optional', status: 202, answer: ['run'] }),
 ]; // prettier-ignore
 
+const KEYS: Row[] = [
+  read('/v1/keys', 'personal', ['keys']),
+  row('POST', '/v1/keys', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['key', 'secret'], body: { name: 'K', scopes: ['tasks:read'] } }),
+  row('DELETE', '/v1/keys/{keyId}', { scopes: 'personal', policy: 'resource_write', answer: DELETED }),
+  row('POST', '/v1/keys/{keyId}/rotate', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['key', 'secret'], body: {} }),
+]; // prettier-ignore
+
 const ATTACHES = {
   scopes: ['tasks:write'],
   policy: 'task_execution',
@@ -78,6 +85,8 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/models', 'any', ['models'], 'metadata_read'),
   read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'),
   read('/v1/billing/usage', ['billing:read'], ['usage'], 'metadata_read'),
+  read('/v1/members', 'any', ['members'], 'metadata_read'),
+  ...KEYS,
   { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}/deliveries', ['integrations:read'], ['deliveries']), builtBy: 'integrations' },

@@ -1,6 +1,8 @@
 // What the generated cases need: members, and things of theirs that a path or a body can name.
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { KeysService } from '../../src/access/auth/keys.service.js';
+import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
 import { SCOPES, type Scope } from '../../src/platform/http/endpoint.js';
 import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
 import { bootApp, type BootOptions, type TestApp } from '../harness/app.js';
@@ -60,6 +62,16 @@ export class World {
     return makeMember(this.service, { workspace, scopes, role: 'owner' });
   }
 
+  /** A new service account of the member's workspace, with all scopes. */
+  async serviceAccount(): Promise<{ client: Client }> {
+    const workspaceId = this.member.workspace.id;
+    const name = `Robot ${randomUUID()}`;
+    const { id } = await this.service.app.get(ServiceAccountsService).create({ workspaceId, name, role: 'admin' });
+    const key = { workspaceId, userId: id, service: true, name: 'ci', scopes: SCOPES, lifetimeSeconds: null };
+    const { secret } = await this.service.app.get(KeysService, { strict: false }).create(key);
+    return { client: new Client(this.service.url, secret) };
+  }
+
   get anonymous(): Client {
     return new Client(this.service.url);
   }
@@ -71,6 +83,7 @@ export class World {
     if (name === 'projectId') return this.created(member, '/v1/projects', 'project', { name: 'P' });
     const automation = { name: 'A', content: 'x', cron: '0 9 * * *' };
     if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', automation);
+    if (name === 'keyId') return this.created(member, '/v1/keys', 'key', { name: 'K', scopes: ['tasks:read'] });
     if (name === 'integrationSlug') return 'github';
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
   }

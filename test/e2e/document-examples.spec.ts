@@ -61,6 +61,10 @@ describe('The examples of the OpenAPI document (reference §2)', () => {
     const { run } = await status(202, client.post<{ run: Json }>(`${automationPath}/run`));
     expect(Object.keys(run)).toEqual(Object.keys(example('AutomationRun')));
 
+    const { key } = await status(201, client.post<{ key: Json }>('/v1/keys', example('CreateKey')));
+    expect(Object.keys(key)).toEqual(Object.keys(example('Key')));
+    await status(201, client.post(`/v1/keys/${String(key['id'])}/rotate`, example('RotateKey')));
+
     const { task } = await status(201, client.post<{ task: TaskBody }>('/v1/tasks', example('CreateTask')));
     const waiting = await reaches(client, task.id, 'awaiting_input');
     const { pendingInteraction, usage, budget } = example('Task') as unknown as TaskBody & { budget: Json };

@@ -115,4 +115,29 @@ describe('Service accounts (reference §3)', () => {
       expect((await new Client(service.url, secret).get('/v1/auth/context')).status).toBe(401);
     }
   });
+
+  it('GET /v1/members names the people and service accounts of the workspace, to every credential', async () => {
+    const owner = await makeMember(service, { role: 'owner', scopes: [] });
+    const viewer = await makeMember(service, { workspace: owner.workspace, role: 'viewer' });
+    const workspaceId = owner.workspace.id;
+    const robot = await accounts.create({ workspaceId, name: 'Robot', role: 'member' });
+    const { secret } = await keyOf(robot.id, { workspaceId, scopes: ['files:read'] });
+    const [first, ...others] = await Promise.all(
+      [owner.client, viewer.client, owner.client.as(secret)].map((client) => client.get('/v1/members')),
+    );
+    const name = expect.any(String) as string;
+    expect(first?.body).toEqual({
+      members: [
+        { id: owner.user.id, name, role: 'owner', kind: 'person' },
+        { id: viewer.user.id, name, role: 'viewer', kind: 'person' },
+        { id: robot.id, name: 'Robot', role: 'member', kind: 'service' },
+      ],
+    });
+    for (const other of others) expect(other.body).toEqual(first?.body);
+    expect(first?.text).not.toContain('@');
+    await service.app.get(MembershipsService).remove(workspaceId, viewer.user.id);
+    await accounts.delete(workspaceId, 'Robot');
+    const { body } = await owner.client.get<{ members: { id: string }[] }>('/v1/members');
+    expect(body.members.map(({ id }) => id)).toEqual([owner.user.id]);
+  });
 });

@@ -8,7 +8,7 @@ const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global
 const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
 /** What belongs to one trigger of an automation. Of a missing trigger no field is named. */
 const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost)?$/;
-/** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices. */
+/** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices, the calling key. */
 const BESIDE: Record<string, RegExp> = {
   'POST /v1/tasks': /^budget\.maxCost$/,
   'PATCH /v1/tasks/{taskId}': /^budget\.maxCost$/,
@@ -16,6 +16,7 @@ const BESIDE: Record<string, RegExp> = {
   'PATCH /v1/automations/{automationId}': TRIGGER,
   'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
+  'POST /v1/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
 };
 
 /** What is wrong with an answer, or null. */

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { notesOf } from '../../platform/http/request-notes.js';
 import type { AuthContext } from './auth-context.js';
 
 type Known = Request & { auth?: AuthContext };
@@ -7,6 +8,7 @@ type Known = Request & { auth?: AuthContext };
 /** For the guard that has found out who asks. */
 export function setAuth(req: Request, auth: AuthContext): void {
   (req as Known).auth = auth;
+  Object.assign(notesOf(req), { workspaceId: auth.workspaceId, userId: auth.userId, keyId: auth.credential.id });
 }
 
 /** Whether a guard has found out who asks. */

@@ -6,12 +6,15 @@ import { recordAct } from '../audit/record.js';
 import { senderOf } from '../audit/sender.js';
 import { holdMembership, refuseStranger } from '../auth/held-membership.js';
 import { authOf } from '../auth/auth.decorator.js';
+import { ApiError } from '../../platform/http/api-error.js';
 import { type EndpointContract, locationOf } from '../../platform/http/endpoint.js';
 import { EndpointExplorer, type Route } from '../../platform/http/endpoint-explorer.js';
 import { canonicalPath, headerValues } from '../../platform/http/request.js';
 import { setUnitOfWork } from '../../platform/http/tx.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { notesOf } from '../../platform/http/request-notes.js';
+import { type Span, Tracing } from '../../platform/tracing/tracing.js';
 import { WriteTransactions } from '../../platform/http/write.interceptor.js';
 import { fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -29,6 +32,7 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
     private readonly endpoints: EndpointExplorer,
     private readonly idempotency: IdempotencyService,
     private readonly inFlight: InFlight,
+    private readonly tracing: Tracing,
   ) {
     super();
   }
@@ -69,15 +73,34 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
 
   /** One transaction around `work`; resolves after its commit. */
   private commit(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
-    return this.transactions
+    const span = this.tracing.begin('transaction', { parent: notesOf(req).span?.traceparent });
+    const committed = this.transactions
       .open(async (tx) => {
+        if (span !== undefined) tx.traceparent = span.traceparent;
         setUnitOfWork(req, tx);
         await holdMembership(tx, authOf(req));
         return work(tx);
       })
       .catch(refuseStranger);
+    return span === undefined ? committed : spanned(committed, span);
   }
 }
+
+/** Ends the span with the transaction. A refusal is no failure. */
+function spanned(committed: Promise<Answer>, span: Span): Promise<Answer> {
+  return committed.then(
+    (answer) => {
+      span.end({ 'millwright.replayed': answer.replayed });
+      return answer;
+    },
+    (error: unknown) => {
+      span.end({ 'millwright.rolled_back': true }, error instanceof ApiError ? undefined : nameOf(error));
+      throw error;
+    },
+  );
+}
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : 'unknown');
 
 /** Runs the pipe and the handler. The status is the route's: Nest has set it before the interceptors. */
 async function handle(contract: EndpointContract, res: Response, next: CallHandler): Promise<Answer> {

@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { recordOperator } from '../audit/record.js';
 import type { Role } from '../auth/auth-context.js';
 import { OperatorError } from '../auth/operator-error.js';
+import { Database } from '../../platform/database/database.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import {
+  EVERYONE,
   GET,
   HOLD_USER,
   LIST,
@@ -13,6 +15,7 @@ import {
   LOCK_OWNERS,
   LOCK_ROLE,
   LOCK_USER,
+  type MemberRow,
   type MembershipRow,
   PUT,
   REMOVE,
@@ -46,7 +49,10 @@ export interface OwnerChange {
 export class MembershipsService {
   private readonly listeners: MemberRemoved[] = [];
 
-  constructor(private readonly transactions: Transactions) {}
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly database: Database,
+  ) {}
 
   /** For features whose records live and die with a membership; called from their `onModuleInit`. */
   onRemoved(listener: MemberRemoved): void {
@@ -80,6 +86,11 @@ export class MembershipsService {
   /** The people; service accounts have a list of their own. */
   list(workspaceId: string): Promise<MembershipRow[]> {
     return this.transactions.run(LIST({ workspaceId }));
+  }
+
+  /** People and service accounts, for the members. */
+  everyone(workspaceId: string): Promise<MemberRow[]> {
+    return this.database.read.run(EVERYONE({ workspaceId }));
   }
 
   /**

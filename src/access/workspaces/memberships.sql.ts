@@ -20,6 +20,16 @@ FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = ${uui
 /** The people; oldest first. */
 export const LIST = sql`${SELECT} AND u.kind = 'person' ORDER BY m.created_at, m.user_id`.rows<MembershipRow>();
 
+const ANY_MEMBER = columns(Membership, 'm', ['userId', 'role']);
+const OF_USER = columns(User, 'u', ['name', 'kind']);
+/** A member as the others see it. */
+export type MemberRow = typeof ANY_MEMBER.row & typeof OF_USER.row;
+
+/** People and service accounts; oldest first. */
+export const EVERYONE = sql`
+SELECT ${ANY_MEMBER}, ${OF_USER} FROM memberships m JOIN users u ON u.id = m.user_id
+WHERE m.workspace_id = ${uuid('workspaceId')} ORDER BY m.created_at, m.user_id`.rows<MemberRow>();
+
 export const GET = sql`${SELECT} AND m.user_id = ${uuid('userId')}`.rows<MembershipRow>();
 
 /** Holds the account, so that its deletion comes before or after all of this. */

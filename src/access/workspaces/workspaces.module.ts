@@ -1,6 +1,7 @@
-// Workspaces, and who belongs to them: users, members and service accounts, for the operator.
+// Workspaces, and who belongs to them: users, members and service accounts, for the operator; the list of members for all.
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { MembersController } from './members.controller.js';
 import { MembershipsService } from './memberships.service.js';
 import { ServiceAccountsService } from './service-accounts.service.js';
 import { UsersService } from './users.service.js';
@@ -15,5 +16,10 @@ const SERVICES = [WorkspacesService, WorkspaceRemover, UsersService, Memberships
  * {@link WorkspaceRemover} what ends with a workspace.
  */
 @Global()
-@Module({ imports: [TypeOrmModule.forFeature([Workspace])], providers: SERVICES, exports: SERVICES })
+@Module({
+  imports: [TypeOrmModule.forFeature([Workspace])],
+  controllers: [MembersController],
+  providers: SERVICES,
+  exports: SERVICES,
+})
 export class WorkspacesModule {}

@@ -38,7 +38,9 @@ export class LoopEngine extends AgentEngine {
     const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn, this.models.prices(input.model.id));
     const { caller, tools, settings } = this;
-    const report = (error: Error) => this.logger.error(`Task ${input.taskId}: ${error.message}`);
+    const { workspaceId, taskId, runId } = input;
+    const report = (error: Error) =>
+      this.logger.error({ workspaceId, taskId, runId, msg: `Task ${taskId}: ${error.message}` });
     try {
       const failed = await sandbox.reserve().then(
         () => null,

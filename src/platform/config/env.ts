@@ -54,6 +54,8 @@ const schema = z.object({
   EVENT_RETENTION_DAYS: integer(1, 3650, 30),
   AUDIT_DAYS: integer(1, 36_500, 365),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
+  OTEL_SERVICE_NAME: z.preprocess(empty, z.string().max(200).default('millwright')),
   CONFIG_FILE: optional(z.string()),
   ANTHROPIC_API_KEY: optional(z.string()),
   OPENAI_API_KEY: optional(z.string()),

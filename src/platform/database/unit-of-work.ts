@@ -9,6 +9,8 @@ import type { Query, Sql } from './sql.js';
  */
 export class UnitOfWork implements Sql {
   private readonly waiting: (() => void)[] = [];
+  /** The span of the transaction, for what goes on after it in another process (W3C Trace Context); null while tracing is off. */
+  traceparent: string | null = null;
 
   constructor(readonly manager: EntityManager) {}
 

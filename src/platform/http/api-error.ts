@@ -35,6 +35,7 @@ export const ERRORS = {
   task_not_cancellable: [409, 'conflict'],
   too_much_unread: [409, 'conflict'],
   automation_completed: [409, 'conflict'],
+  too_many_keys: [409, 'conflict'],
   header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],
   internal_error: [500, 'internal_error'],

@@ -9,14 +9,16 @@ import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from '../logging/pino-logger.js';
 import { refuseBrokenRequest, wrongHost } from './broken-request.js';
 import { noSuchPath, nothingHere } from './not-found.js';
-import { requestIdOf } from './request.js';
+import { requestLog, requestSpans } from './request-log.js';
 import { newId } from '../database/ids.js';
+import { secretsOf } from '../logging/redaction.js';
+import { Tracing } from '../tracing/tracing.js';
 
 /** The program and the test harness call this before `listen` or `init`. They create the app with `bodyParser: false`. */
 export function configureHttp(
   app: INestApplication,
   env: Env,
-  logger: PinoLogger = new PinoLogger(env.variables.LOG_LEVEL),
+  logger: PinoLogger = new PinoLogger(env.variables.LOG_LEVEL, { secrets: secretsOf(env) }),
 ): void {
   app.useLogger(logger);
   const express = app.getHttpAdapter().getInstance() as Express;
@@ -33,7 +35,9 @@ export function configureHttp(
   app.use(stampResponse);
   const connections = app.get(Connections, { strict: false });
   app.use(connections.middleware);
-  if (logger.pino.isLevelEnabled('debug')) app.use(accessLog(logger));
+  if (logger.pino.isLevelEnabled('info')) app.use(requestLog(logger));
+  const tracing = app.get(Tracing, { strict: false });
+  if (tracing.on) app.use(requestSpans(tracing));
   if (!env.servesApi) app.use(onlyHealth);
   const explorer = app.get(EndpointExplorer, { strict: false });
   app.use((req: Request, _res: Response, next: NextFunction) => {
@@ -71,25 +75,6 @@ function stampResponse(req: Request, res: Response, next: NextFunction): void {
   // By the path: a request target may be a whole URL (RFC 9112, section 3.2.2).
   if (req.path.startsWith('/v1/') || req.path === '/v1') res.setHeader('Cache-Control', 'no-store');
   next();
-}
-
-/** Logs one line for each request. It logs the client's own request id, which nothing uses, and no credential or query. */
-function accessLog(logger: PinoLogger) {
-  return (req: Request, res: Response, next: NextFunction) => {
-    const began = performance.now();
-    res.once('close', () => {
-      logger.pino.debug({
-        context: 'http',
-        requestId: requestIdOf(res),
-        clientRequestId: req.headers['x-request-id'],
-        method: req.method,
-        path: req.path,
-        status: res.writableFinished ? res.statusCode : 'aborted',
-        ms: Math.round((performance.now() - began) * 10) / 10,
-      });
-    });
-    next();
-  };
 }
 
 function trustProxy(express: Express, value: string | undefined): void {

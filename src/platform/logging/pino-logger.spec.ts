@@ -3,7 +3,9 @@ import { PinoLogger } from './pino-logger.js';
 
 describe('PinoLogger', () => {
   const lines: Record<string, unknown>[] = [];
-  const logger = new PinoLogger('info', { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const logger = new PinoLogger('info', {
+    destination: { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
   const last = () => lines.at(-1);
   beforeEach(() => lines.splice(0));
 
@@ -33,6 +35,23 @@ describe('PinoLogger', () => {
     logger.debug('x');
     logger.verbose('x');
     expect(lines).toEqual([]);
+  });
+  it('takes secrets out of a line: those it knows, also where they are written as JSON, keys, and passwords in URLs', () => {
+    const secrets = ['a "quoted" secret key', 'sk-1234567890abcdef', 'short'];
+    const written: string[] = [];
+    const careful = new PinoLogger('info', { destination: { write: (line) => written.push(line) }, secrets });
+    const key = `mw_pk_${'a'.repeat(49)}`;
+    careful.warn(`Key ${key}, ${secrets.join(', ')}, whsec_${'b'.repeat(43)}=`);
+    careful.warn({ url: 'postgres://mw:pass@db/mw', redis: 'redis://:p%40ss@r:6379', plain: 'http://a:1/b@c' });
+    careful.error(new Error(`wrong: ${secrets[1]}`, { cause: new Error(secrets[0]) }));
+    careful.log(`mw_pk_aaaaaa`);
+    expect(written.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { msg: 'Key [hidden], [hidden], [hidden], short, [hidden]' },
+      { url: 'postgres://mw:[hidden]@db/mw', redis: 'redis://:[hidden]@r:6379', plain: 'http://a:1/b@c' },
+      { err: { message: 'wrong: [hidden]', cause: { message: '[hidden]' } } },
+      { msg: 'mw_pk_aaaaaa' },
+    ]);
+    expect(written.join('')).not.toMatch(/1234567890abcdef|quoted|a{20}|b{20}/);
   });
   it('says of a database error what helps, and nothing of the values of the statement', () => {
     const driver = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (text)=(private) exists' });

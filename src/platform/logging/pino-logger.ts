@@ -1,6 +1,7 @@
 import { inspect, types } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger as Pino, pino } from 'pino';
+import { redactor } from './redaction.js';
 
 // What Nest reports of its own work, a line for each module and route.
 const WIRING = ['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication'];
@@ -21,10 +22,21 @@ export class PinoLogger implements LoggerService {
   /**
    * @param level of LOG_LEVEL; `silent` for none.
    * @param destination standard output when not given.
+   * @param secrets what no line may hold, beside keys.
    */
-  constructor(level = 'info', destination?: DestinationStream) {
+  constructor(
+    level = 'info',
+    { destination, secrets = [] }: { destination?: DestinationStream | undefined; secrets?: readonly string[] } = {},
+  ) {
+    const hooks = { streamWrite: redactor(secrets) };
     // Without pid and host: the collector of a process's lines knows them.
-    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorView } };
+    const options = {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: errorView },
+      hooks,
+    };
     this.pino = destination === undefined ? pino(options) : pino(options, destination);
   }
 

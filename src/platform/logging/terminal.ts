@@ -15,6 +15,8 @@ const WARN = 40;
 const ERROR = 50;
 /** What the service itself says to the operator; everything else is about a part of it. */
 const OWN = 'Millwright';
+/** A line for each request is for a collector of lines, not for a person who watches. */
+const REQUESTS = 'http';
 
 /**
  * The lines of the log as a person reads them. While the process boots, the parts' own reports are left out: who starts the
@@ -37,7 +39,8 @@ export class TerminalLines implements DestinationStream {
   /** @param json one line of pino. */
   write(json: string): void {
     const line = JSON.parse(json) as Line;
-    if (this.booting && !this.verbose && line.level === INFO && line.context !== OWN) return;
+    const left = line.context === REQUESTS || (this.booting && line.context !== OWN);
+    if (left && !this.verbose && line.level === INFO) return;
     this.out.write(`${inWords(line)}\n`);
   }
 }

@@ -29,4 +29,6 @@ export class Run {
   @Column('timestamptz', { nullable: true }) claimedAt: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) createdAt: Date;
   @Column('timestamptz', { nullable: true }) finishedAt: Date | null;
+  /** The span of the transaction that made it (W3C Trace Context). */
+  @Column('text', { nullable: true }) traceparent: string | null;
 }

@@ -50,6 +50,7 @@ export class TaskStarter {
         taskId,
         messageId: newId(),
         runId,
+        traceparent: tx.traceparent,
         title: input.title ?? titleOf(input.content ?? nameOfFirst(parts)),
         model: model.id,
         effort,

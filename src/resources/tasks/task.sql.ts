@@ -148,8 +148,8 @@ message AS (
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref) SELECT task.id, 1, 'message.created', ${MESSAGE_ID} FROM task),
 run AS (
-  INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT ${uuid('runId')}, task.id, ${WORKSPACE}, 'turn', 'queued' FROM task)
+  INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
+  SELECT ${uuid('runId')}, task.id, ${WORKSPACE}, 'turn', 'queued', ${textOrNull('traceparent')} FROM task)
 SELECT row_to_json(task) AS row, ${exhausted(WORKSPACE, MODEL)} AS exhausted FROM task`.rows<{
   row: CreatedRow;
   exhausted: WindowState | null;

@@ -8,6 +8,13 @@ export interface ClaimedRun {
   epoch: number;
   /** The task's model: an id of the catalogue. */
   model: string;
+  /** The span of the transaction that made it (W3C Trace Context); null without one. */
+  traceparent: string | null;
+}
+
+/** By which a line of the log names a run. */
+export function idsOf({ workspaceId, taskId, runId }: ClaimedRun) {
+  return { workspaceId, taskId, runId };
 }
 
 /** What ends the work on a run in this process. */

@@ -49,7 +49,7 @@ run AS (
   UPDATE runs r SET status = 'running', epoch = r.epoch + 1, claimed_at = clock_timestamp(),
     lease_until = clock_timestamp() + make_interval(secs => ${LEASE})
   FROM task, place WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('queued')}
-  RETURNING r.workspace_id, r.epoch, r.kind = 'turn' AND r.epoch = 1 AS fresh),
+  RETURNING r.workspace_id, r.epoch, r.traceparent, r.kind = 'turn' AND r.epoch = 1 AS fresh),
 ${START_TURN},
 chosen AS (
   SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
@@ -75,7 +75,9 @@ UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(),
   turn_cost_micros = CASE WHEN run.fresh THEN 0 ELSE t.turn_cost_micros END,
   ${TURN_BEYOND}
 FROM run, task WHERE t.id = task.id
-RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch, t.model`.rows<Omit<ClaimedRun, 'runId'>>();
+RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch, run.traceparent, t.model`.rows<
+  Omit<ClaimedRun, 'runId'>
+>();
 
 /**
  * Renews leases, and answers which runs are still held. It skips a run that somebody has locked, for one stopped process with

@@ -48,7 +48,7 @@ describe('The executor of runs', () => {
     const claimed = await until('the claim to be asked for', () => answer);
     const asked = performance.now();
     await until('a moment to pass', () => performance.now() > asked);
-    claimed({ runId: 'slow', taskId: 'task', workspaceId: 'workspace', epoch: 1, model: 'model' });
+    claimed({ runId: 'slow', taskId: 'task', workspaceId: 'workspace', epoch: 1, model: 'model', traceparent: null });
     await until('the run to be held', () => add.mock.calls.length > 0);
     expect(add.mock.lastCall?.[1]).toBeLessThanOrEqual(asked);
   });

@@ -10,7 +10,7 @@ import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Safeguards } from '../../platform/config/safeguards.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
 import { isPassing } from '../../platform/database/database-errors.js';
-import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
+import { type ClaimedRun, FencedError, HandedBackError, idsOf, type RunSignals } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
 import { RunClaims } from './run-claims.js';
 import type { QueuedRun } from './run-claims.sql.js';
@@ -165,7 +165,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     try {
       run = await claim;
     } catch (error) {
-      this.logger.warn(`Run ${runId} was not claimed: ${String(error)}`);
+      this.logger.warn({ runId, msg: `Run ${runId} was not claimed: ${String(error)}` });
     }
     this.claiming.delete(runId);
     if (run === null) return false;
@@ -197,25 +197,31 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
       if (error instanceof FencedError) return await this.fenced(run, error);
       if (error instanceof SandboxBusyError) {
         this.busyUntil = performance.now() + BUSY_MS;
-        this.logger.warn(`Run ${run.runId} goes back to the queue: ${error.message}`);
+        this.logger.warn({ ...idsOf(run), msg: `Run ${run.runId} goes back to the queue: ${error.message}` });
         return await this.claims.handBack(run);
       }
       if (error instanceof HandedBackError) return await this.claims.handBack(run);
       if (isPassing(error)) {
-        this.logger.warn(`Run ${run.runId} is let go, because the database failed it: ${String(error)}`);
+        this.logger.warn({
+          ...idsOf(run),
+          msg: `Run ${run.runId} is let go, because the database failed it: ${String(error)}`,
+        });
         return await retryWhileUnavailable(() => this.claims.letGo(run), signal);
       }
-      this.logger.error(`Run ${run.runId} broke: ${error instanceof Error ? error.stack : String(error)}`);
+      this.logger.error({
+        ...idsOf(run),
+        msg: `Run ${run.runId} broke: ${error instanceof Error ? error.stack : String(error)}`,
+      });
       const message = 'An internal error ended this turn. Send a message to try again.';
       await this.recorder.finish(run, { type: 'failed', code: 'internal_error', message, retryable: true }, signal);
     } catch (cause) {
       // The database cannot be reached, or the run is not ours: its lease runs out and another worker takes over.
-      this.logger.warn(`The end of run ${run.runId} was not recorded: ${String(cause)}`);
+      this.logger.warn({ ...idsOf(run), msg: `The end of run ${run.runId} was not recorded: ${String(cause)}` });
     }
   }
 
   private async fenced(run: ClaimedRun, error: FencedError): Promise<void> {
-    this.logger.log(error.message);
+    this.logger.log({ ...idsOf(run), msg: error.message });
     await this.workdirs.removeIfGone(run.taskId);
     await this.recorder.left(run);
   }

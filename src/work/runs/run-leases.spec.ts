@@ -8,7 +8,14 @@ import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js'
 import { RunLeases } from './run-leases.js';
 import type { RunClaims } from './run-claims.js';
 
-const RUN: ClaimedRun = { runId: 'run', taskId: 'task', workspaceId: 'workspace', epoch: 1, model: 'model' };
+const RUN: ClaimedRun = {
+  runId: 'run',
+  taskId: 'task',
+  workspaceId: 'workspace',
+  epoch: 1,
+  model: 'model',
+  traceparent: null,
+};
 const LEASE_SECONDS = 12;
 /** Two thirds of the lease, and the moment before. */
 const FENCE_MS = 8_000;

@@ -15,6 +15,7 @@ import { Events1795823400016 } from './0016-events.js';
 import { Jobs1795824000017 } from './0017-jobs.js';
 import { UsageLedger1795824000018 } from './0018-usage-ledger.js';
 import { Audit1795824100019 } from './0019-audit.js';
+import { Traces1795824300021 } from './0021-traces.js';
 import { WaitingPayloads1796428800023 } from './0023-waiting-payloads.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
@@ -36,5 +37,6 @@ export const MIGRATIONS = [
   Jobs1795824000017,
   UsageLedger1795824000018,
   Audit1795824100019,
+  Traces1795824300021,
   WaitingPayloads1796428800023,
 ];

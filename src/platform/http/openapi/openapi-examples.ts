@@ -37,6 +37,8 @@ const BODIES = {
   ChangeProject: { description: null },
   CreateAutomation: { name: 'Sweep the mill', content: CONTENT, cron: '30 9 * * 1-5', timezone: 'Europe/Berlin' },
   ChangeAutomation: { timezone: 'UTC', overlap: 'queue' },
+  CreateKey: { name: 'build server', scopes: ['tasks:read', 'tasks:write'], expiresAt: '2099-12-31T00:00:00Z' },
+  RotateKey: { overlapSeconds: 3600 },
 };
 
 const AUTOMATION = {
@@ -95,6 +97,17 @@ const ANSWERS = {
     requestId: '01a2047b-2ba8-7f15-8f0f-1c2d6a3a9b3e',
     count: 1,
   },
+  Key: {
+    id: '01a2047b-4a10-7c3e-8d2b-3f1f6b0a5c77',
+    name: BODIES.CreateKey.name,
+    prefix: 'mw_pk_hT3kWz',
+    scopes: BODIES.CreateKey.scopes,
+    createdAt: '2026-11-22T18:20:11.402Z',
+    expiresAt: '2099-12-31T00:00:00.000Z',
+    lastUsedAt: null,
+    current: false,
+  },
+  Member: { ...OWNER, role: 'member', kind: 'person' },
   Model: {
     id: 'runbook',
     name: 'Runbook',

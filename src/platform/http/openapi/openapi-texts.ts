@@ -43,6 +43,8 @@ const TAGS: Record<string, string> = {
   integrations: 'Services outside that can trigger automations.',
   models: 'The models that tasks can use.',
   auth: 'The credential in use.',
+  keys: 'Your own keys in the workspace.',
+  members: 'Who belongs to the workspace.',
   billing: 'Plan and usage.',
   audit: 'Who did what in the workspace, or was refused.',
   hooks: 'Deliveries of providers.',

@@ -40,8 +40,8 @@ task AS (
   UPDATE tasks SET status = 'queued', updated_at = now(), last_event = last_event + 1
   WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')})
   RETURNING id, workspace_id)
-INSERT INTO runs (id, task_id, workspace_id, kind, status)
-SELECT ${RUN_ID}, id, workspace_id, 'continuation', 'queued' FROM task`.rows();
+INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
+SELECT ${RUN_ID}, id, workspace_id, 'continuation', 'queued', ${textOrNull('traceparent')} FROM task`.rows();
 
 const TASK = sql`task AS (SELECT id, last_event FROM tasks WHERE id = ${TASK_ID})`;
 

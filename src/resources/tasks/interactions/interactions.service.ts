@@ -46,7 +46,7 @@ export class InteractionsService {
         : await this.reply(auth, tx, task.id, pending, input);
     const runId = newId();
     const settled = { interactionId: pending.id, outcome, by: auth.userId };
-    await tx.run(CONTINUE({ taskId: task.id, runId, settled }));
+    await tx.run(CONTINUE({ taskId: task.id, runId, settled, traceparent: tx.traceparent }));
     tx.afterCommit(() => this.signal.ring('runs', runId));
     return readTask(tx, task.id);
   }

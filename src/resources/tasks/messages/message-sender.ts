@@ -59,6 +59,7 @@ export class MessageSender {
         characters: input.content?.length ?? 0,
         kind,
         runId,
+        traceparent: tx.traceparent,
         settled,
       }),
     );

@@ -121,8 +121,8 @@ message AS (
   FROM task
   RETURNING ${MESSAGE}),
 run AS (
-  INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT ${uuid('runId')}, task.id, task.workspace_id, ${KIND}, 'queued' FROM task WHERE ${KIND} IS NOT NULL),
+  INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
+  SELECT ${uuid('runId')}, task.id, task.workspace_id, ${KIND}, 'queued', ${textOrNull('traceparent')} FROM task WHERE ${KIND} IS NOT NULL),
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
   SELECT task.id, task.last_event + 1, CASE WHEN ${READ_NOW} THEN 'message.completed' ELSE 'message.created' END, ${MESSAGE_ID}, NULL

@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { newId } from '../../platform/database/ids.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError, notFound } from '../../platform/http/api-error.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { instantOf } from '../../platform/text/instant.js';
+import { newKey, prefixOf } from './api-key.js';
+import type { AuthContext } from './auth-context.js';
+import { CredentialsService } from './credentials.service.js';
+import type { CreateKeyDto } from './key.dto.js';
+import { CREATE, EXPIRE, LIST, LOCK_LIVE, type OwnKeyRow, REVOKE, TAKE_TURN } from './own-keys.sql.js';
+
+/** Live keys of a user in a workspace. */
+const MOST_KEYS = 50;
+
+/** A key with its secret, which exists in this one answer. */
+export interface MadeKey {
+  key: OwnKeyRow;
+  secret: string;
+}
+
+interface Held {
+  /** The key that asks. */
+  calling: OwnKeyRow;
+  /** All live keys of the caller in the workspace, with the calling one. */
+  live: OwnKeyRow[];
+  /** By the clock of the database. */
+  now: Date;
+}
+
+/**
+ * What a person does with the own keys of one workspace (reference §3). Nothing here gives more than the calling key has: no
+ * further scope, no later end, no hold of a key that has more.
+ */
+@Injectable()
+export class OwnKeysService {
+  constructor(
+    private readonly database: Database,
+    private readonly credentials: CredentialsService,
+    private readonly extensions: ExtensionSet,
+  ) {}
+
+  /** The live keys, newest first. */
+  async list(auth: AuthContext): Promise<OwnKeyRow[]> {
+    return (await this.database.read.run(LIST({ auth }))).map((row) => this.shown(row));
+  }
+
+  /** Throws 400 `invalid_field`, 403 `missing_scope`, 409 `too_many_keys`. */
+  async create(auth: AuthContext, tx: UnitOfWork, { name, scopes, expiresAt }: CreateKeyDto): Promise<MadeKey> {
+    this.checkScopes(auth, scopes);
+    const { calling, live, now } = await hold(auth, tx);
+    const end = expiresAt === undefined ? calling.expiresAt : expiresAt === null ? null : instantOf(expiresAt);
+    checkEnd(end, calling.expiresAt, now);
+    checkCount(live.length + 1);
+    return this.insert(auth, tx, { name, scopes, expiresAt: end });
+  }
+
+  /**
+   * Makes a key with the name, scopes and end of another, which then ends: at once, or after `overlapSeconds`. Throws 403
+   * `missing_scope`, 404, 409 `too_many_keys`.
+   */
+  async rotate(auth: AuthContext, tx: UnitOfWork, id: string, overlapSeconds: number): Promise<MadeKey> {
+    const { live, key } = await holdOne(auth, tx, id);
+    if (overlapSeconds === 0) await tx.run(REVOKE({ id: key.id }));
+    else {
+      checkCount(live.length + 1);
+      await tx.run(EXPIRE({ id: key.id, seconds: overlapSeconds }));
+    }
+    return this.insert(auth, tx, key);
+  }
+
+  /** Ends a key from the next request on. Throws 403 `missing_scope`, 404. */
+  async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
+    const { key } = await holdOne(auth, tx, id);
+    await tx.run(REVOKE({ id: key.id }));
+  }
+
+  private async insert(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    { name, scopes, expiresAt }: Pick<OwnKeyRow, 'name' | 'scopes' | 'expiresAt'>,
+  ): Promise<MadeKey> {
+    const secret = newKey();
+    const values = { id: newId(), name, scopes, expiresAt, prefix: prefixOf(secret) };
+    const [key] = await tx.run(CREATE({ auth, ...values, digest: this.credentials.digest(secret) }));
+    if (key === undefined) throw new Error('The key was not inserted.');
+    return { key: this.shown(key), secret };
+  }
+
+  /** Without the scopes of extensions that are gone: those allow nothing. */
+  private shown(row: OwnKeyRow): OwnKeyRow {
+    return { ...row, scopes: row.scopes.filter((scope) => this.extensions.scopes.includes(scope)) };
+  }
+
+  private checkScopes(auth: AuthContext, scopes: readonly Scope[]): void {
+    const unknown = scopes.findIndex((scope) => !this.extensions.scopes.includes(scope));
+    if (unknown >= 0) {
+      const param = `scopes[${unknown}]`;
+      throw new ApiError('invalid_field', `${param} must be one of ${this.extensions.scopes.join(', ')}.`, { param });
+    }
+    for (const scope of scopes) auth.require(scope);
+  }
+}
+
+/**
+ * Waits for its turn among the changes of the caller's keys, and locks the live ones. Throws 401 when the calling key has ended
+ * meanwhile: what a key makes is made before its end.
+ */
+async function hold(auth: AuthContext, tx: UnitOfWork): Promise<Held> {
+  await tx.runWithNext(TAKE_TURN({ auth }));
+  const live = await tx.run(LOCK_LIVE({ auth }));
+  const calling = live.find(({ id }) => id === auth.credential.id);
+  if (calling === undefined) throw new ApiError('invalid_credential', 'The credential was ended at the same moment.');
+  return { calling, live, now: calling.askedAt };
+}
+
+/** As {@link hold}, for one of the keys: the calling one, or one that allows no more. */
+async function holdOne(auth: AuthContext, tx: UnitOfWork, id: string): Promise<Held & { key: OwnKeyRow }> {
+  const held = await hold(auth, tx);
+  const key = held.live.find((one) => one.id === id.toLowerCase());
+  if (key === undefined) throw notFound('key');
+  if (key !== held.calling) checkWithin(key, held.calling);
+  return { ...held, key };
+}
+
+function checkWithin(key: OwnKeyRow, calling: OwnKeyRow): void {
+  const scope = key.scopes.find((one) => !calling.scopes.includes(one));
+  if (scope !== undefined) {
+    throw new ApiError('missing_scope', `This key has the scope ${scope}, which the credential lacks.`);
+  }
+  if (isLater(key.expiresAt, calling.expiresAt)) {
+    throw new ApiError('missing_scope', 'This key ends later than the credential; take one that does not end before.');
+  }
+}
+
+function checkEnd(end: Date | null, latest: Date | null, now: Date): void {
+  if (end !== null && end <= now) throw invalidEnd('expiresAt must lie ahead.');
+  if (latest !== null && isLater(end, latest)) {
+    throw invalidEnd(`expiresAt must not be after ${latest.toISOString()}, when the calling key ends.`);
+  }
+}
+
+function invalidEnd(message: string): ApiError {
+  return new ApiError('invalid_field', message, { param: 'expiresAt' });
+}
+
+/** Null is never. */
+function isLater(end: Date | null, than: Date | null): boolean {
+  return than !== null && (end === null || end > than);
+}
+
+function checkCount(count: number): void {
+  if (count <= MOST_KEYS) return;
+  throw new ApiError(
+    'too_many_keys',
+    `You have ${MOST_KEYS} keys in this workspace, which is the most; delete one first.`,
+  );
+}

@@ -1,0 +1,39 @@
+// The last guard of secrets: nothing logs them on purpose, and what slips through a library's message is taken out of the line.
+import { unescape } from 'node:querystring';
+import type { Env } from '../config/env.js';
+
+const HIDDEN = '[hidden]';
+/** A shorter text may be a word that lines are made of; in a URL any password is found. */
+const SHORTEST = 12;
+
+const KEY = String.raw`mw_[ps]k_[0-9A-Za-z]{20,}`;
+const HOOK_SECRET = String.raw`whsec_[0-9A-Za-z+/=_-]{16,}`;
+/** The password in `postgres://user:password@host`. */
+const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
+
+/** The secrets of the environment and of the configuration. */
+export function secretsOf({ variables, modelKeys }: Env): string[] {
+  const { SECRET_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, OPENAI_COMPATIBLE_KEY } =
+    variables;
+  const keys = [SECRET_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, OPENAI_COMPATIBLE_KEY];
+  const passwords = [variables.DATABASE_URL, variables.REDIS_URL].flatMap((url) => passwordsOf(url));
+  return [...keys, ...modelKeys.values(), ...passwords].filter((one) => one !== undefined);
+}
+
+/** As it stands in the URL, and as it is meant. */
+function passwordsOf(url: string | undefined): string[] {
+  const password = url === undefined ? '' : new URL(url).password;
+  return [password, unescape(password)];
+}
+
+/** Makes a function that takes secrets out of a line: those given, keys, secrets of hooks, passwords in URLs. */
+export function redactor(secrets: readonly string[] = []): (line: string) => string {
+  const long = secrets.filter((secret) => secret.length >= SHORTEST);
+  // In a line of JSON a quote in a secret is \".
+  const forms = new Set(long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
+  const literal = [...forms]
+    .sort((a, b) => b.length - a.length)
+    .map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  const pattern = new RegExp([...literal, KEY, HOOK_SECRET, IN_URL].join('|'), 'g');
+  return (line) => line.replace(pattern, HIDDEN);
+}
