@@ -17,6 +17,7 @@ import { backUp } from '../backup/backup.js';
 import type { Manifest } from '../backup/manifest.js';
 import { inBytes } from '../backup/parts.js';
 import { checkBackup, NewDataDir, prepareDatabase, putInPlace, secretOf } from '../backup/restore.js';
+import { addVerb } from './command.js';
 import { composeCli } from './compose-cli.js';
 import { Progress } from './progress.js';
 import { requireInstallation, type Services, withServices } from './verb.js';
@@ -37,7 +38,7 @@ export function backup(root: Command, extensions: ExtensionSet, version: string)
   verb('restore <dir>', 'puts a backup into an empty database and an empty DATA_DIR', restore);
 
   function verb(usage: string, description: string, act: (context: Context) => Promise<Manifest>): void {
-    const command = root.command(usage).description(description);
+    const command = addVerb(root, usage).description(description).example('/backups/today');
     command.action(async (dir: string) => {
       const progress = new Progress();
       const env = readEnv(undefined, extensions);
