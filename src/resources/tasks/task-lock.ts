@@ -20,8 +20,8 @@ export async function lockTask(auth: AuthContext, tx: Sql, id: string): Promise<
 export async function lockToWork(auth: AuthContext, tx: UnitOfWork, billing: Billing, id: string): Promise<LockedTask> {
   const [found] = isUuid(id) ? await tx.run(LOCK_TO_WORK({ auth, id, rules: billing.rules })) : [];
   if (found === undefined) throw notFound('task');
-  const { model, exhausted, ...task } = found;
-  await billing.authorize(tx, { workspaceId: auth.workspaceId, userId: auth.userId, model, exhausted });
+  const { exhausted, ...task } = found;
+  await billing.authorize(tx, { workspaceId: auth.workspaceId, userId: auth.userId, model: task.model, exhausted });
   return task;
 }
 
