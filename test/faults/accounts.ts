@@ -26,9 +26,19 @@ FROM usage_days d FULL JOIN (
   SELECT workspace_id, (at AT TIME ZONE 'UTC')::date AS day, sum(input_tokens + output_tokens) AS tokens,
     coalesce(sum(cost_micros), 0) AS cost
   FROM usage_ledger GROUP BY 1, 2) l USING (workspace_id, day)
-WHERE (coalesce(d.tokens, 0), coalesce(d.cost_micros, 0)) IS DISTINCT FROM (coalesce(l.tokens, 0), coalesce(l.cost, 0))`;
+WHERE (coalesce(d.tokens, 0), coalesce(d.cost_micros, 0)) IS DISTINCT FROM (coalesce(l.tokens, 0), coalesce(l.cost, 0))
+UNION ALL
+SELECT 'the turns and the counters', t.workspace_id::text
+FROM (
+  SELECT workspace_id, sum(turn - (turn_steps = 0 AND status_reason ->> 'code' IS NOT DISTINCT FROM 'usage_exhausted')::int) AS turns
+  FROM tasks GROUP BY 1) t
+LEFT JOIN (SELECT workspace_id, sum(tasks) AS turns FROM usage_days GROUP BY 1) d USING (workspace_id)
+WHERE t.turns <> coalesce(d.turns, 0)`;
 
-/** Where the sum over the steps, the tasks, the ledger and the counters differ (reference §14); empty when they agree. */
+/**
+ * Where the sums over the steps, the tasks, the ledger and the counters differ (reference §14); empty when they agree. While no task
+ * was deleted.
+ */
 export function imbalances(db: Pick<TestDatabase, 'query'>): Promise<{ of: string; id: string }[]> {
   return db.query<{ of: string; id: string }>(IMBALANCES);
 }
