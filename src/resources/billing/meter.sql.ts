@@ -22,14 +22,15 @@ const COST = CALL.costMicros;
 export const UNDER_WAY = raw('task.turn_beyond');
 
 /**
- * CTEs that count a model call of the CTE `run` (workspace_id) and the CTE `task`. Of what lies beyond a window a top-up pays its
+ * CTEs that count a model call of the CTE `run` (workspace_id) and the CTE `task`. Its time is cut to milliseconds, not rounded, so
+ * that it lies on the day of the counter. Of what lies beyond a window a top-up pays its
  * share of the cost: of tokens in proportion, of a turn beyond the window all of it, and of several windows the largest.
  */
 export const METER = sql`
 entry AS (
   INSERT INTO usage_ledger (workspace_id, at, message_id, task_id, project_id, created_by, automation_id, model, starts_turn,
     input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_micros)
-  SELECT run.workspace_id, now(), ${CALL.messageId}, task.id, task.project_id, task.created_by, task.automation_id, ${MODEL},
+  SELECT run.workspace_id, date_trunc('milliseconds', now()), ${CALL.messageId}, task.id, task.project_id, task.created_by, task.automation_id, ${MODEL},
     task.turn_steps = 0, ${CALL.inputTokens}, ${CALL.outputTokens}, ${CALL.cachedInputTokens}, ${CALL.reasoningTokens}, ${COST}
   FROM task, run),
 today AS (

@@ -21,8 +21,7 @@ export async function lockToWork(auth: AuthContext, tx: UnitOfWork, billing: Bil
   const [found] = isUuid(id) ? await tx.run(LOCK_TO_WORK({ auth, id, rules: billing.rules })) : [];
   if (found === undefined) throw notFound('task');
   const { exhausted, ...task } = found;
-  const { model } = task;
-  await billing.authorize(tx, { workspaceId: auth.workspaceId, userId: auth.userId, model, exhausted });
+  await billing.authorize(tx, { workspaceId: auth.workspaceId, userId: auth.userId, model: task.model, exhausted });
   return task;
 }
 

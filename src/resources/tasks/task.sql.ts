@@ -115,13 +115,11 @@ export type LockedTask = typeof LOCKED.row;
 export const LOCK = sql`
 SELECT ${LOCKED} FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t`.rows<LockedTask>();
 
-const TO_WORK = columns(Task, 't', ['id', 'status', 'createdById', 'model']);
-
 /** As {@link LOCK}, for what gives the task work. `exhausted`: the window that keeps its workspace from it, or null. */
 export const LOCK_TO_WORK = sql`
 WITH t AS (SELECT * FROM tasks t WHERE ${visible('t')} AND t.id = ${ID} FOR UPDATE OF t)
-SELECT ${TO_WORK}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted FROM t`.rows<
-  typeof TO_WORK.row & { exhausted: WindowState | null }
+SELECT ${LOCKED}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted FROM t`.rows<
+  LockedTask & { exhausted: WindowState | null }
 >();
 
 /** The task, for a caller that has seen it in this transaction. */

@@ -15,7 +15,7 @@ import { cleanName } from '../../resources/files/file-name.js';
 import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
-import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
+import type { StoredPart } from '../../engine/models/conversation.js';
 import { type ClaimedRun, FencedError } from './claimed-run.js';
 import {
   BEGIN_CALL,
@@ -30,6 +30,7 @@ import {
   type Written,
 } from './run-recorder.sql.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { told } from './tool-result.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
@@ -281,22 +282,4 @@ export class RunRecorder {
 
 function isLockTimeout(error: unknown): boolean {
   return (error as { code?: string }).code === '55P03';
-}
-
-/** A result as its row has it. */
-function told(result: ToolResult) {
-  const output = result.status === 'success' ? JSON.stringify(result.output) : null;
-  return { state: result.status, output, error: errorText(result) };
-}
-
-/** What the model reads in place of an output. */
-function errorText(result: ToolResult): string | null {
-  switch (result.status) {
-    case 'success':
-      return null;
-    case 'error':
-      return result.error;
-    case 'denied':
-      return result.reason;
-  }
 }

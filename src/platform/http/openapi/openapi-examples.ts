@@ -169,7 +169,7 @@ const ANSWERS = {
     model: 'runbook',
     effort: 'medium',
     approvals: 'none',
-    budget: { maxSteps: 20, maxTokens: null, maxDurationSeconds: 600, maxCost: '0.50' },
+    budget: { maxSteps: 20, maxTokens: null, maxDurationSeconds: 600, maxCost: null },
     source: { type: 'api', automationId: null, automationRunId: null },
     result: null,
     usage: {
@@ -180,7 +180,7 @@ const ANSWERS = {
       steps: 1,
       toolCalls: 1,
       durationMs: 98,
-      cost: { amount: '0.0123', currency: 'USD' },
+      cost: null,
     },
     repository: null,
     changes: null,
