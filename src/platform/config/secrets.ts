@@ -1,9 +1,10 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { DataDir } from './data-dir.js';
 import { ConfigurationError, Env } from './env.js';
+import { hasDatabase } from '../database/embedded/embedded-cluster.js';
 
 /** In `DATA_DIR`: the secret that the first boot generates when `SECRET_KEY` is not set. */
 export const SECRET_FILE = 'secret.key';
@@ -47,6 +48,12 @@ function derived(root: Buffer, purpose: string): Buffer {
 
 function generatedSecret(folder: string): string {
   const path = join(folder, SECRET_FILE);
+  // In this order: the secret is made before the database. With a new one no key would be known, and no secret could be read.
+  if (hasDatabase(folder) && !existsSync(path)) {
+    throw new ConfigurationError(
+      `SECRET_KEY: the secret of this installation is expected. ${path} is gone: bring it back, or set SECRET_KEY to what was in it.`,
+    );
+  }
   // Written whole under another name and linked into place, so that two processes at once agree on one.
   const candidate = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeFileSync(candidate, randomBytes(48).toString('base64url'), { mode: 0o600 });

@@ -4,6 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
+import { Secrets } from '../config/secrets.js';
 import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate, type MigrationSet } from './migrate.js';
@@ -29,7 +30,8 @@ class DatabaseServerModule {
       providers: [
         {
           provide: DatabaseServer,
-          inject: [Env, DataDir],
+          // The secret comes first: a database without one is known by that to have lost it.
+          inject: [Env, DataDir, Secrets],
           useFactory: (env: Env, dataDir: DataDir) => DatabaseServer.open(env, dataDir, join),
         },
         {
