@@ -86,9 +86,12 @@ describe('GET /v1/billing/usage (reference §14)', () => {
     expect(body.error.message).toContain(message);
   });
 
-  it('366 days are taken', async () => {
-    expect(await read(ann, '?from=2024-01-01&to=2024-12-31')).toEqual([]);
-  });
+  it.each(['from=2024-01-01&to=2024-12-31', 'from=9999-01-01&to=9999-12-31', 'to=0001-01-01'])(
+    'at most 366 days of any year are taken: %s',
+    async (query) => {
+      expect(await read(ann, `?${query}`)).toEqual([]);
+    },
+  );
 
   it('begins with the largest: by cost, then by tokens, then by steps; at most 1,000 rows', async () => {
     await step(ann, { model: 'tokens', input: 5_000 });
@@ -181,6 +184,13 @@ describe('GET /v1/billing/usage (reference §14)', () => {
       await step(ann, { automationId: own.id, input: 200_000 });
       await step(owner, { automationId: others.id, projectId: hidden, input: 7 });
       expect(brief(await read(ann, '?groupBy=automation'))).toEqual([[own.id, 'Mine', 1], [null, null, 7]]); // prettier-ignore
+    });
+
+    it('by automation, without the name of one that it does not see', async () => {
+      const others = await createAutomation(owner, { name: 'Layoffs', projectId: hidden });
+      await step(owner, { automationId: others.id, projectId: shared, input: 200_000 });
+      expect(brief(await read(ann, '?groupBy=automation'))).toEqual([[others.id, null, 1], [null, null, 6]]); // prettier-ignore
+      expect(brief(await read(owner, '?groupBy=automation'))).toEqual([[others.id, 'Layoffs', 1], [null, null, 6]]); // prettier-ignore
     });
 
     it('by day and by model everybody sees all of it, and the sums of every grouping are the same', async () => {

@@ -153,6 +153,11 @@ describe('Plans and billing (reference §14)', () => {
       expect(code(await create({ projectId: none }))).toEqual([404, 'not_found']);
       expect(code(await send(none))).toEqual([404, 'not_found']);
       expect(code(await answer(none, none))).toEqual([404, 'not_found']);
+      const attachments = [{ uploadId: none }];
+      for (const path of ['', `/${done}/messages`]) {
+        const { status, body } = await member.client.post<ErrorBody>(`/v1/tasks${path}`, { content: 'x', attachments });
+        expect([path, status, body.error.param]).toEqual([path, 400, 'attachments[0].uploadId']);
+      }
       // It waits for nothing: without the plan this is 409.
       expect(code(await answer(done, none))).toEqual([402, 'usage_exhausted']);
       const { client } = await makeMember(service, { workspace: member.workspace, role: 'viewer' });

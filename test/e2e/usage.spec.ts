@@ -168,14 +168,18 @@ describe('Usage (reference §14)', () => {
       const first = await createTask(owner.client, { content: 'First' });
       await reaches(owner.client, first.id, 'running');
       const second = await createTask(owner.client, { content: 'Second' });
-      const windows = JSON.stringify([{ window: 'week', unit: 'tasks', allowance }]);
-      const given = [owner.workspace.id, windows, micros];
-      await one.db.query('UPDATE workspaces SET usage_windows = $2, top_up_micros = $3 WHERE id = $1', given);
+      await allowNow([{ window: 'week', unit: 'tasks', allowance }], micros);
       return [first, second];
     };
     const answer = async (...answers: object[]) => {
       for (const one of answers) (await held.asked()).answer(one);
     };
+    const allowNow = (windows: object[], micros: number) =>
+      one.db.query('UPDATE workspaces SET usage_windows = $2, top_up_micros = $3 WHERE id = $1', [
+        owner.workspace.id,
+        JSON.stringify(windows),
+        micros,
+      ]);
     const left = async () => {
       const rows = await one.db.query<{ tasks: string; micros: string }>(
         `SELECT d.tasks, w.top_up_micros AS micros FROM workspaces w JOIN usage_days d ON d.workspace_id = w.id WHERE w.id = $1`,
@@ -192,7 +196,7 @@ describe('Usage (reference §14)', () => {
         status: 'failed',
         statusReason: {
           ...EXHAUSTED,
-          message: expect.stringContaining('the 1 turns that it has for a week') as string,
+          message: expect.stringContaining('the 1 turn that it has for a week') as string,
         },
         usage: { steps: 0 },
       });
@@ -206,6 +210,44 @@ describe('Usage (reference §14)', () => {
       await answer(bash('true'), { text: 'Done.' });
       expect((await finished(owner.client, second.id)).status).toBe('completed');
       expect(await left()).toEqual([[2, 1000 - 2 * 83]]);
+    });
+
+    it('beyond the window is within it when the window is wider or begins anew: it goes on, and the top-up pays no more', async () => {
+      const [first, second] = await begin(1, 1000);
+      await answer({ text: 'Done.' });
+      await finished(owner.client, first.id);
+      const asked = await held.asked();
+      await allowNow([{ window: 'week', unit: 'tasks', allowance: 10 }], 0);
+      asked.answer(bash('true'));
+      await answer({ text: 'Done.' });
+      expect((await finished(owner.client, second.id)).status).toBe('completed');
+      await allowNow([], 500);
+      expect(await left()).toEqual([[2, 500]]);
+    });
+
+    it('that has some left is not what is told when the window of another unit is used up', async () => {
+      const [first, second] = await begin(100, 0);
+      await allowNow(
+        ['month:tasks', 'day:tokens'].map((one) => {
+          const [window, unit] = one.split(':');
+          return { window, unit, allowance: 100 };
+        }),
+        0,
+      );
+      await answer({ text: 'Done.' });
+      await finished(owner.client, first.id);
+      const { statusReason } = await finished(owner.client, second.id);
+      expect(statusReason?.message).toContain('the 100 tokens that it has for a day');
+    });
+
+    it('and of cost: a call of a model without prices that ends beyond one costs no top-up', async () => {
+      const { id } = await createTask(owner.client, { content: 'Do it.', model: 'plain' });
+      const asked = await held.asked();
+      await allowNow([{ window: 'month', unit: 'cost', allowance: 0.0001 }], 1000);
+      await one.db.query('UPDATE usage_days SET cost_micros = 400 WHERE workspace_id = $1', [owner.workspace.id]);
+      asked.answer({ text: 'Done.' });
+      await finished(owner.client, id);
+      expect(await left()).toEqual([[1, 1000]]);
     });
   });
 

@@ -41,7 +41,7 @@ UPDATE workspaces w SET
   top_up_micros = w.top_up_micros + ${ADDED},
   subscription_status = coalesce(${STATUS}, w.subscription_status),
   renews_at = CASE WHEN ${CANCELED} THEN NULL ELSE coalesce(${RENEWS_AT}, w.renews_at) END,
-  ends_at = CASE WHEN ${CANCELED} THEN coalesce(w.ends_at, now()) WHEN ${STATUS} IS NULL THEN w.ends_at END,
+  ends_at = CASE WHEN ${CANCELED} THEN least(w.ends_at, now()) WHEN ${STATUS} IS NULL THEN w.ends_at END,
   cancel_at_period_end = w.cancel_at_period_end AND ${STATUS} IS NULL
 WHERE w.id = ${uuid('workspaceId')} AND w.top_up_micros + ${ADDED} >= 0
 RETURNING w.id`.rows<{ id: string }>();

@@ -66,7 +66,10 @@ export const usageRowSchema = named(
       .string()
       .nullable()
       .describe('A day, the id of a model, project, automation or user; null for what has none, or is not shown.'),
-    name: z.string().nullable().describe('What people call it now; null when it does not exist any more.'),
+    name: z
+      .string()
+      .nullable()
+      .describe('What people call it now; null when it does not exist any more, or is not shown.'),
     tasks: count.describe('Turns in which a model was called.'),
     steps: count.describe('Calls of models.'),
     inputTokens: count,

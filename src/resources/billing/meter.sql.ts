@@ -18,8 +18,12 @@ export const CALL = {
 const TOKENS = sql`(${CALL.inputTokens} + ${CALL.outputTokens})`;
 const COST = CALL.costMicros;
 
-/** Whether a turn under way is beyond a window of turns: it counts when it starts, and goes on when others have used up the rest. */
-export const UNDER_WAY = raw('task.turn_beyond');
+/**
+ * Whether a turn under way is beyond a window `v` of turns: it counts when it starts, and goes on when others have used up the rest. A window
+ * that has begun anew or was widened meanwhile has room; so has one of turns, when the turn was refused for tokens or cost.
+ */
+export const underWay = (task: 'task' | 't') => raw(`${task}.turn_beyond AND v.used >= v.allowance`);
+const UNDER_WAY = underWay('task');
 
 /**
  * CTEs that count a model call of the CTE `run` (workspace_id) and the CTE `task`. Its time is cut to milliseconds, not rounded, so
@@ -45,7 +49,8 @@ beyond AS (
     WHEN 'tasks' THEN ${COST}
     WHEN 'tokens' THEN round(${COST} * least(v.used - v.allowance, ${TOKENS}) / nullif(${TOKENS}, 0))
     ELSE least(v.used - v.allowance, ${COST}) END) AS micros
-  FROM v, task WHERE CASE v.unit WHEN 'tasks' THEN ${UNDER_WAY} ELSE v.used > v.allowance END),
+  FROM v, task
+  WHERE ${COST} IS NOT NULL AND CASE v.unit WHEN 'tasks' THEN ${UNDER_WAY} ELSE v.used > v.allowance END),
 paid AS (
   UPDATE workspaces w SET top_up_micros = greatest(w.top_up_micros - beyond.micros, 0) FROM run, beyond
   WHERE w.id = run.workspace_id AND w.top_up_micros > 0 AND beyond.micros > 0

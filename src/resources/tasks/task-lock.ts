@@ -3,6 +3,7 @@ import { isUuid } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { Sql } from '../../platform/database/sql.js';
 import { notFound } from '../../platform/http/api-error.js';
+import type { BilledWork } from '../billing/billing-provider.js';
 import type { Billing } from '../billing/billing.service.js';
 import { LOCK, LOCK_TO_WORK, type LockedTask, READ, type TaskRow } from './task.sql.js';
 
@@ -16,13 +17,20 @@ export async function lockTask(auth: AuthContext, tx: Sql, id: string): Promise<
   return task;
 }
 
-/** As {@link lockTask}, for what gives the task work. Throws 402 as well, when its workspace may not take it in. */
-export async function lockToWork(auth: AuthContext, tx: UnitOfWork, billing: Billing, id: string): Promise<LockedTask> {
-  const [found] = isUuid(id) ? await tx.run(LOCK_TO_WORK({ auth, id, rules: billing.rules })) : [];
+/**
+ * As {@link lockTask}, for what gives the task work: `work` is for {@link Billing.authorize}, after the fields that are looked up and before
+ * what depends on the status.
+ */
+export async function lockToWork(
+  auth: AuthContext,
+  tx: UnitOfWork,
+  { rules }: Billing,
+  id: string,
+): Promise<{ task: LockedTask; work: BilledWork }> {
+  const [found] = isUuid(id) ? await tx.run(LOCK_TO_WORK({ auth, id, rules })) : [];
   if (found === undefined) throw notFound('task');
   const { exhausted, ...task } = found;
-  await billing.authorize(tx, { workspaceId: auth.workspaceId, userId: auth.userId, model: task.model, exhausted });
-  return task;
+  return { task, work: { workspaceId: auth.workspaceId, userId: auth.userId, model: task.model, exhausted } };
 }
 
 /** The task as it stands in the transaction. */

@@ -1,6 +1,7 @@
 // What a claimed run begins with: the task, its files and its messages in one statement.
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
+import { underWay } from '../../resources/billing/meter.sql.js';
 import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import { StoredFile } from '../../resources/files/file.entity.js';
@@ -49,7 +50,7 @@ WITH task AS (
     (SELECT json_agg(file ORDER BY file."createdAt", file.id) FROM (
       SELECT ${PROJECT_FILE} FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') file) AS project,
     ${above(raw('t.workspace_id'), raw('0'))} AS above,
-    ${exhausted(raw('t.workspace_id'), raw('t.model'), raw('t.turn_beyond'))} AS exhausted
+    ${exhausted(raw('t.workspace_id'), raw('t.model'), underWay('t'))} AS exhausted
   FROM tasks t WHERE t.id = ${TASK_ID})
 SELECT row_to_json(task) AS task, NULL::json AS message FROM task
 UNION ALL

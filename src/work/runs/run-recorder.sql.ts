@@ -19,7 +19,7 @@ import {
   textOrNull,
   uuid,
 } from '../../platform/database/sql.js';
-import { CALL, EXHAUSTED_NOW, METER, UNDER_WAY } from '../../resources/billing/meter.sql.js';
+import { CALL, EXHAUSTED_NOW, METER, underWay } from '../../resources/billing/meter.sql.js';
 import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
@@ -161,7 +161,7 @@ UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n, ${MEASU
 FROM task, run, handed WHERE t.id = ${TASK_ID}
 RETURNING handed.messages AS steer,
   ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above,
-  ${exhausted(raw('run.workspace_id'), MODEL, UNDER_WAY)} AS exhausted`;
+  ${exhausted(raw('run.workspace_id'), MODEL, underWay('task'))} AS exhausted`;
 
 /**
  * Records the result of a call. `output` is JSON text, for JSON's null is a value; `parts` are added to the message, which is

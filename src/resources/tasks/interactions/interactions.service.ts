@@ -35,7 +35,8 @@ export class InteractionsService {
 
   async answer(auth: AuthContext, tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<TaskRow> {
     checkAttachments(auth, input);
-    const task = await lockToWork(auth, tx, this.billing, taskId);
+    const { task, work } = await lockToWork(auth, tx, this.billing, taskId);
+    await this.billing.authorize(tx, work);
     const [pending] = await tx.run(PENDING({ taskId: task.id }));
     if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {
       throw new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');

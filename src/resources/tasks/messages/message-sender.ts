@@ -40,8 +40,9 @@ export class MessageSender {
     input: SendMessageDto,
   ): Promise<{ message: MessageRow; task: TaskRow }> {
     checkInput(auth, input);
-    const task = await lockToWork(auth, tx, this.billing, taskId);
+    const { task, work } = await lockToWork(auth, tx, this.billing, taskId);
     const parts = await userParts(auth, tx, this.files, task.id, input);
+    await this.billing.authorize(tx, work);
     // Without a running turn there is nothing to steer or interrupt: all three wait their turn.
     const mode = task.status === 'running' ? (input.mode ?? 'queue') : 'queue';
     const { kind, settled } = await this.consequence(auth, tx, task, mode, parts);
