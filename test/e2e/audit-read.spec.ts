@@ -1,11 +1,13 @@
 // How the audit log is read, and what it has of a task (reference §14).
 import { randomUUID } from 'node:crypto';
+import { AuditKeeper } from '../../src/access/audit/keeper.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
 import { UsersService } from '../../src/access/workspaces/users.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { holding } from '../harness/locks.js';
 import { createProject } from '../harness/projects.js';
 import { createTask, reaches } from '../harness/tasks.js';
 
@@ -35,7 +37,34 @@ beforeAll(async () => {
 
 const read = (client: Client, query = '') => client.get<Page>(`/v1/audit${query}`);
 
+describe('The audit log (reference §14)', () => {
+  it('its months are dropped one after the other: one that is being read holds up neither an earlier one nor a write', async () => {
+    const monthOf = async (ago: string) =>
+      (await service.db.query<{ name: string }>(`SELECT 'audit_log_' || to_char(now() AT TIME ZONE 'UTC' - $1::interval, 'YYYY_MM') AS name`, [ago]))[0]?.name ?? '';
+    const there = async (name: string) => (await service.db.query('SELECT 1 WHERE to_regclass($1) IS NOT NULL', [name])).length === 1;
+    await service.db.query(`SELECT make_audit_months(now() - interval '16 months')`);
+    const [earlier, read] = [await monthOf('16 months'), await monthOf('15 months')];
+    const reader = await holding(service.db, `LOCK TABLE ${read} IN ACCESS SHARE MODE`);
+    const keeper = service.app.get(AuditKeeper);
+    await expect(keeper.keep()).rejects.toThrow('lock timeout');
+    expect([await there(earlier), await there(read)]).toEqual([false, true]);
+    await createProject(await makeMember(service));
+    await reader.release();
+    await keeper.keep();
+    expect(await there(read)).toBe(false);
+  }); // prettier-ignore
+});
+
 describe('GET /v1/audit (reference §14)', () => {
+  it('does not share its connection with the reads of others: a rare action may be far down in the log', async () => {
+    expect((await read(member.client, '?action=task.create')).status).toBe(200);
+    const used = await service.db.query(
+      `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE '%FROM audit_log%LIMIT%users%' AND pid <> pg_backend_pid()`,
+    );
+    expect(used).toEqual([{ name: 'millwright reports' }]);
+  });
+
   it('is for personal keys of owners and admins with all ten scopes', async () => {
     const { workspace } = member;
     const workspaceId = workspace.id;

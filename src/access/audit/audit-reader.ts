@@ -32,6 +32,7 @@ export class AuditReader {
     const filter = { since, until, actor, action };
     const [beforeAt = null, beforeId = null] = after ?? [];
     const place = { beforeAt, beforeId, limit };
-    return this.database.read.run(LIST({ workspaceId: workspaceId ?? INSTALLATION, ...filter, ...place }));
+    // A rare action may be looked for through the whole log.
+    return this.database.reports.run(LIST({ workspaceId: workspaceId ?? INSTALLATION, ...filter, ...place }));
   }
 }

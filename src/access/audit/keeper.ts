@@ -29,8 +29,7 @@ export class AuditKeeper implements OnApplicationBootstrap {
   @Chore({ every: 600_000, lock: LOCKS.auditKeeping })
   async keep(signal?: AbortSignal): Promise<number> {
     await this.database.work.run(MAKE_MONTHS());
-    for (const { name } of await this.database.work.run(DROP_MONTHS({ days: this.env.variables.AUDIT_DAYS })))
-      this.logger.log(`Dropped ${name}: its time in the audit log was over.`);
+    await this.dropMonths(signal);
     let forgotten = 0;
     while (signal?.aborted !== true) {
       const [gone] = await this.database.work.run(GONE());
@@ -38,6 +37,16 @@ export class AuditKeeper implements OnApplicationBootstrap {
       forgotten += await this.forget(gone.id, signal);
     }
     return forgotten;
+  }
+
+  /** Rejects where one is being read, by a backup for example: it waits for the next time. */
+  private async dropMonths(signal?: AbortSignal): Promise<void> {
+    const drop = DROP_MONTHS({ days: this.env.variables.AUDIT_DAYS });
+    while (signal?.aborted !== true) {
+      const [dropped] = await this.database.work.run(drop);
+      if (dropped === undefined) return;
+      this.logger.log(`Dropped ${dropped.name}: its time in the audit log was over.`);
+    }
   }
 
   private async forget(workspaceId: string, signal?: AbortSignal): Promise<number> {

@@ -1,5 +1,5 @@
 // `backup DIR`: database, stored bytes, workdirs and the generated secret, while the service runs (docs/decisions/0041).
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ClientBase } from 'pg';
@@ -78,15 +78,15 @@ async function write(
   say('workdirs');
   const archive = tasks.size === 0 ? null : await packWorkdirs(workdirs, [...tasks], folder);
   if (secret.included) {
-    copyFileSync(join(dataDir, SECRET_FILE), join(folder, SECRET_FILE));
-    chmodSync(join(folder, SECRET_FILE), 0o600);
+    const content = readFileSync(join(dataDir, SECRET_FILE));
+    writeFileSync(join(folder, SECRET_FILE), content, { flag: 'wx', mode: 0o600, flush: true });
   }
   return { version, createdAt, ...described, tables, files, workdirs: archive, secret };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Whether it was not there. The folder is closed to others, whoever made it: keys can be made of what lies in it. */
+/** Whether it was not there. The folder is closed to others, also one that was there: keys can be made of what lies in it. */
 function makeFolder(folder: string): boolean {
   const made = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
   if (readdirSync(folder).length > 0) {

@@ -25,6 +25,16 @@ export interface Sequence extends Name {
   value: string | null;
 }
 
+// What PostgreSQL makes of bounds and triggers, and a restore carries out. A manifest may come from somebody else: a bound has literals
+// alone, and neither has room for a second statement or for the call of another function.
+const LITERAL = `'(?:[^']|'')*'`;
+export const BOUND = new RegExp(
+  String.raw`^(?:DEFAULT|FOR VALUES (?:FROM|TO|IN|WITH|MINVALUE|MAXVALUE|NULL|true|false|modulus|remainder|\d[\d.eE+-]*|${LITERAL}|[ (),])+)$`,
+);
+export const TRIGGER = new RegExp(
+  String.raw`^CREATE (?:CONSTRAINT )?TRIGGER [^;()]+ EXECUTE FUNCTION [^;()]+\((?:${LITERAL}(?:, )?)*\)$`,
+);
+
 /** `"public"."tasks"`, for statements. */
 export const quoted = ({ schema, name }: Name): string => [schema, name].map(identifier).join('.');
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

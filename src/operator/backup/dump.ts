@@ -3,7 +3,19 @@ import type { ClientBase } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { LOCKS } from '../../platform/database/locks.js';
-import { identifier, partitionsOf, quoted, sequencesOf, spoken, type Table, tablesOf, unknownTo } from './catalog.js';
+import {
+  BOUND,
+  identifier,
+  type Partition,
+  partitionsOf,
+  quoted,
+  sequencesOf,
+  spoken,
+  type Table,
+  tablesOf,
+  TRIGGER,
+  unknownTo,
+} from './catalog.js';
 import type { Manifest } from './manifest.js';
 import { type Part, writePacked } from './parts.js';
 
@@ -88,9 +100,21 @@ export class Snapshot {
     return {
       postgres: rows[0]?.server_version ?? '',
       histories: await historiesOf(this.client, histories),
-      partitions: await partitionsOf(this.client),
+      partitions: await this.partitions(),
       sequences: await sequencesOf(this.client),
     };
+  }
+
+  /** Rejects with {@link OperatorError} where there is one that a restore would refuse. */
+  private async partitions(): Promise<Partition[]> {
+    const found = await partitionsOf(this.client);
+    const odd = found.find(
+      ({ bound, triggers }) => ![BOUND.test(bound), ...triggers.map((one) => TRIGGER.test(one))].every(Boolean),
+    );
+    if (odd === undefined) return found;
+    throw new OperatorError(
+      `The database holds what a backup does not know how to keep: the bound or a trigger of the partition ${spoken(odd)}.`,
+    );
   }
 
   async close(): Promise<void> {

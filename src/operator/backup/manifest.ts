@@ -4,6 +4,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../../access/auth/operator-error.js';
+import { BOUND, TRIGGER } from './catalog.js';
 
 const FILE = 'manifest.json';
 /** A program reads the formats up to its own. */
@@ -27,7 +28,14 @@ const manifestSchema = z.object({
   histories: z.array(z.object({ table: z.string(), migrations: z.array(z.string()) })),
   /** Tables with rows, those of extensions and partitions too. */
   tables: z.array(z.object({ ...name, columns: z.array(z.string()), rows: z.int(), ...part })),
-  partitions: z.array(z.object({ ...name, parent: z.object(name), bound: z.string(), triggers: z.array(z.string()) })),
+  partitions: z.array(
+    z.object({
+      ...name,
+      parent: z.object(name),
+      bound: z.string().regex(BOUND),
+      triggers: z.array(z.string().regex(TRIGGER)),
+    }),
+  ),
   sequences: z.array(z.object({ ...name, value: z.string().nullable() })),
   /** Stored bytes, each by its workspace and SHA-256; `list` names them. */
   files: z.object({

@@ -69,6 +69,9 @@ export function secretOf(folder: string, { secret }: Manifest, given: string | u
   return content;
 }
 
+/** It is in `DATA_DIR` while a restore is under way, and after one that was killed. */
+const UNFINISHED = 'restore.unfinished';
+
 /** A `DATA_DIR` that was empty or not there, with what has been put there. */
 export class NewDataDir {
   private readonly path: string;
@@ -76,18 +79,22 @@ export class NewDataDir {
   private readonly undo: (() => void)[] = [];
   private kept = false;
 
-  /** Throws {@link OperatorError} when there is something in it. */
+  /**
+   * Takes it for this restore. Throws {@link OperatorError} when there is something in it: another restore, too, which would lose its
+   * files when this one fails and clears up.
+   */
   constructor(path: string) {
     this.path = resolve(path);
     this.existed = existsSync(this.path);
     if (this.existed && (!statSync(this.path).isDirectory() || readdirSync(this.path).length > 0)) {
       throw new OperatorError(`DATA_DIR ${this.path} is not empty. Nothing was changed. Set DATA_DIR to a new folder.`);
     }
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    writeFileSync(join(this.path, UNFINISHED), '', { flag: 'wx', mode: 0o600 });
   }
 
   putSecret(content: string): void {
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
-    writeFileSync(join(this.path, SECRET_FILE), content, { mode: 0o600 });
+    writeFileSync(join(this.path, SECRET_FILE), content, { mode: 0o600, flush: true });
   }
 
   async putWorkdirs(folder: string, { workdirs }: Manifest): Promise<void> {
@@ -97,6 +104,7 @@ export class NewDataDir {
   /** From here on the rows are there, and what they point at stays whatever happens. */
   keep(): void {
     this.kept = true;
+    rmSync(join(this.path, UNFINISHED), { force: true });
   }
 
   /** Takes away what the restore has put there, when it has failed. */

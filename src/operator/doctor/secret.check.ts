@@ -26,7 +26,7 @@ export const secretCheck: Check = {
     const given = secretOf(at);
     if (given === null) return [absent((await database.run(ANY_KEY())).length > 0)];
     if (isOpenToOthers(at)) {
-      return [fail(NAME, 'secret.key in DATA_DIR can be read by other users.', 'chmod 600 it; whoever has read it can sign cursors and open the secrets of connections.')];
+      return [fail(NAME, 'secret.key in DATA_DIR can be read by other users.', 'chmod 600 it; a user who has read it can sign cursors and open the secrets of connections.')];
     }
     const { variables, file, modelKeys } = at.env;
     const env = new Env({ ...variables, SECRET_KEY: given }, file, modelKeys);

@@ -121,8 +121,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- Drops the months that were over so many days ago, and keeps the seals on which the chains go on. A month with a row that is not
--- sealed waits. Answers the names of the dropped partitions.
+-- Drops the first of the months that were over so many days ago, and keeps the seals on which the chains go on. A month with a row that
+-- is not sealed waits. Answers the name of the dropped partition, or nothing. One in a transaction: the whole table is locked from the
+-- drop to the commit, and all writes wait for it.
 CREATE FUNCTION drop_audit_months(days int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   name text;
@@ -148,6 +149,7 @@ BEGIN
       PERFORM make_audit_default();
     END IF;
     RETURN NEXT name;
+    RETURN;
   END LOOP;
 END $$;
 `;
