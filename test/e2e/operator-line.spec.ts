@@ -158,9 +158,8 @@ describe('A line of the operator command (reference §16)', () => {
   it('that Ctrl-C ends takes back what a backup or a restore has begun, whatever that waits for', async () => {
     const room = temporaryFolder();
     const target = await emptyDatabase();
-    const path = (name: string) => join(room.path, name);
     try {
-      const [half, whole] = [path('half'), path('whole')];
+      const [half, whole] = [join(room.path, 'half'), join(room.path, 'whole')];
       const tables = await holding(service.db, 'LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE');
       const backup = operator().start('backup', half, '--json');
       await untilWaiting(service.db, 'LOCK TABLE');
@@ -169,9 +168,8 @@ describe('A line of the operator command (reference §16)', () => {
       expect({ code, there: existsSync(half) }).toEqual({ code: 130, there: false });
       expect(JSON.parse(out)).toEqual({ error: { message: expect.stringMatching(/^Interrupted\. /) } });
       await tables.release();
-
       expect(await operator().spawn('backup', whole)).toMatchObject({ code: 0 });
-      const env = { DATA_DIR: path('copy') };
+      const env = { DATA_DIR: join(room.path, 'copy') };
       const boot = await holding(target, `SELECT pg_advisory_xact_lock(${LOCKS.firstBoot})`);
       const restore = new Operator({ db: target }, env).start('restore', whole);
       await untilWaiting(target, 'pg_advisory_xact_lock');
@@ -180,13 +178,11 @@ describe('A line of the operator command (reference §16)', () => {
       expect(existsSync(env.DATA_DIR)).toBe(false);
       await boot.release();
       expect(await target.query('SELECT id FROM workspaces')).toEqual([]);
-
       const embedded = new Operator({ db: { url: '' } }, env).start('restore', whole);
       await until('it is at work', () => existsSync(join(env.DATA_DIR, 'postgres.lock')));
       embedded.child.kill('SIGINT');
       expect(await embedded.result).toMatchObject({ code: 130 });
       expect(existsSync(env.DATA_DIR)).toBe(false);
-
       expect(await new Operator({ db: target }, env).spawn('restore', whole)).toMatchObject({ code: 0, err: '' });
     } finally {
       await target.drop();
