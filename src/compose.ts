@@ -3,6 +3,7 @@ import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AutomationsModule } from './resources/automations/automations.module.js';
 import { BillingModule } from './resources/billing/billing.module.js';
+import { BillingProvider } from './resources/billing/billing-provider.js';
 import { ChoresModule } from './platform/chores/chores.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DiskModule } from './platform/disk/disk.module.js';
@@ -74,8 +75,9 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
 }
 
 /** Before the embedded database starts: what a variable chooses is a class that an import above, or an extension, has brought. */
-function checkChoices({ runsWork, variables: { STORAGE, SANDBOX, AGENT_ENGINE } }: Env): void {
+function checkChoices({ runsWork, variables: { STORAGE, BILLING, SANDBOX, AGENT_ENGINE } }: Env): void {
   checkChoice(StorageDriver, 'STORAGE', STORAGE);
+  checkChoice(BillingProvider, 'BILLING', BILLING);
   if (!runsWork) return;
   checkChoice(Sandbox, 'SANDBOX', SANDBOX, ['auto']);
   checkChoice(AgentEngine, 'AGENT_ENGINE', AGENT_ENGINE);

@@ -8,11 +8,13 @@ import { exampleOf, type VerbCommand } from '../../src/operator/verbs/command.js
 import { program } from '../../src/operator/verbs/program.js';
 import { Progress } from '../../src/operator/verbs/progress.js';
 import { lines, table } from '../../src/operator/verbs/words.js';
+import { LOCKS } from '../../src/platform/database/locks.js';
 import { defineExtension } from '../../src/platform/plugins/extension.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
 import { REVIEWS } from '../extensions/reviews/reviews.extension.js';
 import { useService } from '../harness/app.js';
-import { holding, waiting } from '../harness/locks.js';
+import { holding, untilWaiting, waiting } from '../harness/locks.js';
+import { emptyDatabase } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 import { until } from '../harness/until.js';
@@ -150,6 +152,41 @@ describe('A line of the operator command (reference §16)', () => {
       expect(await own.spawn(...create)).toMatchObject({ code: 0, out: expect.stringContaining('"slug":"first"') });
     } finally {
       folder.remove();
+    }
+  }, 120_000);
+
+  it('that Ctrl-C ends takes back what a backup or a restore has begun, whatever that waits for', async () => {
+    const room = temporaryFolder();
+    const target = await emptyDatabase();
+    try {
+      const [half, whole] = [join(room.path, 'half'), join(room.path, 'whole')];
+      const tables = await holding(service.db, 'LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE');
+      const backup = operator().start('backup', half, '--json');
+      await untilWaiting(service.db, 'LOCK TABLE');
+      backup.child.kill('SIGINT');
+      const { code, out } = await backup.result;
+      expect({ code, there: existsSync(half) }).toEqual({ code: 130, there: false });
+      expect(JSON.parse(out)).toEqual({ error: { message: expect.stringMatching(/^Interrupted\. /) } });
+      await tables.release();
+      expect(await operator().spawn('backup', whole)).toMatchObject({ code: 0 });
+      const env = { DATA_DIR: join(room.path, 'copy') };
+      const boot = await holding(target, `SELECT pg_advisory_xact_lock(${LOCKS.firstBoot})`);
+      const restore = new Operator({ db: target }, env).start('restore', whole);
+      await untilWaiting(target, 'pg_advisory_xact_lock');
+      restore.child.kill('SIGINT');
+      expect(await restore.result).toMatchObject({ code: 130 });
+      expect(existsSync(env.DATA_DIR)).toBe(false);
+      await boot.release();
+      expect(await target.query('SELECT id FROM workspaces')).toEqual([]);
+      const embedded = new Operator({ db: { url: '' } }, env).start('restore', whole);
+      await until('it is at work', () => existsSync(join(env.DATA_DIR, 'postgres.lock')));
+      embedded.child.kill('SIGINT');
+      expect(await embedded.result).toMatchObject({ code: 130 });
+      expect(existsSync(env.DATA_DIR)).toBe(false);
+      expect(await new Operator({ db: target }, env).spawn('restore', whole)).toMatchObject({ code: 0, err: '' });
+    } finally {
+      await target.drop();
+      room.remove();
     }
   }, 120_000);
 });

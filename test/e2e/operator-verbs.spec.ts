@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { program } from '../../src/operator/verbs/program.js';
 import { DatabaseServer } from '../../src/platform/database/database-server.js';
@@ -7,6 +8,7 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { createAutomation } from '../harness/automation-requests.js';
 import { Client } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { emptyDatabase } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 import { createTask } from '../harness/tasks.js';
@@ -20,6 +22,8 @@ interface World {
   /** In the workspace `default`, with reviews of its tasks. */
   automation: string;
   reviews: string[];
+  /** A folder that is not there yet. */
+  backup: string;
 }
 
 interface Case {
@@ -29,6 +33,8 @@ interface Case {
   keep?: (world: World, answer: Record<string, { id: string }>) => void;
   /** The verb may answer bad news, with exit code 1. */
   badNews?: true;
+  /** The verb is for an installation that holds nothing. */
+  anew?: true;
 }
 
 const at = ({ slug }: World) => ['--workspace', slug];
@@ -41,6 +47,7 @@ const CASES: Record<string, Case> = {
   'workspace create': { line: ({ slug }) => ['--name', 'Acme Mills', '--slug', slug] },
   'workspace list': { line: () => [] },
   'workspace policy': { line: (world) => [...at(world), '--expose', 'text,files'] },
+  'workspace plan': { line: (world) => [...at(world), '--usage', 'month:tasks:500', '--top-up', '12.50'] },
   'user create': { line: ({ email }) => ['--email', email, '--name', 'Ann Miller'] },
   'user list': { line: () => [] },
   'member add': { line: (world) => [...ann(world), '--role', 'admin'] },
@@ -64,6 +71,10 @@ const CASES: Record<string, Case> = {
   'automation run': { line: ({ automation }) => [automation, ...inDefault] },
   'reviews list': { line: () => inDefault },
   'reviews delete': { line: ({ reviews }) => [reviews.pop() ?? ''] },
+  'audit list': { line: at },
+  'audit verify': { line: () => [] },
+  backup: { line: ({ backup }) => [backup] },
+  restore: { line: ({ backup }) => [backup], anew: true },
   doctor: { line: () => [], badNews: true },
   completion: { line: () => ['bash'] },
   'service-account delete': { line: (world) => [...at(world), ...NIGHTLY] },
@@ -87,13 +98,15 @@ const PATIENCE = 180_000;
 
 describe.each(['on the embedded database', 'on a server with DATABASE_URL'])('Every verb works %s', (where) => {
   const folder = temporaryFolder();
-  const world: World = { slug: '', email: '', key: '', connection: '', automation: '', reviews: [] };
+  const room = temporaryFolder();
+  const embedded = where.includes('embedded');
+  const world: World = { slug: '', email: '', key: '', connection: '', automation: '', reviews: [], backup: '' };
   let db: TestDatabase;
   let service: TestApp;
   let operator: Operator;
 
   beforeAll(async () => {
-    const env = { DATA_DIR: folder.path, ...(where.includes('embedded') ? { DATABASE_URL: '' } : {}) };
+    const env = { DATA_DIR: folder.path, ...(embedded ? { DATABASE_URL: '' } : {}) };
     db = await createDatabase();
     service = await bootApp({ env, extensions: [REVIEWS], db });
     const { url } = service.app.get(DatabaseServer, { strict: false });
@@ -112,14 +125,27 @@ describe.each(['on the embedded database', 'on a server with DATABASE_URL'])('Ev
   afterAll(async () => {
     await db.drop();
     folder.remove();
+    room.remove();
   });
 
+  /** The operator of an installation that holds nothing, for the time of `act`. */
+  async function anewOn<T>(act: (operator: Operator) => Promise<T>): Promise<T> {
+    const empty = await emptyDatabase();
+    const DATA_DIR = join(room.path, `${world.slug}-anew`);
+    try {
+      return await act(new Operator({ db: embedded ? { url: '' } : empty }, { DATA_DIR }, [REVIEWS]));
+    } finally {
+      await empty.drop();
+    }
+  }
+
   async function tryAll(name: string, json: boolean): Promise<void> {
-    Object.assign(world, { slug: name, email: `${name}@example.test` });
-    for (const [verb, { line, keep, badNews }] of Object.entries(CASES)) {
+    Object.assign(world, { slug: name, email: `${name}@example.test`, backup: join(room.path, name) });
+    for (const [verb, { line, keep, badNews, anew }] of Object.entries(CASES)) {
       const asJson = json || keep !== undefined;
       const words = [...verb.split(' '), ...line(world), ...(asJson ? ['--json'] : [])];
-      const { code, out, err } = await operator.attempt(...words);
+      const attempt = (one: Operator) => one.attempt(...words);
+      const { code, out, err } = await (anew === true ? anewOn(attempt) : attempt(operator));
       const done = code === 0 || (badNews === true && code === 1);
       expect({ words, done, err, answered: out !== '' }).toEqual({ words, done: true, err: '', answered: true });
       if (!asJson) continue;

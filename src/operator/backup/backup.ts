@@ -7,7 +7,7 @@ import { OperatorError } from '../../access/auth/operator-error.js';
 import { LOCKS } from '../../platform/database/locks.js';
 import { SECRET_FILE } from '../../platform/config/secrets.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
-import { connected } from './connection.js';
+import { connected, cutBy } from './connection.js';
 import { Snapshot } from './dump.js';
 import { type Manifest, writeManifest } from './manifest.js';
 import { inBytes } from './parts.js';
@@ -34,24 +34,33 @@ export interface Source {
  * Writes a backup into a folder that does not exist or is empty. What fails leaves nothing in it; what is killed leaves a folder without
  * manifest, which is no backup.
  * @param say is told how far it is.
+ * @param interrupted ends it, as a failure does.
  */
-export async function backUp(source: Source, target: string, say: (text: string) => void): Promise<Manifest> {
+export async function backUp(
+  source: Source,
+  target: string,
+  say: (text: string) => void,
+  interrupted?: AbortSignal,
+): Promise<Manifest> {
   const folder = resolve(target);
-  const made = makeFolder(folder);
   const client = await connected(source.databaseUrl);
+  cutBy(client, interrupted);
   try {
-    say('waits for the chores that remove files');
-    // Those of a session: they end with it, however it ends. Shared: a second backup need not wait.
-    for (const lock of CLEANERS) await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
-    const backup = await write(client, source, folder, say);
-    say('the manifest');
-    // The connection has lasted, and so have the locks.
-    await client.query('SELECT 1');
-    await writeManifest(folder, backup);
-    return backup;
-  } catch (error) {
-    clear(folder, made);
-    throw error;
+    const made = makeFolder(folder);
+    try {
+      say('waits for the chores that remove files');
+      // Those of a session: they end with it, however it ends. Shared: a second backup need not wait.
+      for (const lock of CLEANERS) await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
+      const backup = await write(client, source, folder, say);
+      say('the manifest');
+      // The connection has lasted, and so have the locks.
+      await client.query('SELECT 1');
+      await writeManifest(folder, backup);
+      return backup;
+    } catch (error) {
+      clear(folder, made);
+      throw error;
+    }
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -14,3 +14,13 @@ export async function connected(url: string): Promise<pg.Client> {
     SET datestyle = ISO; SET intervalstyle = postgres; SET extra_float_digits = 1; SET synchronize_seqscans = off`);
   return client;
 }
+
+/**
+ * Cuts the connection when a signal comes, whatever it waits for: what was asked rejects, and the open transaction never was.
+ * @returns ends that: from then on the connection finishes what it is asked.
+ */
+export function cutBy(client: Pick<pg.Client, 'end'>, interrupted: AbortSignal | undefined): () => void {
+  const cut = () => void client.end().catch(() => undefined);
+  interrupted?.addEventListener('abort', cut);
+  return () => interrupted?.removeEventListener('abort', cut);
+}

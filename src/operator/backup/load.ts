@@ -39,7 +39,7 @@ export class Loader {
     private readonly histories: readonly string[],
   ) {}
 
-  /** Rejects, and leaves the database as it was, when it is not empty, or has not what the backup needs. */
+  /** In a transaction that {@link commit} ends. Rejects, and leaves the database as it was, when it is not empty, or has not what the backup needs. */
   async load(folder: string, backup: Loaded, say: (text: string) => void): Promise<void> {
     const { client } = this;
     await client.query('BEGIN');
@@ -61,14 +61,17 @@ export class Loader {
       for (const table of tables) if (LEASED.includes(table.name)) await this.endLeases(table);
       say('foreign keys');
       for (const statement of put) await client.query(statement);
-      say('commit');
-      await client.query('COMMIT');
     } catch (error) {
       await client.query('ROLLBACK').catch(() => undefined);
       throw error;
     }
+  }
+
+  /** From here on the rows are there. */
+  async commit(): Promise<void> {
+    await this.client.query('COMMIT');
     // Without statistics the first queries are slow, until PostgreSQL gathers them by itself.
-    await client.query('ANALYZE').catch(() => undefined);
+    await this.client.query('ANALYZE').catch(() => undefined);
   }
 
   /** From here on nobody writes: a service that boots on this database waits to furnish it, and then finds that it is. */

@@ -8,7 +8,7 @@ import { markOf, SECRET_FILE } from '../../platform/config/secrets.js';
 import { type MigrationSet, migrateSets } from '../../platform/database/migrate.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { filledOf, tablesOf } from './catalog.js';
-import { connected } from './connection.js';
+import { connected, cutBy } from './connection.js';
 import { historiesOf } from './dump.js';
 import { Loader, notEmpty } from './load.js';
 import { type Manifest, readManifest } from './manifest.js';
@@ -151,18 +151,24 @@ export async function putInPlace(
   backup: Manifest,
   target: { databaseUrl: string; storage: FileStorage; dataDir: NewDataDir; histories: readonly MigrationSet[] },
   say: Say,
+  interrupted: AbortSignal,
 ): Promise<void> {
   const { databaseUrl, storage, dataDir, histories } = target;
   await putFiles(storage, folder, backup.files, say);
   say('workdirs');
   await dataDir.putWorkdirs(folder, backup);
   const client = await connected(databaseUrl);
+  const finish = cutBy(client, interrupted);
   try {
     const loader = new Loader(
       client,
       histories.map(({ table }) => table),
     );
     await loader.load(folder, backup, say);
+    say('commit');
+    // Cut in the middle of a commit nobody knows whether the rows are there.
+    finish();
+    await loader.commit();
     dataDir.keep();
   } finally {
     await client.end().catch(() => undefined);

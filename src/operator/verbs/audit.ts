@@ -79,11 +79,12 @@ function limitOf(text: string): number {
 export function audit(group: Command): void {
   verb(group, 'list', list, { words: entriesInWords })
     .description('shows who did what, or was refused, the newest first')
+    .example('--workspace acme --since 7d')
     .option('--workspace <slug>', 'the workspace; without it what concerns the installation itself')
     .addOption(new Option('--since <7d>', 'only what is not older').argParser(lifetime))
     .option('--actor <address>', 'only what this person did')
     .addOption(new Option('--limit <n>', 'how many at most').argParser(limitOf).default(1000));
-  verb(group, 'verify', verify, { words: verifiedInWords }).description(
-    'reads the whole log and says the first row of each chain that is not as it was sealed; then it ends with 1',
-  );
+  verb(group, 'verify', verify, { words: verifiedInWords })
+    .description('reads the whole log and says the first row of each chain that is not as it was sealed')
+    .example('');
 }

@@ -19,8 +19,9 @@ import { inBytes } from '../backup/parts.js';
 import { checkBackup, NewDataDir, prepareDatabase, putInPlace, secretOf } from '../backup/restore.js';
 import { addVerb } from './command.js';
 import { composeCli } from './compose-cli.js';
+import { interruptible } from './interruption.js';
 import { Progress } from './progress.js';
-import { requireInstallation, type Services, withServices } from './verb.js';
+import { requireInstallation, type Services, withOpen } from './verb.js';
 
 interface Context {
   env: Env;
@@ -29,7 +30,7 @@ interface Context {
   version: string;
   /** Says how far it is. It throws once the command is interrupted: that is where long work ends. */
   say: (text: string) => void;
-  interrupt: () => void;
+  interrupted: AbortSignal;
 }
 
 /** Adds the verbs. */
@@ -43,14 +44,13 @@ export function backup(root: Command, extensions: ExtensionSet, version: string)
       const progress = new Progress();
       const env = readEnv(undefined, extensions);
       const folder = resolve(dir);
-      const interrupted = new AbortController();
-      const say = (text: string) => {
-        interrupted.signal.throwIfAborted();
-        progress.say(text);
-      };
-      const interrupt = () => interrupted.abort();
-      const context = { env, extensions, folder, version, say, interrupt };
-      const done = await act(context).finally(() => progress.end());
+      const done = await interruptible((interrupted) => {
+        const say = (text: string) => {
+          interrupted.throwIfAborted();
+          progress.say(text);
+        };
+        return act({ env, extensions, folder, version, say, interrupted });
+      }).finally(() => progress.end());
       const answer = summary(folder, done);
       const json = command.optsWithGlobals<{ json?: true }>().json === true;
       console.log(json ? JSON.stringify({ backup: answer }) : inSentences(answer));
@@ -64,7 +64,7 @@ const historiesOf = (extensions: ExtensionSet) => [
 ];
 
 async function makeBackup(context: Context): Promise<Manifest> {
-  const { env, extensions, folder, version, say } = context;
+  const { env, extensions, folder, version, say, interrupted } = context;
   requireInstallation(env);
   // No migrations: a backup is what somebody makes before an update.
   const prepare = () => Promise.resolve();
@@ -77,12 +77,12 @@ async function makeBackup(context: Context): Promise<Manifest> {
       version,
       histories: historiesOf(extensions).map(({ table }) => table),
     };
-    return backUp(source, folder, say);
+    return backUp(source, folder, say, interrupted);
   });
 }
 
 async function restore(context: Context): Promise<Manifest> {
-  const { env, extensions, folder, version, say } = context;
+  const { env, extensions, folder, version, say, interrupted } = context;
   const { DATA_DIR, SECRET_KEY } = env.variables;
   if (DATA_DIR === undefined && env.test) throw new OperatorError('DATA_DIR must be set.');
   const program = { version, histories: historiesOf(extensions) };
@@ -96,7 +96,7 @@ async function restore(context: Context): Promise<Manifest> {
     await withFiles(context, prepare, (services) => {
       const { url: databaseUrl } = services.get(DatabaseServer);
       const target = { databaseUrl, storage: storageOf(services), dataDir, histories: program.histories };
-      return putInPlace(folder, backup, target, say);
+      return putInPlace(folder, backup, target, say, interrupted);
     });
     return backup;
   } catch (error) {
@@ -106,20 +106,13 @@ async function restore(context: Context): Promise<Manifest> {
 }
 
 /** Does something with the services and the storage. When that is interrupted, it has taken back what it began before this rejects. */
-async function withFiles<T>(
-  { env, extensions, interrupt }: Context,
+function withFiles<T>(
+  { env, extensions, interrupted }: Context,
   prepare: Prepare,
   act: (services: Services) => Promise<T>,
 ): Promise<T> {
   const imports = [...composeCli(env, extensions, prepare).imports, DiskModule, StorageModule];
-  let work: Promise<T> | undefined;
-  try {
-    return await withServices({ imports }, (services) => (work = act(services)));
-  } catch (error) {
-    interrupt();
-    await work?.catch(() => undefined);
-    throw error;
-  }
+  return withOpen({ imports }, interrupted, act);
 }
 
 const storageOf = (services: Services) => services.get(FileStorage, { strict: false });

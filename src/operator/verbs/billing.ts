@@ -95,6 +95,7 @@ function date(text: string): Date {
 export function plans(group: Command): void {
   ofWorkspace(verb(group, 'plan', plan, { words: planInWords }))
     .description('shows or sets what a workspace may use, and shows what it has used')
+    .example('--workspace acme --usage month:tasks:500 --top-up 12.50')
     .addOption(new Option('--plan <plan>', 'its plan').choices(PLANS))
     .addOption(
       new Option(

@@ -16,25 +16,26 @@ export class Interrupted extends Error {
 }
 
 /**
- * Waits for the first signal, for as long as `work` goes on. The work is to end by rejecting with what `interrupted` rejects
- * with, after closing what it opened; a second signal ends the process at once, as if nobody had listened.
+ * Waits for the first signal, for as long as `work` goes on, and aborts `interrupted` with {@link Interrupted}. The work is to end
+ * after closing what it opened; with whatever it then rejects, this rejects with {@link Interrupted}. A second signal ends the
+ * process at once, as if nobody had listened.
  */
-export async function interruptible<T>(work: (interrupted: Promise<never>) => Promise<T>): Promise<T> {
+export async function interruptible<T>(work: (interrupted: AbortSignal) => Promise<T>): Promise<T> {
   const off: (() => void)[] = [];
-  const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of SIGNALS) {
-      const listener = () => {
-        for (const remove of off) remove();
-        reject(new Interrupted(signal));
-      };
-      process.on(signal, listener);
-      off.push(() => process.removeListener(signal, listener));
-    }
-  });
-  // Nobody may be waiting for it yet, or any more.
-  interrupted.catch(() => undefined);
+  const interruption = new AbortController();
+  for (const signal of SIGNALS) {
+    const listener = () => {
+      for (const remove of off) remove();
+      interruption.abort(new Interrupted(signal));
+    };
+    process.on(signal, listener);
+    off.push(() => process.removeListener(signal, listener));
+  }
   try {
-    return await work(interrupted);
+    return await work(interruption.signal);
+  } catch (error) {
+    interruption.signal.throwIfAborted();
+    throw error;
   } finally {
     for (const remove of off) remove();
   }

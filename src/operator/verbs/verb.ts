@@ -130,17 +130,35 @@ function extensionsOf(command: Command): ExtensionSet {
  * stops.
  */
 export function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
+  return interruptible((interrupted) =>
+    withOpen(modules, interrupted, (services) => Promise.race([rejection(interrupted), act(services)])),
+  );
+}
+
+/**
+ * {@link withServices} for what is to be taken back when it is interrupted: the services stay open until `act` has ended.
+ * `act` ends by itself soon after the signal.
+ */
+export async function withOpen<T>(
+  modules: ModuleMetadata,
+  interrupted: AbortSignal,
+  act: (services: Services) => Promise<T>,
+): Promise<T> {
   @Module(modules)
   class CliModule {}
-  return interruptible(async (interrupted) => {
-    const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
-    try {
-      // It may have come while the services were made.
-      await Promise.race([interrupted, Promise.resolve()]);
-      return await Promise.race([interrupted, act(context)]);
-    } finally {
-      await context.close();
-    }
+  const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
+  try {
+    // It may have come while the services were made.
+    interrupted.throwIfAborted();
+    return await act(context);
+  } finally {
+    await context.close();
+  }
+}
+
+function rejection(interrupted: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    interrupted.addEventListener('abort', () => reject(interrupted.reason as Error));
   });
 }
 

@@ -43,11 +43,14 @@ const listWorkspaces: Verb<Workspaces> = async (services) => {
   return { workspaces: found.map((one) => ({ ...one, storage: used.get(one.id) ?? null })) };
 };
 
+/** What people see of a workspace: `workspace plan` and `workspace policy` show the rest. */
+const briefly = ({ id, slug, name, plan, createdAt }: Workspace) => ({ id, slug, name, plan, createdAt });
+
 const workspacesInWords = ({ workspaces }: Workspaces): string =>
   inWords({
-    workspaces: workspaces.map(({ storage, ...one }) => {
+    workspaces: workspaces.map(({ storage, ...workspace }) => {
       const limit = storage?.limitBytes == null ? 'no limit' : `of ${storage.limitBytes}`;
-      return { ...one, storage: `${storage?.usedBytes ?? 0} bytes, ${limit}` };
+      return { ...briefly(workspace), storage: `${storage?.usedBytes ?? 0} bytes, ${limit}` };
     }),
   });
 
@@ -69,10 +72,11 @@ const deleteWorkspace: Verb = async (services, options) => {
 
 /** Adds the verbs to their group. */
 export function workspaces(workspace: Command): void {
-  const create: Verb = async (services, options) => ({
+  const create: Verb<{ workspace: Workspace }> = async (services, options) => ({
     workspace: await services.get(WorkspacesService).create(options),
   });
-  verb(workspace, 'create', create, { installs: true })
+  const words = ({ workspace: made }: { workspace: Workspace }) => inWords({ workspace: briefly(made) });
+  verb(workspace, 'create', create, { installs: true, words })
     .description('makes a workspace')
     .example("--name 'Acme Mills' --slug acme")
     .requiredOption('--name <name>', 'what people call it')

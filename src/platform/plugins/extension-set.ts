@@ -21,6 +21,7 @@ export const VERB_GROUPS: readonly string[] = [
   'key',
   'integration',
   'automation',
+  'audit',
   'backup',
   'restore',
   'doctor',
