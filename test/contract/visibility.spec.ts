@@ -93,6 +93,9 @@ const title = (operation: string, { by }: Rule) => (by === undefined ? operation
 const needsProject = ([operation, { thing }]: (typeof RULES)[number]) =>
   thing === 'project' || operation.includes('{projectId}');
 
+// Each sentence asks for all callers and places.
+jest.setTimeout(120_000);
+
 describe('Roles, visibility and ownership (reference §3)', () => {
   let world: World;
   let cases: Map<string, Case[]>;

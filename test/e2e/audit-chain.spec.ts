@@ -39,12 +39,18 @@ const tamper = async (sql: string, parameters?: unknown[]) => {
   await client.query(sql, parameters);
   await client.end();
 };
+/** Rows wait for every older transaction of the server, those of other suites' databases too. Milliseconds. */
+const OTHERS_MS = 25_000;
 /** Another transaction may still write, and the chore may be at it at this moment. */
 const allSealed = ({ workspace: { id } }: Member) =>
-  until('all rows of the workspace to be sealed', async () => {
-    await seal();
-    return (await query('SELECT 1 FROM audit_log WHERE workspace_id = $1 AND hash IS NULL', [id])).length === 0;
-  });
+  until(
+    'all rows of the workspace to be sealed',
+    async () => {
+      await seal();
+      return (await query('SELECT 1 FROM audit_log WHERE workspace_id = $1 AND hash IS NULL', [id])).length === 0;
+    },
+    { within: OTHERS_MS },
+  );
 /** A workspace with six sealed rows. */
 const sealed = async () => {
   const owner = await makeMember(service, { role: 'owner' });
@@ -74,7 +80,7 @@ describe('The chain of a workspace (reference §14)', () => {
         owner.workspace.id,
       ]);
     await until('the rows to be sealed', async () => (await rows()).every(({ seq }) => seq !== null), {
-      within: 10_000,
+      within: OTHERS_MS,
     });
     expect((await rows()).map(({ seq }) => Number(seq))).toEqual([1, 2, 3, 4]);
     expect(await chainOf(owner)).toMatchObject({ rows: 4, seq: 4, broken: null });
@@ -110,7 +116,9 @@ describe('The chain of a workspace (reference §14)', () => {
     expect(await unsealed()).toBe(1);
     await early.query('ROLLBACK');
     await early.end();
-    await until('the row to be sealed', async () => (await seal(), (await unsealed()) === 0));
+    await until('the row to be sealed', async () => (await seal(), (await unsealed()) === 0), {
+      within: OTHERS_MS,
+    });
   });
 
   it('seals what a dump of another server brought, whose transactions were further on', async () => {

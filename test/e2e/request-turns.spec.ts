@@ -65,10 +65,15 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
       CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES (NEW.name); RETURN NEW; END';
       CREATE TRIGGER note AFTER UPDATE ON projects FOR EACH ROW EXECUTE FUNCTION note()`);
     await lock();
+    const arrived: Socket[] = [];
+    const note = (socket: Socket) => arrived.push(socket);
+    const server = service.app.getHttpServer().on('connection', note);
     const sockets = many((n) => begun(n));
+    await until('all of them to have arrived', () => arrived.length >= MANY);
+    server.off('connection', note);
     await stand(WRITES);
     sockets.forEach((socket) => socket.destroy());
-    await until('the service to have seen them go', async () => (await connections()) < WRITES);
+    await until('the service to have seen them go', () => arrived.every(({ destroyed }) => destroyed));
     const last = rename(1000);
     await createProject(other, { name: 'Free' });
     expect(await waiting(service.db)).toHaveLength(WRITES);
@@ -112,9 +117,6 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
     await release();
     expect((await Promise.all(made)).map(({ status }) => status)).toEqual(many(() => 201));
   }); // prettier-ignore
-
-  const connections = () =>
-    new Promise<number>((resolve) => service.app.getHttpServer().getConnections((_error, n) => resolve(n)));
 
   /** A request that is sent, and whose answer nobody reads. */
   function begun(n: number): Socket {

@@ -66,7 +66,11 @@ export async function digestOf(url: string): Promise<string> {
     const hash = createHash('sha256');
     const { rows: tables } = await client.query<{ name: string }>(TABLES);
     for (const { name } of tables) {
-      const { rows } = await client.query(`SELECT string_agg(t::text, E'\\n' ORDER BY t::text) AS text FROM ${name} t`);
+      const all = `string_agg(t::text, E'\\n' ORDER BY t::text)`;
+      // A chore of the service that runs meanwhile seals what is in the log.
+      if (name === 'public.audit_chains') continue;
+      const digested = name.startsWith('public.audit_log') ? 'count(*)' : all;
+      const { rows } = await client.query(`SELECT ${digested} AS text FROM ${name} t`);
       hash.update(JSON.stringify([name, rows]));
     }
     hash.update(JSON.stringify((await client.query(OTHERS)).rows));
