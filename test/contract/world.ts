@@ -1,11 +1,10 @@
 // What the generated cases need: members, and things of theirs that a path or a body can name.
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { KeysService } from '../../src/access/auth/keys.service.js';
-import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
 import { SCOPES, type Scope } from '../../src/platform/http/endpoint.js';
 import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
 import { bootApp, type BootOptions, type TestApp } from '../harness/app.js';
+import { makeCaller } from '../harness/callers.js';
 import {
   type Answer,
   Client,
@@ -63,13 +62,8 @@ export class World {
   }
 
   /** A new service account of the member's workspace, with all scopes. */
-  async serviceAccount(): Promise<{ client: Client }> {
-    const workspaceId = this.member.workspace.id;
-    const name = `Robot ${randomUUID()}`;
-    const { id } = await this.service.app.get(ServiceAccountsService).create({ workspaceId, name, role: 'admin' });
-    const key = { workspaceId, userId: id, service: true, name: 'ci', scopes: SCOPES, lifetimeSeconds: null };
-    const { secret } = await this.service.app.get(KeysService, { strict: false }).create(key);
-    return { client: new Client(this.service.url, secret) };
+  serviceAccount(): Promise<Member> {
+    return makeCaller(this.service, this.member.workspace, { role: 'admin', kind: 'service' });
   }
 
   get anonymous(): Client {

@@ -8,7 +8,9 @@ import { Database } from '../../src/platform/database/database.js';
 import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
 import type { Row } from '../contract/endpoints.js';
 import { World } from '../contract/world.js';
+import { allow } from '../harness/billing.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { postKey, removeKey, rotateKey } from '../harness/keys.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
 
 const world = await World.make();
@@ -51,6 +53,9 @@ describe('A write (reference §14)', () => {
   it('has a stable name: that of its route', () => {
     const names = some(changes).map(([title, row]) => [title, actionOf(routeOf(row))]);
     expect(Object.fromEntries(names)).toEqual({
+      'POST /v1/keys': 'key.create',
+      'DELETE /v1/keys/{keyId}': 'key.delete',
+      'POST /v1/keys/{keyId}/rotate': 'key.rotate',
       'POST /v1/projects': 'project.create',
       'PATCH /v1/projects/{projectId}': 'project.update',
       'DELETE /v1/projects/{projectId}': 'project.delete',
@@ -148,7 +153,63 @@ describe('A write (reference §14)', () => {
   });
 });
 
+describe('A key over the API (reference §3, §14)', () => {
+  it('is made, rotated and deleted with one row each, which has nothing of the secret', async () => {
+    const made = await postKey(member.client);
+    const rotated = await rotateKey(member.client, made.body.key.id);
+    const deleted = await removeKey(member.client, rotated.body.key.id);
+    const acts = [
+      [made, 'key.create', made.body.key.id],
+      [rotated, 'key.rotate', rotated.body.key.id],
+      [deleted, 'key.delete', rotated.body.key.id],
+    ] as const;
+    for (const [answer, action, id] of acts) {
+      const rows = await rowsOf(requestId(answer));
+      expect(rows).toEqual([
+        { ...from(member), action, target_type: 'key', target_id: id, outcome: 'done', code: null },
+      ]);
+    }
+    const [log = { text: '' }] = await service.db.query<{ text: string }>(
+      `SELECT string_agg(to_jsonb(a)::text, ' ') AS text FROM audit_log a WHERE action LIKE 'key.%'`,
+    );
+    for (const { secret, key } of [made.body, rotated.body]) {
+      expect(log.text).not.toContain(secret.slice(-20));
+      expect(log.text).not.toContain(key.prefix);
+    }
+  });
+
+  it('that would have more than the calling key is refused, with one row', async () => {
+    const poor = await makeMember(service, { workspace: member.workspace, scopes: ['tasks:read'] });
+    const wide = await makeMember(service, { workspace: member.workspace });
+    const answer = await postKey(poor.client, { name: 'K', scopes: ['tasks:write'] });
+    expect([answer.status, await rowsOf(requestId(answer))]).toMatchObject([
+      403,
+      [{ ...from(poor), action: 'key.create', target_type: null, outcome: 'refused', code: 'missing_scope' }],
+    ]);
+    // Of another member there is no such key: no refusal.
+    const foreign = await removeKey(poor.client, wide.key.id);
+    expect([foreign.status, await rowsOf(requestId(foreign))]).toEqual([404, []]);
+  });
+
+  it.each(some((row) => row.scopes === 'personal'))('%s of a service account has one row', async (_title, row) => {
+    const robot = await world.serviceAccount();
+    const path = await world.path(row, null);
+    const answer = await world.send(row, robot.client, path);
+    expect([answer.status, await rowsOf(requestId(answer))]).toMatchObject([
+      403,
+      [{ ...from(robot), action: actionOf(routeOf(row)), outcome: 'refused', code: 'role_not_allowed' }],
+    ]);
+  });
+});
+
 describe('A refusal (reference §14)', () => {
+  it('for want of an allowance (402) is none of these', async () => {
+    const spent = await makeMember(service);
+    await allow(service, spent, [{ window: 'day', unit: 'tasks', allowance: 0 }]);
+    const answer = await spent.client.post('/v1/tasks', { content: 'x' });
+    expect([answer.status, await rowsOf(requestId(answer))]).toEqual([402, []]);
+  });
+
   it.each(some((row) => Array.isArray(row.scopes)))('%s without its scopes has one row', async (_title, row) => {
     const poor = await makeMember(service, { workspace: member.workspace, role: 'admin', scopes: [] });
     const path = await world.path(row, null);

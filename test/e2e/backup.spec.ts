@@ -85,14 +85,19 @@ describe('backup and restore (reference §16)', () => {
     const dataDir = path();
     await operator(target.url, dataDir).run('restore', folder);
 
+    // A chore seals the audit log meanwhile; backup-audit.spec.ts is about that.
+    const seal = (table: string) => (table.startsWith('audit_log') ? `- '{seq,hash}'::text[]` : '');
     const rows = (db: { query: typeof service.db.query }, table: string) =>
-      db.query<{ row: object }>(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY t::text`);
+      db.query<{ row: { action?: string } }>(`SELECT to_jsonb(t) ${seal(table)} AS row FROM ${table} t ORDER BY 1`);
     const tables = await service.db.query<{ name: string }>(
       `SELECT c.oid::regclass::text AS name FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace`,
     );
     expect(tables.length).toBeGreaterThan(25);
-    for (const { name } of tables.filter((one) => one.name !== 'migrations')) {
-      expect([name, await rows(target, name)]).toEqual([name, await rows(service.db, name)]);
+    for (const { name } of tables.filter((one) => !['migrations', 'audit_chains'].includes(one.name))) {
+      // The one is on record where the backup was made, the other where it was restored.
+      const same = ({ row }: { row: { action?: string } }) => row.action !== 'backup' && row.action !== 'restore';
+      const [there, here] = [await rows(target, name), await rows(service.db, name)];
+      expect([name, there.filter(same)]).toEqual([name, here.filter(same)]);
     }
     expect(await structureOf(target)).toEqual(await structureOf(service.db));
     const numbers = `SELECT nextval('rounds_id_seq')::int AS n`;
@@ -106,13 +111,8 @@ describe('backup and restore (reference §16)', () => {
       const auth = { headers: { Authorization: `Bearer ${member.key.secret}` } };
       const content = await fetch(`${copy.url}/v1/files/${first.fileId}/content`, auth);
       expect(Buffer.from(await content.arrayBuffer()).equals(bytes)).toBe(true);
-      const listed = await operator(target.url, dataDir).run(
-        'integration',
-        'list',
-        '--workspace',
-        member.workspace.slug,
-      );
-      expect(listed).toContain('github');
+      const words = ['integration', 'list', '--workspace', member.workspace.slug];
+      expect(await operator(target.url, dataDir).run(...words)).toContain('github');
     } finally {
       await copy.close();
       await target.drop();

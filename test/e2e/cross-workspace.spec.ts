@@ -25,6 +25,7 @@ const FILTERS: [operation: string, parameter: string, kind: string][] = [
   ['GET /v1/tasks', 'projectId', 'projectId'],
   ['GET /v1/tasks', 'automationId', 'automationId'],
   ['GET /v1/tasks/{taskId}/messages', 'after', 'messageId'],
+  ['GET /v1/audit', 'actor', 'userId'],
 ];
 const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy'];
 

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { type Holder, holding, waiting } from '../harness/locks.js';
+import { postKey } from '../harness/keys.js';
 import { createProject, patch } from '../harness/projects.js';
 import { until } from '../harness/until.js';
 
@@ -107,6 +108,15 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
     await release();
     expect((await Promise.all(lists)).map(({ status }) => status)).toEqual(many(() => 200));
   });
+
+  it('changes of one’s own keys are writes, though no scope says so', async () => {
+    holder = await holding(service.db, 'SELECT 1 FROM memberships WHERE user_id = $1 FOR NO KEY UPDATE', [greedy.user.id]);
+    const made = many(() => postKey(greedy.client));
+    await stand(WRITES);
+    expect((await greedy.client.get(path())).status).toBe(200);
+    await release();
+    expect((await Promise.all(made)).map(({ status }) => status)).toEqual(many(() => 201));
+  }); // prettier-ignore
 
   /** A request that is sent, and whose answer nobody reads. */
   function begun(n: number): Socket {

@@ -1,4 +1,5 @@
 // Callers of every kind: each role, as a person and as a service account.
+import { randomUUID } from 'node:crypto';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { MembershipsService, ROLES } from '../../src/access/workspaces/memberships.service.js';
 import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
@@ -17,7 +18,7 @@ export async function makeCaller(
 ): Promise<Member> {
   if (kind === 'person') return makeMember(service, { workspace, role });
   const accounts = service.app.get(ServiceAccountsService);
-  const { id } = await accounts.create({ workspaceId: workspace.id, name: `Account ${role}`, role });
+  const { id } = await accounts.create({ workspaceId: workspace.id, name: `Account ${role} ${randomUUID()}`, role });
   return withKey(service, workspace, { id, email: '' }, true);
 }
 

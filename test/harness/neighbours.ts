@@ -120,7 +120,11 @@ async function idsOf({ db }: TestApp, { workspace, key }: Member, cases: Case[])
     messageId: await all(
       'SELECT m.id FROM messages m JOIN tasks t ON t.id = m.task_id WHERE t.workspace_id = $1 LIMIT 3',
     ),
-    userId: await all('SELECT user_id AS id FROM memberships WHERE workspace_id = $1 LIMIT 3'),
+    // Of those who are members of no other workspace.
+    userId: await all(
+      `SELECT user_id AS id FROM memberships m WHERE workspace_id = $1
+         AND NOT EXISTS (SELECT 1 FROM memberships o WHERE o.user_id = m.user_id AND o.workspace_id <> $1) LIMIT 3`,
+    ),
     keyId: [key.id],
   };
 }

@@ -28,16 +28,20 @@ export function recordAct(tx: UnitOfWork, sender: Sender, action: string, target
 
 /**
  * Of the operator.
- * @param workspaceId null for what concerns the installation: accounts of people, and workspaces that are gone.
+ * @param workspaceId null for what concerns the installation: accounts of people, workspaces that are gone, backups.
  * @param action as for a request, for example `member.remove`.
  */
 export function recordOperator(
   tx: UnitOfWork,
   workspaceId: string | null,
   action: string,
-  { type: targetType, id: targetId }: Target,
+  target: Target,
 ): Promise<void> {
+  return tx.runWithNext(operatorAct(workspaceId, action, target));
+}
+
+/** The statement of {@link recordOperator}, for a verb that has a connection of its own. */
+export function operatorAct(workspaceId: string | null, action: string, { type: targetType, id: targetId }: Target) {
   const nobody = { actorId: null, keyId: null, address: null, requestId: null };
-  const act = { workspaceId: workspaceId ?? INSTALLATION, id: newId(), action, targetType, targetId, ...nobody };
-  return tx.runWithNext(ACT(act));
+  return ACT({ workspaceId: workspaceId ?? INSTALLATION, id: newId(), action, targetType, targetId, ...nobody });
 }

@@ -11,6 +11,7 @@ import { connected, cutBy } from './connection.js';
 import { Snapshot } from './dump.js';
 import { type Manifest, writeManifest } from './manifest.js';
 import { inBytes } from './parts.js';
+import { recordBackup } from './record.js';
 import { copyFiles } from './stored-files.js';
 import { packWorkdirs, sizeOf, tasksIn, workdirsOf } from './workdirs.js';
 
@@ -53,8 +54,8 @@ export async function backUp(
       for (const lock of CLEANERS) await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
       const backup = await write(client, source, folder, say);
       say('the manifest');
-      // The connection has lasted, and so have the locks.
-      await client.query('SELECT 1');
+      // It also shows that the connection has lasted, and so have the locks.
+      await recordBackup(client, 'backup', backup.createdAt);
       await writeManifest(folder, backup);
       return backup;
     } catch (error) {

@@ -7,8 +7,9 @@ import { filledOf, identifier, type Name, partitionsOf, quoted, spoken, tablesOf
 import { listOf } from './dump.js';
 import type { Manifest } from './manifest.js';
 import { readPacked } from './parts.js';
+import { recordBackup } from './record.js';
 
-type Loaded = Pick<Manifest, 'tables' | 'partitions' | 'sequences' | 'histories'>;
+type Loaded = Pick<Manifest, 'createdAt' | 'tables' | 'partitions' | 'sequences' | 'histories'>;
 
 /** A statement for each of what the database has, made by PostgreSQL; `t` is the table. */
 const ON_TABLES = `
@@ -61,6 +62,7 @@ export class Loader {
       for (const table of tables) if (LEASED.includes(table.name)) await this.endLeases(table);
       say('foreign keys');
       for (const statement of put) await client.query(statement);
+      await recordBackup(client, 'restore', backup.createdAt);
     } catch (error) {
       await client.query('ROLLBACK').catch(() => undefined);
       throw error;

@@ -37,7 +37,9 @@ export class RequestTurns {
   async begin(req: Request, res: Response, contract: EndpointContract): Promise<void> {
     const workspaceId = TENANTS.get(req);
     if (workspaceId === undefined) return;
-    const turns = writes(contract) ? this.writing : this.reading;
+    // A caller's own keys are changed without a scope that writes.
+    const changes = contract.transaction === true || writes(contract);
+    const turns = changes ? this.writing : this.reading;
     const end = await (turns.full(workspaceId) ? patiently(turns, workspaceId) : turns.take(workspaceId));
     endWith(res, end);
     // Nothing is done for a client that did not wait, and nobody reads this.

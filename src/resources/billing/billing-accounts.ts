@@ -1,5 +1,6 @@
 // What is set for a workspace. A module of its own, because the operator command asks for it too.
 import { Injectable, Module } from '@nestjs/common';
+import { recordOperator } from '../../access/audit/record.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import type { SubscriptionStatus } from '../../access/workspaces/workspace.entity.js';
 import { Env } from '../../platform/config/env.js';
@@ -50,10 +51,13 @@ export class BillingAccounts {
   /** In force at once, for running tasks too. Throws {@link OperatorError}, when more is taken from the top-up than is left too. */
   async change(workspaceId: string, { plan, usage, topUpMicros = 0, status, renewsAt }: AccountChange): Promise<void> {
     const values = { plan: plan ?? null, usage: usage ?? null, status: status ?? null, renewsAt: renewsAt ?? null };
-    const changed = await this.transactions.run(
-      CHANGE({ workspaceId, ...values, clearsUsage: usage === null, topUpMicros }),
-    );
-    if (changed.length > 0) return;
+    const change = CHANGE({ workspaceId, ...values, clearsUsage: usage === null, topUpMicros });
+    const changed = await this.transactions.open(async (tx) => {
+      const found = (await tx.run(change)).length > 0;
+      if (found) await recordOperator(tx, workspaceId, 'workspace.plan', { type: 'workspace', id: workspaceId });
+      return found;
+    });
+    if (changed) return;
     const account = await this.get(workspaceId);
     throw new OperatorError(`The top-up has ${usd(account.topUpMicros)} USD; no more than that can be taken from it.`);
   }
