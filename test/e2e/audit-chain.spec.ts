@@ -39,18 +39,14 @@ const tamper = async (sql: string, parameters?: unknown[]) => {
   await client.query(sql, parameters);
   await client.end();
 };
-/** Rows wait for every older transaction of the server, those of other suites' databases too. Milliseconds. */
-const OTHERS_MS = 25_000;
+/** Rows wait for every older transaction of the server, those of other suites' databases too. */
+const PATIENTLY = { within: 25_000 };
+const noneUnsealed = async (id: string) => {
+  await seal();
+  return (await query('SELECT 1 FROM audit_log WHERE workspace_id = $1 AND hash IS NULL', [id])).length === 0;
+};
 /** Another transaction may still write, and the chore may be at it at this moment. */
-const allSealed = ({ workspace: { id } }: Member) =>
-  until(
-    'all rows of the workspace to be sealed',
-    async () => {
-      await seal();
-      return (await query('SELECT 1 FROM audit_log WHERE workspace_id = $1 AND hash IS NULL', [id])).length === 0;
-    },
-    { within: OTHERS_MS },
-  );
+const allSealed = ({ workspace: { id } }: Member) => until('all rows to be sealed', () => noneUnsealed(id), PATIENTLY);
 /** A workspace with six sealed rows. */
 const sealed = async () => {
   const owner = await makeMember(service, { role: 'owner' });
@@ -79,9 +75,7 @@ describe('The chain of a workspace (reference §14)', () => {
       query<{ seq: string | null }>('SELECT seq FROM audit_log WHERE workspace_id = $1 ORDER BY xid, id', [
         owner.workspace.id,
       ]);
-    await until('the rows to be sealed', async () => (await rows()).every(({ seq }) => seq !== null), {
-      within: OTHERS_MS,
-    });
+    await until('the rows to be sealed', async () => (await rows()).every(({ seq }) => seq !== null), PATIENTLY);
     expect((await rows()).map(({ seq }) => Number(seq))).toEqual([1, 2, 3, 4]);
     expect(await chainOf(owner)).toMatchObject({ rows: 4, seq: 4, broken: null });
   });
@@ -116,9 +110,7 @@ describe('The chain of a workspace (reference §14)', () => {
     expect(await unsealed()).toBe(1);
     await early.query('ROLLBACK');
     await early.end();
-    await until('the row to be sealed', async () => (await seal(), (await unsealed()) === 0), {
-      within: OTHERS_MS,
-    });
+    await until('the row to be sealed', async () => (await seal(), (await unsealed()) === 0), PATIENTLY);
   });
 
   it('seals what a dump of another server brought, whose transactions were further on', async () => {

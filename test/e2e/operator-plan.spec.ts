@@ -52,10 +52,13 @@ describe('workspace plan of the operator command (reference §14, §16)', () => 
     expect(await plan()).toEqual(shown);
   });
 
-  it('sets an allowance of the workspace in place of those of its plan, at once; none clears', async () => {
+  it('sets an allowance of the workspace in place of that of its plan, at once, and leaves the others; none clears', async () => {
     const before = await plan('--plan', 'free');
     expect(before).toMatchObject({ plan: 'free', usage: [{ window: 'month', unit: 'tasks', allowance: 100 }] });
     await useToday(service, member, { tasks: 5, tokens: 10 });
+    const added = await plan('--usage', 'day:cost:1');
+    expect(added.usage.map(({ unit, allowance }) => [unit, allowance]).sort()).toEqual([['cost', 1], ['tasks', 100]]); // prettier-ignore
+    await plan('--usage', 'none');
     const own = await plan('--usage', 'month:tasks:5', '--usage', 'day:tokens:2000000');
     expect(own.usage).toMatchObject([{ unit: 'tasks', allowance: 5, used: 5 }, { unit: 'tokens', allowance: 2_000_000, used: 10 }]); // prettier-ignore
     expect((await create()).body.error.code).toBe('usage_exhausted');

@@ -62,10 +62,11 @@ describe('Windows of usage (reference §14)', () => {
       Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1),
     ]);
   });
-  it('are the list of the workspace itself, when it has one, in place of its plan', async () => {
-    const own = [{ window: 'month', unit: 'tasks', allowance: 7 }];
-    expect((await state(await workspace([[0, 9, 0, 0]], own)))?.windows).toMatchObject([{ ...own[0], used: 9 }]);
-    expect(await state(await workspace([[0, 9, 0, 0]], [], 5))).toEqual({ windows: [], topUpMicros: 5 });
+  it('are those of the workspace itself, and of its plan those of further windows and units', async () => {
+    const own = [{ window: 'week', unit: 'tasks', allowance: 7 }, { window: 'month', unit: 'tasks', allowance: 8 }]; // prettier-ignore
+    const { windows = [] } = (await state(await workspace([[0, 9, 0, 0]], own))) ?? {};
+    const told = windows.map(({ window, unit, allowance }) => `${window} ${unit} ${allowance}`).sort();
+    expect(told).toEqual(['day tokens 100', 'month cost 500000', 'month tasks 8', 'week tasks 7']);
   });
 
   it.each([

@@ -24,7 +24,7 @@ export class Workspace {
   /** The kinds of message parts that are exposed; null: as the deployment has it (reference §6). */
   @Column('text', { array: true, nullable: true }) transparency: string[] | null;
   @CreatedAt() createdAt: Date;
-  /** What it may use, in place of what its plan says; null: as its plan says (reference §14). */
+  /** What it may use, each in place of its plan's allowance of that window and unit; null: as its plan says (reference §14). */
   @Column('jsonb', { nullable: true }) usageWindows: UsageWindow[] | null;
   /** What is left to pay for use beyond the windows, in millionths of a US dollar. */
   @Big({ default: 0 }) topUpMicros: number;

@@ -100,7 +100,7 @@ export function plans(group: Command): void {
     .addOption(
       new Option(
         '--usage <window:unit:allowance>',
-        "an allowance of its own, in place of those of the plan; repeatable; 'none': as the plan says",
+        "an allowance of its own, in place of that of its plan; repeatable; 'none': as the plan says",
       ).argParser(allowance),
     )
     .addOption(new Option('--top-up <usd>', 'adds to what pays for use beyond the allowances').argParser(money))

@@ -41,6 +41,13 @@ export const TODAY = sql`${NOW}::date`;
 const amount = (day: string) =>
   raw(`CASE a.unit WHEN 'tasks' THEN ${day}.tasks WHEN 'tokens' THEN ${day}.tokens ELSE ${day}.cost_micros END`);
 
+const LISTED = raw('("window" text, unit text, allowance numeric)');
+/** What a workspace `w` has: its own allowances, and of its plan those of further windows and units. */
+const ALLOWANCES = sql`
+  SELECT o.* FROM jsonb_to_recordset(w.usage_windows) AS o${LISTED}
+  UNION ALL SELECT p.* FROM jsonb_to_recordset(${OF_PLANS} -> w.plan) AS p${LISTED} WHERE NOT EXISTS (
+    SELECT 1 FROM jsonb_to_recordset(w.usage_windows) AS o${LISTED} WHERE o."window" = p."window" AND o.unit = p.unit)`;
+
 /**
  * The windows of a workspace `w`, as rows of a {@link WindowState}: the row `today` has its figures of today, the days before come
  * from the table. Without windows nothing is read.
@@ -51,7 +58,7 @@ export const windows = sql`
       SELECT sum(${amount('d')}) FROM usage_days d
       WHERE d.workspace_id = w.id AND d.day >= date_trunc(a."window", ${NOW})::date AND d.day < ${TODAY}), 0) AS used,
     (date_trunc(a."window", ${NOW}) + ('1 ' || a."window")::interval) AT TIME ZONE 'UTC' AS "resetsAt"
-  FROM jsonb_to_recordset(coalesce(w.usage_windows, ${OF_PLANS} -> w.plan)) AS a("window" text, unit text, allowance numeric)`;
+  FROM (${ALLOWANCES}) a`;
 
 /** A workspace `w` with its figures of today as they are committed, if any. */
 export const WITH_TODAY = sql`workspaces w LEFT JOIN usage_days today ON today.workspace_id = w.id AND today.day = ${TODAY}`;
