@@ -105,6 +105,8 @@ describe('workspace plan of the operator command (reference §14, §16)', () => 
     [['--usage', 'day:tasks:5:6'], 'WINDOW:UNIT:ALLOWANCE is expected'],
     [['--usage', 'none', '--usage', 'day:tasks:5'], "'none' stands alone"],
     [['--usage', 'day:tasks:5', '--usage', 'none'], "'none' stands alone"],
+    [['--usage', 'day:tasks:5', '--usage', 'day:tasks:6'], 'day:tasks is given twice'],
+    [['--top-up', '1', '--top-up', '2'], "option '--top-up <usd>' is given twice"],
     [['--top-up', '1e3'], 'An amount in USD is expected'],
     [['--top-up', '0.0000001'], 'An amount in USD is expected'],
     [['--status', 'paused'], 'Allowed choices are active, past_due, canceled'],

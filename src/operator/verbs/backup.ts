@@ -41,6 +41,7 @@ export function backup(root: Command, extensions: ExtensionSet, version: string)
   function verb(usage: string, description: string, act: (context: Context) => Promise<Manifest>): void {
     const command = addVerb(root, usage).description(description).example('/backups/today');
     command.action(async (dir: string) => {
+      if (dir === '') throw new OperatorError('The name of a folder is expected.');
       const progress = new Progress();
       const env = readEnv(undefined, extensions);
       const folder = resolve(dir);
@@ -63,9 +64,15 @@ const historiesOf = (extensions: ExtensionSet) => [
   ...extensions.migrations,
 ];
 
+const isInside = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
+
 async function makeBackup(context: Context): Promise<Manifest> {
   const { env, extensions, folder, version, say, interrupted } = context;
   requireInstallation(env);
+  const { DATA_DIR = '.data' } = env.variables;
+  if (isInside(folder, resolve(DATA_DIR))) {
+    throw new OperatorError(`${folder} lies in DATA_DIR. A backup is written outside of what it keeps.`);
+  }
   // No migrations: a backup is what somebody makes before an update.
   const prepare = () => Promise.resolve();
   return withFiles(context, prepare, (services) => {

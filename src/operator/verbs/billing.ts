@@ -74,14 +74,19 @@ function allowance(text: string, before: Usage | undefined): Usage {
       "WINDOW:UNIT:ALLOWANCE is expected, such as month:tasks:100, day:tokens:2000000 or week:cost:12.50; or 'none'.",
     );
   }
-  const others = (before ?? []).filter((one) => one.window !== window || one.unit !== unit);
-  return [...others, parsed.data];
+  if (before?.some((one) => one.window === window && one.unit === unit) === true) {
+    throw new InvalidArgumentError(`${window}:${unit} is given twice.`);
+  }
+  return [...(before ?? []), parsed.data];
 }
 
 /** Micro-dollars. */
 function money(text: string): number {
   const [, sign, amount] = /^(-?)(\d{1,9}(?:\.\d{1,6})?)$/.exec(text) ?? [];
-  if (amount === undefined) throw new InvalidArgumentError('An amount in USD is expected, such as 12.50.');
+  if (amount === undefined)
+    throw new InvalidArgumentError(
+      'An amount in USD is expected, such as 12.50, below 1,000,000,000 and with at most 6 decimals.',
+    );
   return sign === '-' ? -microsOf(amount) : microsOf(amount);
 }
 

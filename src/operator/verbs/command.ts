@@ -6,6 +6,19 @@ import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 export class VerbCommand extends Command {
   /** What follows the verb in an example; empty when nothing does. */
   sample: string | undefined;
+  private readonly once = new Set<string>();
+
+  /** An option that is given twice is an error, where Commander takes the last one without a word: of two amounts one would be lost. */
+  override addOption(option: Option): this {
+    super.addOption(option);
+    // A parser that takes what was given before makes a list of it.
+    if ((option.parseArg?.length ?? 0) > 1) return this;
+    const name = option.name();
+    return this.on(`option:${name}`, () => {
+      if (this.once.has(name)) this.error(`error: option '${option.flags}' is given twice`);
+      this.once.add(name);
+    });
+  }
 
   /** For the help: what may follow the verb, such as `--workspace acme`. It must be a line that the verb takes. */
   example(sample: string): this {

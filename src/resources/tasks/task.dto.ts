@@ -61,7 +61,8 @@ export class AttachmentDto {
 }
 
 const COST = /^\d{1,9}(\.\d{1,6})?$/;
-const AMOUNT = 'maxCost must be an amount in USD as text, above 0, with at most 6 decimals: "0.50"';
+const AMOUNT =
+  'maxCost must be an amount in USD as text, above 0 and below 1,000,000,000, with at most 6 decimals: "0.50"';
 
 /** A limit of a budget: null means that it is not given, so that a budget that was read can be sent back. */
 const Limit =
@@ -88,11 +89,7 @@ export class BudgetDto {
   @Documented({ description: 'Running time; waiting for people does not count.' })
   maxDurationSeconds?: number;
 
-  @Limit(
-    IsString(),
-    Matches(COST, { message: AMOUNT }),
-    Matches(/[1-9]/, { message: AMOUNT }),
-  )
+  @Limit(IsString(), Matches(COST, { message: AMOUNT }), Matches(/[1-9]/, { message: AMOUNT }))
   @Documented({
     description: 'USD, a decimal number above 0, as text. Only with a model that has prices.',
     pattern: COST.source,

@@ -56,7 +56,10 @@ const usageSchema = named(
     toolCalls: count.describe('Calls of tools that the model made.'),
     durationMs: count.describe('Running time only.'),
     cost: z
-      .strictObject({ amount: z.string().describe('A decimal number with two to six decimals.'), currency: z.literal('USD') })
+      .strictObject({
+        amount: z.string().describe('A decimal number with two to six decimals.'),
+        currency: z.literal('USD'),
+      })
       .nullable()
       .describe('Null until a model with prices has answered.'),
   }),
