@@ -93,8 +93,8 @@ const title = (operation: string, { by }: Rule) => (by === undefined ? operation
 const needsProject = ([operation, { thing }]: (typeof RULES)[number]) =>
   thing === 'project' || operation.includes('{projectId}');
 
-// Each sentence asks for all callers and places.
-jest.setTimeout(120_000);
+/** One sentence asks for all callers and places. */
+const ALL_CALLERS_MS = 120_000;
 
 describe('Roles, visibility and ownership (reference §3)', () => {
   let world: World;
@@ -148,6 +148,7 @@ describe('Roles, visibility and ownership (reference §3)', () => {
         expect((await walk(caller.client, list, 50)).sort()).toEqual(right.sort());
       }
     },
+    ALL_CALLERS_MS,
   );
 
   it.each(LISTS.filter(({ filteredBy }) => filteredBy !== undefined))(
@@ -161,6 +162,7 @@ describe('Roles, visibility and ownership (reference §3)', () => {
         }
       }
     },
+    ALL_CALLERS_MS,
   );
 
   it('is written once: no statement but that of visibility.ts compares the visibility of a project', () => {

@@ -9,6 +9,7 @@ import { authOf } from '../auth/auth.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { type EndpointContract, locationOf } from '../../platform/http/endpoint.js';
 import { EndpointExplorer, type Route } from '../../platform/http/endpoint-explorer.js';
+import { RequestTurns } from '../../platform/http/request-turns.js';
 import { canonicalPath, headerValues } from '../../platform/http/request.js';
 import { setUnitOfWork } from '../../platform/http/tx.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -33,6 +34,7 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
     private readonly idempotency: IdempotencyService,
     private readonly inFlight: InFlight,
     private readonly tracing: Tracing,
+    private readonly turns: RequestTurns,
   ) {
     super();
   }
@@ -61,9 +63,9 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
     const keyed = keyedRequest(contract, req);
     const answer =
       keyed === undefined
-        ? await this.commit(req, perform)
+        ? await this.commit(req, res, perform)
         : await this.inFlight.once(keyed, () =>
-            this.commit(req, (tx) => this.idempotency.once(tx, keyed, () => perform(tx))),
+            this.commit(req, res, (tx) => this.idempotency.once(tx, keyed, () => perform(tx))),
           );
     if (answer.replayed) res.setHeader('Idempotent-Replayed', 'true');
     if (answer.location !== null) res.setHeader('Location', answer.location);
@@ -71,8 +73,12 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
     return answer.body;
   }
 
-  /** One transaction around `work`; resolves after its commit. */
-  private commit(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
+  /** One transaction around `work`, in a turn of the workspace; resolves after its commit. */
+  private commit(req: Request, res: Response, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
+    return this.turns.write(req, res, () => this.transaction(req, work));
+  }
+
+  private transaction(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
     const span = this.tracing.begin('transaction', { parent: notesOf(req).span?.traceparent });
     const committed = this.transactions
       .open(async (tx) => {

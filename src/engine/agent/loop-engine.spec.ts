@@ -85,7 +85,7 @@ describe('the loop', () => {
     const told = jest.spyOn(Logger.prototype, 'error');
     const { outcome, events } = await bench.run(bench.input('Hi?'));
     expect(outcome).toMatchObject({ type: 'failed', code: 'sandbox_unavailable', retryable: true });
-    expect(told).toHaveBeenCalledWith(expect.stringContaining('ENOSPC'));
+    expect(told).toHaveBeenCalledWith(expect.objectContaining({ msg: expect.stringContaining('ENOSPC') as string }));
     told.mockRestore();
     expect([events, server?.requests]).toEqual([[], []]);
   });

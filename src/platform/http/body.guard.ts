@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { DiskSpace } from '../disk/disk-space.js';
 import { ApiError } from './api-error.js';
 import { EndpointExplorer, type Route } from './endpoint-explorer.js';
-import { invalid, parseJsonObject } from './json-body.js';
+import { invalid, type JsonObject, parseJsonObject } from './json-body.js';
 import { readBody } from './read-body.js';
 import { announcesBody } from './request.js';
 import { RequestTurns } from './request-turns.js';
@@ -30,12 +30,16 @@ export class BodyGuard implements CanActivate {
     const present = announcesBody(req);
     if (present) welcome(req, http.getResponse());
     const bytes = await received(route, req, present);
-    // Between the bytes and their meaning: a slow sender has no turn, and a long body is parsed in one.
-    if (route.takesTurn) await this.turns.begin(req, http.getResponse(), route.contract);
-    if (route.body === 'json') req.body = parseJsonObject(bytes);
+    // When the body is there: a slow sender has no turn. Writes take theirs with their transaction.
+    if (route.takesTurn && route.contract.transaction !== true) await this.turns.read(req, http.getResponse());
+    if (route.body === 'json') req.body = await this.parsed(req, bytes);
     else if (route.body === 'none') expectNothing(bytes);
     refuseQuery(route, req);
     return true;
+  }
+
+  private parsed(req: Request, bytes: Buffer): Promise<JsonObject> | JsonObject {
+    return bytes.length < LONG ? parseJsonObject(bytes) : this.turns.parse(req, () => parseJsonObject(bytes));
   }
 }
 
@@ -47,6 +51,8 @@ function welcome(req: Request, res: Response): void {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** Bytes of a body that is parsed in a turn. */
+const LONG = 16 * 1024;
 
 /** The body of a route that does not read it itself. */
 function received({ body }: Route, req: Request, present: boolean): Promise<Buffer> | Buffer {

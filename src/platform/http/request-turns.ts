@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.js';
-import { type EndpointContract, writes } from './endpoint.js';
 import { Turns } from './turns.js';
 
 /** Of the ten connections on which the transactions of requests run, a workspace has half. */
@@ -23,32 +22,58 @@ export function setTenant(req: Request, workspaceId: string): void {
 /**
  * How many requests of one workspace a process works on at once; the others wait, the one that waits longest is next. Without
  * it 400 requests of one workspace took all connections and the event loop, and another workspace's request waited 0.4 s, then
- * five seconds, and was 503 (docs/decisions/0045).
+ * five seconds, and was 503 (docs/decisions/0045). Each rejects with 503 when the turn does not come in time, which its own workspace
+ * alone can bring about.
  */
 @Injectable()
 export class RequestTurns {
   private readonly reading = new Turns(READS);
   private readonly writing = new Turns(WRITES);
+  private readonly parsing = new Turns(1);
 
-  /**
-   * Resolves when the request may go on. Its turn ends when its answer is given to the connection. Throws 503 when its turn does not
-   * come in time, which its own workspace alone can bring about.
-   */
-  async begin(req: Request, res: Response, contract: EndpointContract): Promise<void> {
+  /** Resolves when a read may go on. Its turn ends when its answer is given to the connection. */
+  async read(req: Request, res: Response): Promise<void> {
     const workspaceId = TENANTS.get(req);
     if (workspaceId === undefined) return;
-    // A caller's own keys are changed without a scope that writes.
-    const changes = contract.transaction === true || writes(contract);
-    const turns = changes ? this.writing : this.reading;
-    const end = await (turns.full(workspaceId) ? patiently(turns, workspaceId) : turns.take(workspaceId));
-    endWith(res, end);
-    // Nothing is done for a client that did not wait, and nobody reads this.
-    if (res.destroyed) throw new ApiError('invalid_body', 'The client left before its request had its turn.');
+    endWith(res, await taken(this.reading, workspaceId));
+    requireClient(res);
+  }
+
+  /**
+   * Carries out the transaction of a request in a turn. Around the transaction and not around the request: a duplicate that waits for
+   * the first of its key has no turn.
+   */
+  async write<T>(req: Request, res: Response, work: () => Promise<T>): Promise<T> {
+    const workspaceId = TENANTS.get(req);
+    if (workspaceId === undefined) return work();
+    const end = await taken(this.writing, workspaceId);
+    try {
+      requireClient(res);
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
+  /** Parses a body in a turn: of several long ones of a workspace one in each round of the event loop. */
+  async parse<T>(req: Request, parse: () => T): Promise<T> {
+    const end = await taken(this.parsing, TENANTS.get(req) ?? '');
+    try {
+      return parse();
+    } finally {
+      end();
+    }
   }
 }
 
+/** Nothing is done for a client that did not wait, and nobody reads this. */
+function requireClient(res: Response): void {
+  if (res.destroyed) throw new ApiError('invalid_body', 'The client left before its request had its turn.');
+}
+
 /** A body that waits is in memory, so none waits for ever. */
-async function patiently(turns: Turns, workspaceId: string): Promise<() => void> {
+async function taken(turns: Turns, workspaceId: string): Promise<() => void> {
+  if (!turns.full(workspaceId)) return turns.take(workspaceId);
   const signal = AbortSignal.timeout(PATIENCE_MS);
   return turns.take(workspaceId, signal).catch(() => {
     throw new ApiError('unavailable', 'Too many requests of this workspace are under way; send this one again.');
