@@ -13,21 +13,15 @@ import { ROOT, main, prepare } from './setup.mjs';
 
 const SUITES = [
   'e2e/approvals',
-  'e2e/approvals-life',
   'e2e/cancel',
   'e2e/idempotency',
   'e2e/idempotency-duplicates',
   'e2e/interactions',
   'e2e/jobs',
   'e2e/message-interrupt',
-  'e2e/message-steer',
-  'e2e/messages',
-  'e2e/projects',
   'e2e/rate-limit-addresses',
   'e2e/rate-limits',
   'e2e/recovery',
-  'e2e/task-changes',
-  'e2e/task-deletion',
   'e2e/tasks',
   'processes/approvals',
 ];
