@@ -57,7 +57,7 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
   ])(
     '%s names nothing that exists, and the database has not been asked for',
     async (variable, expected) => {
-      const said = await refusal({ [variable]: 'foo', DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' });
+      const said = await refusal({ [variable]: 'foo', ROLE: 'worker', DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' });
       expect(said).toBe(`${variable}: ${expected}`);
     },
     60_000,
