@@ -10,6 +10,7 @@ import type { Document } from '../harness/contract.js';
 import { connect, deliver, entries, github } from '../harness/hooks.js';
 import { ROOMY } from '../harness/limits.js';
 import { type Asked, belongings, CANARY, makeAsked, SHARED_KEY } from '../harness/neighbours.js';
+import { until } from '../harness/until.js';
 import { withQuery } from '../harness/pages.js';
 import { each, idFields, idNames, type Ids, nameOf, path, shape } from '../harness/probes.js';
 
@@ -189,7 +190,10 @@ describe('What another workspace has (reference §1, §3)', () => {
     expect(unknown.status).toBe(401);
     for (const id of theirs('connectionId')) {
       same(row, await to(id), unknown);
-      expect((await entries(world.service, { id })).at(-1)).toMatchObject({ verdict: 'bad_signature', payload: null });
+      // It is written down after the answer.
+      const noted = async () =>
+        (await entries(world.service, { id })).find(({ verdict }) => verdict === 'bad_signature');
+      expect(await until('it to be noted', noted)).toMatchObject({ payload: null });
     }
     expect((await to(own.id)).status).toBe(200);
   });

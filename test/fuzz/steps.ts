@@ -108,9 +108,13 @@ export function sequence(operations: Operations): fc.Arbitrary<Step[]> {
   return fc.oneof({ weight: 2, arbitrary: stray }, ...lives, dialogue(operations), attachment(operations));
 }
 
-/** A body for what a generated one seldom makes: of an automation's triggers exactly one is given, with what belongs to it. */
+/**
+ * A body for what a generated one seldom makes: of an automation's triggers exactly one is given, with what belongs to it; a key has scopes of
+ * the calling one.
+ */
 const BODIES: Record<string, object> = {
   'POST /v1/automations': { name: 'Yearly', content: 'A task.', cron: '0 0 1 1 *' },
+  'POST /v1/keys': { name: 'One more', scopes: ['tasks:read'] },
 };
 
 /** Made, used, deleted, used after that: for everything whose creation has a path below it. */
