@@ -43,6 +43,8 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   model: () => fc.constant('runbook'),
   cron: () => fc.constantFrom('0 0 1 1 *', '30 9 * * MON-FRI'),
   timezone: () => fc.constantFrom('UTC', 'Europe/Berlin'),
+  since: () => fc.constantFrom('2026-01-01', '2026-11-01T09:00:00Z'),
+  until: () => fc.constantFrom('2027-01-01', '2099-11-01T09:00:00.000+02:00'),
   integrationSlug: () => fc.constantFrom('github', 'webhook'),
   optionIds: () => fc.subarray(['a', 'b'], { minLength: 1 }),
   content: () =>
