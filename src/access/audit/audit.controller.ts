@@ -8,7 +8,8 @@ import { Auth } from '../auth/auth.decorator.js';
 import { Page } from '../auth/page.decorator.js';
 import { INSTALLATION } from './audit-entry.entity.js';
 import { AuditReader } from './audit-reader.js';
-import { ListAuditQuery, momentOf } from './audit.dto.js';
+import { ListAuditQuery } from './audit.dto.js';
+import { momentOf } from '../../platform/text/instant.js';
 import { AuditGuard } from './audit.guard.js';
 import { auditEntrySchema, auditEntryView } from './audit.view.js';
 

@@ -2,12 +2,7 @@ import { IsString, MaxLength, ValidateBy } from 'class-validator';
 import { Documented } from '../../platform/http/documented.js';
 import { OptionalNotNull } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
-import { instantOf } from '../../platform/text/instant.js';
-
-/** An ISO 8601 time with `Z` or an offset, or a date, which stands for its beginning in UTC; null for anything else. */
-export function momentOf(text: string): Date | null {
-  return instantOf(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
-}
+import { momentOf } from '../../platform/text/instant.js';
 
 const Moment =
   (description: string): PropertyDecorator =>

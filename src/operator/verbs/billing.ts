@@ -5,7 +5,7 @@ import type { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { type UsageWindow, usageWindowSchema } from '../../platform/config/plans.js';
 import { PLANS } from '../../platform/config/rate-limits.js';
 import { microsOf, usd } from '../../platform/money/usd.js';
-import { instantOf } from '../../platform/text/instant.js';
+import { momentOf } from '../../platform/text/instant.js';
 import { type AccountChange, BillingAccounts } from '../../resources/billing/billing-accounts.js';
 import type { BillingAccount } from '../../resources/billing/billing-provider.js';
 import { inWords, ofWorkspace, type Options, type Verb, verb, workspaceOf } from './verb.js';
@@ -91,7 +91,7 @@ function money(text: string): number {
 }
 
 function date(text: string): Date {
-  const instant = instantOf(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  const instant = momentOf(text);
   if (instant === null) throw new InvalidArgumentError('A date is expected, such as 2026-12-31.');
   return instant;
 }

@@ -1,6 +1,6 @@
 // The operator command (reference §16): its groups of verbs. A verb is thin: a service call.
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { VERSION } from '../../platform/config/version.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { audit } from './audit.js';
 import { automations } from './automations.js';
@@ -21,7 +21,7 @@ import { workspaces } from './workspaces.js';
 export function program(extensions: ExtensionSet): Command {
   const root = new Program(extensions)
     .description("Operates a Millwright service. In a checkout, 'millwright' is 'npm run --silent cli --'.")
-    .version(version(), '--version', 'print the version');
+    .version(VERSION, '--version', 'print the version');
   const group = (name: string, description: string) => root.command(name).description(description);
   const workspace = group('workspace', 'the tenants');
   workspaces(workspace);
@@ -33,14 +33,9 @@ export function program(extensions: ExtensionSet): Command {
   integrations(group('integration', 'connections to providers whose events start automations'));
   automations(group('automation', 'tasks that are made by a schedule or an event'));
   audit(group('audit', 'the log of who did what'));
-  backup(root, extensions, version());
+  backup(root, extensions, VERSION);
   doctor(root, extensions);
   completion(root);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;
-}
-
-function version(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -11,5 +11,13 @@ export function instantOf(text: string): Date | null {
   return exists && !Number.isNaN(instant.getTime()) && instant.getTime() < LATEST ? instant : null;
 }
 
+/** Whether a text has the form of a date, such as `2026-12-01`. */
+export const isDate = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text);
+
+/** As {@link instantOf}, and for a date its beginning in UTC. */
+export function momentOf(text: string): Date | null {
+  return instantOf(isDate(text) ? `${text}T00:00:00Z` : text);
+}
+
 /** Years have four digits. */
 const LATEST = Date.UTC(10_000, 0);

@@ -1,7 +1,7 @@
 import { IsIn, IsOptional, ValidateBy } from 'class-validator';
 import { Documented } from '../../platform/http/documented.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { instantOf } from '../../platform/text/instant.js';
+import { isDate, momentOf } from '../../platform/text/instant.js';
 
 export const GROUPINGS = ['day', 'model', 'project', 'automation', 'user'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -9,9 +9,8 @@ export type Grouping = (typeof GROUPINGS)[number];
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 366;
 const DEFAULT_DAYS = 30;
-const DAY = /^\d{4}-\d\d-\d\d$/;
 
-const isTime = (value: unknown): boolean => typeof value === 'string' && startOf(value) !== null;
+const isTime = (value: unknown): boolean => typeof value === 'string' && momentOf(value) !== null;
 
 /** A day, or a time with `Z` or an offset. */
 const Moment = (description: string): PropertyDecorator => {
@@ -44,7 +43,7 @@ export interface Period {
 /** The period of a query. Throws 400 `invalid_query` when it is longer than 366 days or ends before it begins. */
 export function periodOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: Date): Period {
   const end = to === undefined ? now : endOf(to);
-  const start = (from === undefined ? null : startOf(from)) ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
+  const start = (from === undefined ? null : momentOf(from)) ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
   if (start > end) {
     throw new ApiError('invalid_query', 'from must not lie after to, which is now when it is not given.', {
       param: 'from',
@@ -56,11 +55,7 @@ export function periodOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: Dat
   return { from: start, to: end };
 }
 
-function startOf(text: string): Date | null {
-  return instantOf(DAY.test(text) ? `${text}T00:00:00Z` : text);
-}
-
 function endOf(text: string): Date {
-  const start = startOf(text)?.getTime() ?? 0;
-  return new Date(DAY.test(text) ? start + DAY_MS : start);
+  const start = momentOf(text)?.getTime() ?? 0;
+  return new Date(isDate(text) ? start + DAY_MS : start);
 }
