@@ -8,7 +8,10 @@ const NAME = text('name');
 const NAMES = texts('names');
 const SETTLED_BELOW = raw('pg_snapshot_xmin(pg_current_snapshot())::text::bigint');
 
-/** Makes the handlers known. A new one begins behind what is committed. */
+/**
+ * Makes the handlers known. A new one begins behind what was committed before the oldest open transaction of the PostgreSQL server:
+ * it may get events that were committed while that one was open.
+ */
 export const REGISTER = sql`
 INSERT INTO event_handlers (name, xid, id) SELECT name, ${SETTLED_BELOW}, 0 FROM unnest(${NAMES}) AS n(name)
 ON CONFLICT (name) DO UPDATE SET seen_at = now()`.rows();
