@@ -15,10 +15,10 @@ import { redactor, secretsOf } from './platform/logging/redaction.js';
 import { TerminalLines } from './platform/logging/terminal.js';
 
 /**
- * Connections that the kernel keeps while the event loop is busy, or `net.core.somaxconn` where that is fewer. With Node's 511 a
+ * Connections that the kernel keeps while the event loop is busy, or `net.core.somaxconn` (4,096) where that is fewer. With Node's 511 a
  * flood of connections from one client made the others knock again after 1, 3, 7 and 15 seconds.
  */
-const BACKLOG = 4096;
+const BACKLOG = 65_535;
 
 let hide = redactor();
 

@@ -1,9 +1,9 @@
 // For the specs of the embedded PostgreSQL: folders, queries and processes that clean up after themselves.
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { removeReachable } from '../../src/platform/config/reachable.js';
+import { removeReachable, removeTree } from '../../src/platform/config/reachable.js';
 
 export const IS_ROOT = process.getuid?.() === 0;
 
@@ -27,7 +27,7 @@ export function temporaryDataDir(): { path: string; remove: () => void } {
   return {
     path,
     remove: () => {
-      rmSync(path, { recursive: true, force: true });
+      removeTree(path);
       removeReachable(path);
     },
   };

@@ -114,7 +114,7 @@ const HTTP_ATTACKS: Attack[] = [
       if (status !== 201) return;
       const { upload } = JSON.parse(body) as { upload: { id: string } };
       const id = await a.task('Nothing to do.', { attachments: [{ uploadId: upload.id }] });
-      const { files } = JSON.parse((await a.get(`/v1/tasks/${id}/files`)).body) as { files?: { id: string }[] };
+      const { files } = parsed<{ files?: { id: string }[] }>(await a.get(`/v1/tasks/${id}/files`));
       const path = `/v1/files/${files?.[0]?.id}/content`;
       const sockets = times(200, () => {
         const line = `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${a.secret}\r\n\r\n`;
@@ -129,8 +129,7 @@ const HTTP_ATTACKS: Attack[] = [
     what: 'the longest lists, their cursors, and cursors that nobody has given out, 400 at once',
     wave: async (a) => {
       await all(60, (n) => a.task(`Nothing to do, ${n}.`));
-      const { body } = await a.get('/v1/tasks?limit=3');
-      const { nextCursor = '' } = JSON.parse(body) as { nextCursor?: string };
+      const { nextCursor = '' } = parsed<{ nextCursor?: string }>(await a.get('/v1/tasks?limit=3'));
       const cursors = [nextCursor, `${nextCursor}A`, 'A'.repeat(8000), ''];
       const query = (n: number) => (n % 2 === 0 ? '' : `&cursor=${encodeURIComponent(cursors[(n >> 1) % 4] ?? '')}`);
       await all(400, (n) => a.get(`/v1/tasks?limit=100${query(n)}`));
@@ -161,6 +160,11 @@ const HTTP_ATTACKS: Attack[] = [
 ];
 
 export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...AUTOMATION_ATTACKS, ...SANDBOX_ATTACKS];
+
+/** The body of an answer; nothing of one that never came, because too many connections of its address were open. */
+function parsed<T>({ body }: { body: string }): Partial<T> {
+  return body === '' ? {} : (JSON.parse(body) as T);
+}
 
 /** A connection on which so much has been sent. */
 function hanging(url: string, text: string): Socket {

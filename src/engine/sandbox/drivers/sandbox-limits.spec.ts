@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeDrivers, type DriverName, missingGroups, SandboxBench } from '../../../../test/harness/sandboxes.js';
+import { canGiveWay } from '../launch/give-way.js';
 import { Output } from '../launch/output.js';
 
 const MIB = 1024 * 1024;
@@ -102,6 +103,15 @@ function limits(driver: DriverName): void {
     expect(`${active.join('\n')}\n${missing.join('\n')}`.match(/No control groups|Control groups in/g)).toHaveLength(1);
     expect(active.join('\n')).toContain('oom_score_adj 1000');
     expect(missing.join('\n')).not.toContain('oom_score_adj');
+  });
+
+  // A kernel that divides the processor by sessions, and no control group, which does it better.
+  const giving = missingGroups() !== null && canGiveWay() ? it : it.skip;
+  giving('processor: a command gives way to the service', async () => {
+    const { session } = await bench.open();
+    const asked = 'until grep "nice 5" /proc/self/autogroup; do sleep 0.05; done | cut -d" " -f2,3';
+    expect(await session.run(asked)).toMatchObject({ stdout: 'nice 5\n', killed: null });
+    expect((await bench.sandbox.check()).active.join('\n')).toContain('a third of the processor that the service gets');
   });
 
   // They need a group that this process may divide: elsewhere control-groups.spec.ts says why they are left out.

@@ -5,6 +5,7 @@ import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Heartbeat } from '../heartbeat.js';
 import type { ControlGroup, ControlGroups } from '../limits/control-groups.js';
+import { giveWay } from './give-way.js';
 import { Output } from './output.js';
 import type { Pipes } from './pipes.js';
 import { type RunResult, SandboxError } from '../sandbox.js';
@@ -160,6 +161,8 @@ export class Command {
     child.once('exit', () => this.resources.heartbeat.remove(beats));
     started.once('data', () => {
       this.started = true;
+      // Only now: bubblewrap makes a session of its own until then, which begins with the weight of a service.
+      if (this.options.group === null && this.first !== undefined) giveWay(this.first);
       // Asked to end before there was anything to end.
       if (this.killed !== undefined) this.killNow(child);
     });

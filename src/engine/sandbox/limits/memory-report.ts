@@ -1,9 +1,13 @@
+import { canGiveWay } from '../launch/give-way.js';
 import type { SandboxLimits } from '../sandbox.js';
 import type { ControlGroups } from './control-groups.js';
 
 /** `/tmp`, `/dev/shm` and the home inside are kept in memory, each up to this part of the limit. */
 export const TEMPORARY_FOLDERS = 3;
 export const TEMPORARY_PART = 1 / 4;
+
+const GIVES_WAY =
+  'A command with all its processes gets a third of the processor that the service gets (autogroup), but for sessions that it makes.';
 
 /**
  * How far the limits of memory, processes and processor reach on this machine, one sentence each.
@@ -25,6 +29,8 @@ export function memoryReport(
         `One command may hold ${limits.processes} times that and ${folders} in temporary folders; shared memory ` +
         '(memfd, shared mappings) has no limit but the memory of the machine.',
     );
+    if (canGiveWay()) active.push(GIVES_WAY);
+    else missing.push('Commands get as much of the processor as the service: each of their threads counts alike.');
   } else if (groups !== null) {
     const cpu = groups.cpu ? ' Commands get a third of the processor when the service wants all of it.' : '';
     active.push(
