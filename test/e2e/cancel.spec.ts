@@ -17,7 +17,7 @@ describe('Cancelling (reference §5)', () => {
 
   const service = useService(async () => {
     model = await ModelServer.start();
-    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '12' } });
   });
   beforeAll(async () => {
     member = await makeMember(service);
