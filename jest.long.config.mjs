@@ -11,7 +11,7 @@ const suite = (name) => ({
 export default {
   // They wait more than they compute, and each has several processes: three at a time use up the connections of the server.
   maxWorkers: 2,
-  testTimeout: 30_000,
+  testTimeout: 90_000,
   testSequencer: '<rootDir>/test/harness/longest-first.mjs',
   projects: ['e2e', 'processes', 'faults', 'walls', 'automations', 'fuzz'].map(suite),
 };

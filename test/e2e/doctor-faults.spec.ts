@@ -76,7 +76,7 @@ describe('doctor says ✖ for a real fault', () => {
       } finally {
         await postgres.stop();
       }
-    }, 60_000); // prettier-ignore
+    }, 120_000); // prettier-ignore
 
     it('that lets nothing be written', async () => {
       const db = await createDatabase();
@@ -185,7 +185,7 @@ describe('doctor says ✖ for a real fault', () => {
     const found = await findings([sandboxesCheck], { env: env(), config: { sandbox: { memoryBytes: 1 } } });
     const names = ['sandbox bubblewrap', 'sandbox namespaces'];
     for (const name of names) expect(line(found, name)).toMatchObject({ ...FAIL, detail: expect.stringContaining('does not work here') });
-  }, 60_000); // prettier-ignore
+  }, 120_000); // prettier-ignore
 
   it('of the clock: a service that lives in another hour', async () => {
     const ready = { status: 'ok', checks: { process: 'ok', database: 'ok', signals: 'ok', storage: 'ok' }, inForce: [], missing: [] };

@@ -50,7 +50,7 @@ describe('doctor on a service that is as it should be (reference §16)', () => {
     const db = { url: postgres.url, query: postgres.query.bind(postgres) as never, drop: () => Promise.resolve() };
     service = await bootWorker({ db, env: shared });
     env = { ...shared, PORT: new URL(service.url).port, DATA_DIR: service.app.get(DataDir).path };
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await service.close();
     await Promise.all([postgres.stop(), models.stop()]);
@@ -76,7 +76,7 @@ describe('doctor on a service that is as it should be (reference §16)', () => {
     ]);
     expect(found.some(({ name }) => name === 'in force')).toBe(true);
     expect(found.filter(({ name, status }) => name.startsWith('sandbox ') && status === 'ok')).not.toEqual([]);
-  }, 60_000); // prettier-ignore
+  }, 120_000); // prettier-ignore
 
   it('asks each model once, in a few words, and none with --no-models', async () => {
     const asked = models.requests.length;
@@ -97,7 +97,7 @@ describe('doctor on a service that is as it should be (reference §16)', () => {
     for (const one of text.split('\n')) expect(one).toMatch(/^[✔!✖] /);
     expect(process.exitCode ?? 0).toBe(0);
     expectNoSecret(text, env);
-  }, 60_000);
+  }, 120_000);
 
   it('removes what a killed trial of the sandbox has left', async () => {
     const left = join(env['DATA_DIR'] ?? '', `doctor.${hostname().replaceAll('.', '-')}.999999999.0`);
@@ -153,7 +153,7 @@ describeWithRedis('doctor and Redis', () => {
     expect(await look()).toMatchObject(FAIL);
     await redis.kill();
     expect(await look()).toMatchObject({ ...FAIL, detail: expect.stringContaining('ECONNREFUSED') });
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('doctor and the embedded database', () => {
@@ -197,7 +197,7 @@ describe('doctor and the embedded database', () => {
     } finally {
       folder.remove();
     }
-  }, 60_000); // prettier-ignore
+  }, 120_000); // prettier-ignore
 
   it('a secret.key that is gone while there are keys is ✖, one that others may read too', async () => {
     const folder = temporaryDataDir();

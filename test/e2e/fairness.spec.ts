@@ -97,7 +97,7 @@ const suite = (signals: () => Promise<Record<string, string>>) => () => {
     const late = await makeMember(bench.service);
     await bench.create(late, 'late ', 1);
     expect((await bench.next()).task).toBe('late 1');
-  }, 60_000);
+  }, 120_000);
 };
 
 describe('A busy workspace cannot starve the others (reference §5)', () => {

@@ -57,14 +57,14 @@ describe('The bodies of deliveries (reference §13)', () => {
     const more = await deliver<ErrorBody>(service, path, github(secret, { body: bodyOf(25 * MIB + 1) }));
     expect([more.status, more.body.error.code]).toEqual([413, 'too_large']);
     expect(more.body.error.message).toContain('25 MiB');
-  }, 60_000);
+  }, 120_000);
 
   it('of unknown length it is refused at the first byte that is too many', async () => {
     const sent = begin(connection.path, { 'Transfer-Encoding': 'chunked' });
     sent.write(Buffer.alloc(25 * MIB + 1));
     expect(await answer(sent)).toMatchObject({ status: 413, body: { error: { code: 'too_large' } } });
     sent.destroy();
-  }, 60_000);
+  }, 120_000);
 
   it('under an id that is none nothing is read; else the answer waits for the body', async () => {
     const known = begin(`/hooks/${uuidv7()}`, { 'Content-Length': 2 });
@@ -125,7 +125,7 @@ describe('The bodies of deliveries (reference §13)', () => {
     expect(held()).toBe(39 * MIB);
     for (const sent of slow) sent.destroy();
     await until('all of it to be forgotten', () => held() === 0);
-  }, 60_000);
+  }, 120_000);
 
   it('beyond 64 MiB in memory it is one of the connection that has the most', async () => {
     const many = uuidv7();
@@ -142,7 +142,7 @@ describe('The bodies of deliveries (reference §13)', () => {
     expect(held()).toBe(48 * MIB);
     for (const sent of parts) sent.destroy();
     await until('all of it to be forgotten', () => held() === 0);
-  }, 60_000);
+  }, 120_000);
 
   it('while 256 MiB of a connection wait for their runs one more is 503; others are taken', async () => {
     const owner = await makeMember(service);
@@ -160,7 +160,7 @@ describe('The bodies of deliveries (reference §13)', () => {
     expect((await deliver(service, connection.path, github(connection.secret))).status).toBe(200);
     await service.db.query('UPDATE hook_deliveries SET payload = NULL WHERE connection_id = $1', [id]);
     expect((await deliver(service, path, github(secret))).text).toBe('{"accepted":true}');
-  }, 60_000);
+  }, 120_000);
 
   it('twenty to one connection at once wait for their turn, and none is lost', async () => {
     const { path, secret, id } = connection;

@@ -24,7 +24,7 @@ describe('One process on the embedded database that is killed (reference §5)', 
     // Nobody waits for this lease: it would not run out in the time of the test.
     env = { DATA_DIR: folder.path, OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600', REDIS_URL: '' };
     service = await ServiceProcess.start(env);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await service.end();
     await model.server.stop();

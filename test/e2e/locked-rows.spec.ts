@@ -77,7 +77,7 @@ describe('While somebody has locked the rows of tasks', () => {
     holder = null;
     kept.request.answer({ text: 'Done.' });
     for (const one of [kept, ...locked]) await done(one);
-  }, 60_000);
+  }, 120_000);
 
   it('the run of a dead worker is recovered and claimed, though claims of others wait', async () => {
     await start({ ROLE: 'api' });
@@ -101,7 +101,7 @@ describe('While somebody has locked the rows of tasks', () => {
     // Taken from the dead one, recovered, claimed.
     expect(await run(id)).toMatchObject({ epoch: 4 });
     await other.close();
-  }, 60_000);
+  }, 120_000);
 
   it('a claim that the worker has given up is not carried out later, for nobody', async () => {
     await start({ WORKER_CONCURRENCY: '1' });

@@ -192,12 +192,12 @@ describe('The operator command (reference §16)', () => {
       expect(out.trim().split('\n')).toHaveLength(1);
       const { key } = JSON.parse(out) as { key: { secret: string } };
       expect((await new Client(service.url, key.secret).get('/v1/auth/context')).status).toBe(200);
-    }, 60_000);
+    }, 120_000);
     it('what cannot be done ends with 1 and says why on standard error', async () => {
       const { code, out, err } = await operator.spawn('key', 'list', '--workspace', 'nowhere', '--json');
       expect(err).toMatch(/^There is no workspace 'nowhere'.*\n$/);
       expect({ code, out }).toEqual({ code: 1, out: `${JSON.stringify({ error: { message: err.trim() } })}\n` });
-    }, 60_000);
+    }, 120_000);
     it('a wrong command line ends with 2, help and the version with 0', async () => {
       const wrong = [['nothing'], ['key', 'create', '--workspace', 'a', '--user', 'b', '--scopes', 'all:things']];
       const lines = [['--help'], ['--version'], ...wrong];
@@ -208,7 +208,7 @@ describe('The operator command (reference §16)', () => {
         expect(code).toBe(2);
         expect(err).toMatch(/error: /);
       }
-    }, 60_000);
+    }, 120_000);
   });
 });
 

@@ -123,7 +123,7 @@ describe('A line of the operator command (reference §16)', () => {
     } finally {
       silent.close();
     }
-  }, 60_000);
+  }, 120_000);
 
   it('that Ctrl-C ends leaves nothing half done, and ends with 130', async () => {
     const people = await holding(service.db, 'LOCK TABLE users');
@@ -138,7 +138,7 @@ describe('A line of the operator command (reference §16)', () => {
     });
     await people.release();
     expect((await operator().attempt('member', 'list', '--workspace', 'default', '--json')).out).toContain('"owner"');
-  }, 60_000);
+  }, 120_000);
 
   it('that Ctrl-C ends while the embedded database starts stops it, and the next one finds it in order', async () => {
     const folder = temporaryFolder();

@@ -35,7 +35,7 @@ describe.each([
       const last = await member.client.get(READ);
       const taken = granted.length + (last.status === 200 ? 1 : 0);
       expect(Number(last.headers.get(otherHeader))).toBe(WIDE.capacity - taken);
-    }, 60_000);
+    }, 120_000);
   }; // prettier-ignore
 
   describe('in memory', () => {

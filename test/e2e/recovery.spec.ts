@@ -120,7 +120,7 @@ describe('Recovery (reference §5)', () => {
     expect(said).toEqual(['Poison.', 'One.', 'Two.', 'Three.']);
     answerNow({ text: 'Better.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Better.' } });
-  }, 60_000);
+  }, 120_000);
 
   it('a finished step in between makes the count begin again', async () => {
     const id = await startHeld('Progress.');
@@ -137,7 +137,7 @@ describe('Recovery (reference §5)', () => {
     for (let lost = 1; lost <= 5; lost++) await lose(lost);
     answerNow({ text: 'Done.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 2 } });
-  }, 60_000);
+  }, 120_000);
 
   it('a recovered task is queued with statusReason recovered until another worker claims it', async () => {
     const id = await startHeld('Recover me.');
@@ -205,5 +205,5 @@ describe('A backlog that nobody rang for (reference §5)', () => {
     );
     await worker.close();
     await api.close();
-  }, 60_000);
+  }, 120_000);
 });

@@ -95,7 +95,7 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
       expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
     await release();
     expect((await rename(1)).status).toBe(200);
-  }, 60_000);
+  }, 120_000);
 
   it('reads that stand still leave connections to the reads of others', async () => {
     holder = await holding(service.db, 'LOCK TABLE automations IN ACCESS EXCLUSIVE MODE');

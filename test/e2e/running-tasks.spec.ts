@@ -194,7 +194,7 @@ describe('The cap holds across worker processes (reference §5)', () => {
     };
     api = await bootApp({ db, env: shared, config: ROOMY });
     env = { ...shared, ROLE: 'worker' };
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     for (const worker of workers) await worker.end();
     await api.close();

@@ -96,7 +96,7 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
       redis.thaw();
       files.remove();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 // Of two places one is kept for workspaces that have no running task.
@@ -123,7 +123,7 @@ function workers(places: number): void {
     // Nothing but signals brings work to this one.
     const intervals = other.app.get(SchedulerRegistry, { strict: false });
     for (const name of intervals.getIntervals()) intervals.deleteInterval(name);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await other.close();
     await full.close();
@@ -134,7 +134,7 @@ function workers(places: number): void {
   it('a task whose signal comes to that one is brought to the other', async () => {
     // Bull takes turns.
     for (let n = 0; n < 6; n++) expect(await runTask(client, 'Brought.')).toMatchObject({ status: 'completed' });
-  }, 60_000);
+  }, 120_000);
 }
 
 describe('Without Redis work is signalled through PostgreSQL', () => {
@@ -172,7 +172,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     expect(await worker.end()).toBe(0);
     await api.close();
     files.remove();
-  }, 60_000);
+  }, 120_000);
 
   it('what else is sent on the channel is ignored by every process, and the next cancel still arrives', async () => {
     const files = temporaryFolder();
@@ -196,5 +196,5 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     expect(await worker.end()).toBe(0);
     await api.close();
     files.remove();
-  }, 60_000);
+  }, 120_000);
 });

@@ -95,7 +95,7 @@ describe('What a workspace stores is counted (reference §14)', () => {
     expect(drift).toEqual([]);
     expect((await counted(who))?.stored).toBeGreaterThan(0);
     expect((await counted(who))?.workdirs).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 
   it('a database of before has its counters filled from its rows', async () => {
     const before = await createDatabase();

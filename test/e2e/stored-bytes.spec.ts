@@ -109,7 +109,7 @@ describe('Stored bytes (reference §7, §14)', () => {
       const result = await lastResult(call('grow', {}));
       expect(result).toMatchObject({ status: 'error', error: expect.stringMatching(/at most 1048576 bytes/) });
       expect(await storedFiles(service)).toEqual(before);
-    }, 15_000);
+    }, 120_000);
   });
 
   describe('storageBytes of the plan', () => {

@@ -214,7 +214,7 @@ describe('A task that is deleted while its worker is dead (reference §5)', () =
       await model.stop();
       folder.remove();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('The workdirs of deleted tasks (reference §5)', () => {

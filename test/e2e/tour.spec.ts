@@ -58,5 +58,5 @@ function installed(...programs: string[]): boolean {
     expect(lines).toEqual(expect.arrayContaining(['runbook', 'awaiting_input', '  "question": "Which order?",']));
     // The answer is taken, the file is sorted, and the next turn is cancelled.
     expect(lines.slice(-5)).toEqual([expect.any(String), 'a', 'b', 'queued', 'cancelled']);
-  }, 60_000);
+  }, 120_000);
 });

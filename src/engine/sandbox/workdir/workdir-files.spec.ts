@@ -215,7 +215,7 @@ describe('Files of a workdir', () => {
       expect(readdirSync(outside)).toEqual(['f']);
       expect(seen).not.toContain('untouched');
       expect(seen).toEqual(expect.arrayContaining(sides));
-    }, 60_000);
+    }, 120_000);
 
     it('are not followed when a folder is exchanged for one in the middle of it', async () => {
       const outside = join(bench.dataDir.path, 'race');
@@ -239,7 +239,7 @@ describe('Files of a workdir', () => {
       expect(seen).not.toContain('LEAK');
       // Both sides of the race were met, else it has shown nothing.
       expect(seen).toEqual(expect.arrayContaining(sides));
-    }, 60_000);
+    }, 120_000);
 
     it('hard ones are refused: what they show may be somebody else’s', async () => {
       await task.session.run('echo x > a; ln a b');

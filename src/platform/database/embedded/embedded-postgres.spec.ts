@@ -208,7 +208,7 @@ describe('the embedded PostgreSQL', () => {
     await server.stop();
     renameSync(away, data);
     await (await started(EmbeddedPostgres.start(options))).stop();
-  }, 60_000);
+  }, 120_000);
 
   it('does not begin an empty database when the password of the present one is missing', async () => {
     const path = join(dir.path, 'postgres.password');
