@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
@@ -17,7 +18,12 @@ describe('Round trips to the database', () => {
   const service = useService(async () => {
     db = await createDatabase();
     trips = await countRoundTrips(db.url);
-    return bootApp({ db: { ...db, url: trips.url } });
+    const booted = await bootApp({ db: { ...db, url: trips.url } });
+    // Chores have transactions of their own on the connections of requests, every few seconds.
+    const chores = booted.app.get(ChoreRunner);
+    chores.onModuleDestroy();
+    await chores.beforeApplicationShutdown();
+    return booted;
   });
   beforeAll(async () => {
     member = await makeMember(service);
