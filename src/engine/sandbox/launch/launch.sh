@@ -40,6 +40,7 @@ for _ in {1..5000}; do
 done
 read -r -d '' children <"/proc/$sandbox/task/$sandbox/children"
 kill -KILL -- "-$sandbox" $children
-# The first wait may only tell that it has stopped.
-while [ -d "/proc/$sandbox" ]; do wait "$sandbox"; done
+# The first wait may only tell that it has stopped. After that bash may miss its end, and a wait that returns at once would go
+# round for ever: one did so for two hours. What has ended and is not waited for (Z) has ended.
+while read -r _ _ state _ <"/proc/$sandbox/stat" && [ "$state" != Z ]; do wait "$sandbox"; done
 kill -KILL $$
