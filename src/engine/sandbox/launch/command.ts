@@ -161,10 +161,7 @@ export class Command {
     child.once('exit', () => this.resources.heartbeat.remove(beats));
     started.once('data', () => {
       this.started = true;
-      // Only now: bubblewrap makes a session of its own until then, which begins with the weight of a service.
-      if (this.options.group === null && this.first !== undefined) giveWay(this.first);
-      // Asked to end before there was anything to end.
-      if (this.killed !== undefined) this.killNow(child);
+      this.heard(child);
     });
     let text = '';
     life.on('data', (chunk: Buffer) => {
@@ -174,10 +171,18 @@ export class Command {
       const pid = /pid"?:? *(\d+)\D/.exec(text)?.[1];
       if (pid === undefined) return;
       this.first = Number(pid);
-      if (this.killed !== undefined) this.killNow(child);
+      this.heard(child);
     });
     if (this.killed !== undefined) this.killNow(child);
     life.once('end', () => void this.afterLife(child));
+  }
+
+  /** It has started, or its first process is known: one comes on another pipe than the other, in whatever order. */
+  private heard(child: ChildProcess): void {
+    // Not before it has started: until then bubblewrap makes a session of its own, which begins with the weight of a service.
+    if (this.started && this.first !== undefined && this.options.group === null) giveWay(this.first);
+    // Asked to end before there was anything to end.
+    if (this.killed !== undefined) this.killNow(child);
   }
 
   private async afterLife(child: ChildProcess): Promise<void> {

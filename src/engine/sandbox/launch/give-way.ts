@@ -15,8 +15,9 @@ export function canGiveWay(): boolean {
 }
 
 /**
- * The session of a process gets a third of the processor that a session of the service gets while both want it. All processes of the
- * session share it: twelve commands with 120 busy processes left the service 1 % before, and answers waited for 24 s.
+ * The session of a process gets a third of the processor that a session of the service gets while both want it; all processes of the
+ * session share it. Before, each command weighed as much as the service: under attack the median read of another workspace took
+ * 89 ms, and 41 to 52 ms with this.
  */
 export function giveWay(pid: number): void {
   try {
