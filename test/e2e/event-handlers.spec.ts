@@ -94,16 +94,12 @@ describe('Handlers of events (reference §17)', () => {
 
   /** A transaction of another database that began earlier holds up where a new handler begins: the server has one order for all. */
   const settled = () =>
-    until(
-      'a log that is settled',
-      async () => {
-        const [row] = await db.query<{ settled: boolean }>(
-          `SELECT max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS settled FROM workspace_events`,
-        );
-        return row?.settled;
-      },
-      { within: 30_000 },
-    );
+    until('a log that is settled', async () => {
+      const [row] = await db.query<{ settled: boolean }>(
+        `SELECT max(xid) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS settled FROM workspace_events`,
+      );
+      return row?.settled;
+    });
 
   it('get the events of their types, each once, in the order of the log; a new one begins behind what was', async () => {
     const before = await boot();
