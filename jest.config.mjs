@@ -4,12 +4,17 @@ import { availableParallelism } from 'node:os';
 // `dist/`, because Jest loads a TypeScript one as CommonJS; so `npm test` builds first.
 export const common = {
   // Not the checkout as a whole: Jest would walk through a data folder in it.
-  roots: ['<rootDir>/src', '<rootDir>/test'],
+  roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/packages/sdk/src', '<rootDir>/packages/cli/src'],
   extensionsToTreatAsEsm: ['.ts'],
   // By its own name the package is what was built; a test is about the sources.
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^millwright$': '<rootDir>/src/index.ts' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^millwright$': '<rootDir>/src/index.ts',
+    '^@millwright/(sdk|cli)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@millwright/sdk/node$': '<rootDir>/packages/sdk/src/node.ts',
+  },
   transform: {
-    '^.+\\.ts$': [
+    '^.+\\.(ts|mjs)$': [
       '@swc/jest',
       {
         swcrc: false,
@@ -20,11 +25,14 @@ export const common = {
           transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
           keepClassNames: true,
         },
-        module: { type: 'es6' },
+        // An import of a package is its namespace, as Node gives it: one-realm-runtime.mjs.
+        module: { noInterop: true, ignoreDynamic: true },
       },
     ],
   },
-  testEnvironment: 'node',
+  // Packages are loaded once for all files of a worker: docs/decisions/0065.
+  testEnvironment: '<rootDir>/test/harness/jest/one-realm-environment.mjs',
+  runtime: '<rootDir>/test/harness/jest/one-realm-runtime.mjs',
 };
 
 export const onPostgres = {
@@ -33,16 +41,17 @@ export const onPostgres = {
 };
 
 export default {
-  // Memory grows by about 26 MB a test file under ESM Jest; recycle the worker before it matters.
+  // A file leaves next to nothing behind. A worker that has become large all the same ends, and its next file loads all packages again.
   workerIdleMemoryLimit: '400MB',
   // Jest's own choice is one less than there are cores. The suites wait for others: two on two cores left a quarter of them idle.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   testTimeout: 90_000,
+  testSequencer: '<rootDir>/test/harness/longest-first.mjs',
   projects: [
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/src/**/*.spec.ts'],
+      testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/packages/*/src/**/*.spec.ts'],
       testPathIgnorePatterns: ['/node_modules/', '<rootDir>/src/extensions/'],
     },
     {
@@ -51,7 +60,7 @@ export default {
       // Those of an enterprise team's extension boot the service too.
       testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/src/extensions/**/*.spec.ts'],
       // They take minutes: jest.long.config.mjs.
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(processes|faults|walls|automations|fuzz)/'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(processes|faults|walls|automations|fuzz|console)/'],
       ...onPostgres,
     },
   ],

@@ -6,6 +6,9 @@ const suite = (name) => ({
   ...onPostgres,
   displayName: name,
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
+  ...(['processes', 'faults'].includes(name) && {
+    setupFilesAfterEnv: ['<rootDir>/test/harness/told-at-the-end.ts'],
+  }),
 });
 
 export default {
@@ -13,5 +16,5 @@ export default {
   maxWorkers: 2,
   testTimeout: 90_000,
   testSequencer: '<rootDir>/test/harness/longest-first.mjs',
-  projects: ['e2e', 'processes', 'faults', 'walls', 'automations', 'fuzz'].map(suite),
+  projects: ['e2e', 'processes', 'faults', 'walls', 'automations', 'fuzz', 'console'].map(suite),
 };

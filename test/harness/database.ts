@@ -8,21 +8,30 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** What must hold of a database before it goes; for the setup of a suite. */
+export const beforeDrop: ((db: Pick<TestDatabase, 'query'>) => Promise<void>)[] = [];
+
 export async function createDatabase(): Promise<TestDatabase> {
   const admin = setting('MILLWRIGHT_TEST_ADMIN_URL');
   const name = `mw_${process.pid}_${randomBytes(5).toString('hex')}`;
-  await once(admin, `CREATE DATABASE ${name} TEMPLATE ${setting('MILLWRIGHT_TEST_TEMPLATE')} STRATEGY wal_log`);
+  const from = `${setting('MILLWRIGHT_TEST_TEMPLATE')} STRATEGY ${process.env['MILLWRIGHT_TEST_STRATEGY'] ?? 'wal_log'}`;
+  await once(admin, `CREATE DATABASE ${name} TEMPLATE ${from}`);
   const url = new URL(admin);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 2, idleTimeoutMillis: 1000 });
   pool.on('error', () => undefined);
+  const query = async <T extends pg.QueryResultRow>(sql: string, parameters?: unknown[]) =>
+    (await pool.query<T>(sql, parameters)).rows;
   return {
     url: url.href,
-    query: async <T extends pg.QueryResultRow>(sql: string, parameters?: unknown[]) =>
-      (await pool.query<T>(sql, parameters)).rows,
+    query,
     drop: async () => {
-      await pool.end();
-      await once(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      try {
+        for (const check of beforeDrop) await check({ query });
+      } finally {
+        await pool.end();
+        await once(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      }
     },
   };
 }

@@ -3,6 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { query } from './embedded.js';
 import type { TestDatabase } from './database.js';
 
+/** For the superuser: a restore fails when the rows are loaded and the first foreign key is put back. */
+export const FAILS_AT_THE_END = `
+CREATE FUNCTION broken() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF to_regclass('workspaces') IS NOT NULL THEN
+  IF EXISTS (SELECT FROM workspaces) THEN RAISE EXCEPTION 'no space left'; END IF; END IF; END $$;
+CREATE EVENT TRIGGER broken ON ddl_command_end WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION broken()`;
+
 export interface NewDatabase extends TestDatabase {
   /** As the superuser. */
   adminUrl: string;
