@@ -7,6 +7,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { rgPath } from '@vscode/ripgrep';
+import { Arrival, streamsOf } from '../../src/engine/sandbox/launch/arrival.js';
+import { Output } from '../../src/engine/sandbox/launch/output.js';
 import {
   type RunOptions,
   type RunResult,
@@ -20,6 +22,8 @@ import {
 export class FolderSandbox extends Sandbox {
   /** The workdir of the one task of a test. */
   readonly folder = mkdtempSync(join(tmpdir(), 'folder-sandbox-'));
+  /** What tools see as /tmp. Commands have the one of the machine, but for /tmp/output. */
+  readonly tmp = mkdtempSync(join(tmpdir(), 'folder-sandbox-tmp-'));
   /** Commands in the order in which they were started. */
   readonly commands: string[] = [];
   opened = 0;
@@ -38,7 +42,7 @@ export class FolderSandbox extends Sandbox {
   }
 
   remove(): Promise<void> {
-    rmSync(this.folder, { recursive: true, force: true });
+    for (const folder of [this.folder, this.tmp]) rmSync(folder, { recursive: true, force: true });
     return Promise.resolve();
   }
 }
@@ -85,29 +89,47 @@ class FolderSession extends SandboxSession {
   }
 
   private inside(path: string): string {
-    const target = resolve(this.sandbox.folder, path.replace(/^\/workdir(\/|$)/, './'));
-    if (!relative(this.sandbox.folder, target).startsWith('..')) return target;
+    const { folder, tmp } = this.sandbox;
+    const inTmp = path.startsWith('/tmp/');
+    const root = inTmp ? tmp : folder;
+    const target = resolve(root, path.replace(/^\/(workdir|tmp)(\/|$)/, './'));
+    if (!relative(root, target).startsWith('..')) return target;
     throw new SandboxFileError('outside', `${path} is outside of the workdir.`);
   }
 
   private async spawn(command: string, options: RunOptions): Promise<RunResult> {
     this.signal.throwIfAborted();
-    const child = spawn('sh', ['-c', command], {
+    const child = spawn('sh', ['-c', command.replaceAll('/tmp/output', join(this.sandbox.tmp, 'output'))], {
       cwd: options.cwd === undefined ? this.sandbox.folder : this.inside(options.cwd),
       env: { PATH: `${dirname(rgPath)}:/usr/local/bin:/usr/bin:/bin`, ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
+    const { stdin } = options;
+    child.stdin.on('error', () => undefined);
+    if (stdin instanceof Readable) stdin.pipe(child.stdin);
+    else child.stdin.end(stdin);
     let killed: RunResult['killed'] = null;
     const kill = () => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL');
     const limit = setTimeout(() => ((killed = 'timeout'), kill()), (options.timeoutSeconds ?? 60) * 1000);
     this.signal.addEventListener('abort', kill, { once: true });
     try {
       const ended = new Promise<number>((done) => child.on('close', (code) => done(code ?? 137)));
-      const [stdout, stderr, exitCode] = await Promise.all([buffer(child.stdout), buffer(child.stderr), ended]);
+      const outputs = [new Output(options.keep), new Output(options.keep)] as const;
+      const arrival = new Arrival();
+      const collect = (stream: Readable, which: 0 | 1) =>
+        stream.on('data', (chunk: Buffer) => {
+          outputs[which].add(chunk);
+          arrival.note(which, outputs[which].bytes);
+          options.onOutput?.(which, chunk);
+        });
+      collect(child.stdout, 0);
+      collect(child.stderr, 1);
+      const exitCode = await ended;
       this.signal.throwIfAborted();
-      const out = { stdout: stdout.toString(), stderr: stderr.toString(), truncated: false };
-      return { ...out, exitCode: killed === null ? exitCode : 124, killed };
+      const [stdout, stderr] = outputs;
+      const out = { stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.left + stderr.left > 0 };
+      return { ...out, exitCode: killed === null ? exitCode : 124, killed, ...streamsOf(arrival, outputs) };
     } finally {
       clearTimeout(limit);
       this.signal.removeEventListener('abort', kill);

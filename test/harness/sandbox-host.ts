@@ -1,5 +1,7 @@
 // The sandboxes of a service that runs as another user than the test; the test asks for them by messages (sandboxes.ts).
 import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
+import type { ConfigFile } from '../../src/platform/config/config-file.js';
 import type { RunOptions } from '../../src/engine/sandbox/sandbox.js';
 import { type DriverName, type Opened, SandboxBench } from './sandboxes.js';
 
@@ -10,7 +12,9 @@ export interface Asked {
 }
 export type Said = { id: number; value: unknown } | { id: number; error: string };
 
-const bench = new SandboxBench(process.argv[2] as DriverName);
+Logger.overrideLogger(['error', 'fatal']);
+const [, , driver, config = '{}'] = process.argv;
+const bench = new SandboxBench(driver as DriverName, JSON.parse(config) as ConfigFile['sandbox']);
 const opened = new Map<string, Opened>();
 const session = (taskId: string) => {
   const one = opened.get(taskId);

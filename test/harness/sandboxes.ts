@@ -12,6 +12,8 @@ import { Heartbeat } from '../../src/engine/sandbox/heartbeat.js';
 import { findProgram, isRoot } from '../../src/engine/sandbox/host.js';
 import type { LocalSandbox } from '../../src/engine/sandbox/drivers/local-sandbox.js';
 import { ControlGroups } from '../../src/engine/sandbox/limits/control-groups.js';
+import { NetworkProxy } from '../../src/engine/sandbox/network/network-proxy.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { NamespacesSandbox } from '../../src/engine/sandbox/drivers/namespaces.sandbox.js';
 import { NoSandbox } from '../../src/engine/sandbox/drivers/none.sandbox.js';
 import type {
@@ -38,18 +40,21 @@ export class SandboxBench {
   readonly dataDir: DataDir;
   readonly sandbox: LocalSandbox;
   readonly space: DiskSpace;
+  readonly proxy: NetworkProxy;
   private readonly opened = new Map<SandboxSession, string>();
 
   constructor(driver: DriverName, limits: ConfigFile['sandbox'] = {}, variables: Record<string, string> = {}) {
     const env = new Env(readEnv({ NODE_ENV: 'test', ...variables }).variables, { sandbox: limits }, new Map());
     this.dataDir = new DataDir(env);
     this.space = new DiskSpace(env, this.dataDir);
-    this.sandbox = new DRIVERS[driver](env, this.dataDir, new Heartbeat(env), this.space);
+    this.proxy = new NetworkProxy(env, new Metrics());
+    this.sandbox = new DRIVERS[driver](env, this.dataDir, new Heartbeat(env), this.space, this.proxy);
   }
 
-  async open(taskId: string = randomUUID()): Promise<Opened> {
+  /** With the network that its limits allow. */
+  async open(taskId: string = randomUUID(), network = true): Promise<Opened> {
     const controller = new AbortController();
-    const session = await this.sandbox.open({ taskId, signal: controller.signal });
+    const session = await this.sandbox.open({ taskId, network, signal: controller.signal });
     this.opened.set(session, taskId);
     const abort = (reason?: Error) => controller.abort(reason);
     return { session, taskId, abort, workdir: join(this.dataDir.path, 'workdirs', taskId) };
@@ -59,6 +64,7 @@ export class SandboxBench {
     for (const session of this.opened.keys()) await session.close();
     for (const taskId of new Set(this.opened.values())) await this.sandbox.remove(taskId);
     await this.sandbox.onApplicationShutdown();
+    await this.proxy.onApplicationShutdown();
     this.dataDir.remove();
   }
 }
@@ -108,8 +114,8 @@ export interface Installation {
 }
 
 /** In this process when its user is the one that is asked for, else in one of its own. */
-export function startAs({ driver, user }: Way): Promise<Installation> {
-  return user === currentUser() ? Promise.resolve(inThisProcess(driver)) : inAnother(driver);
+export function startAs({ driver, user }: Way, config: ConfigFile['sandbox'] = {}): Promise<Installation> {
+  return user === currentUser() ? Promise.resolve(inThisProcess(driver, config)) : inAnother(driver, config);
 }
 
 const currentUser = (): User => (isRoot() ? 'root' : 'an ordinary user');
@@ -129,8 +135,8 @@ function whyNot(user: User): string | null {
   return namespace.status === 0 ? null : `nobody cannot make a user namespace (${namespace.stderr.trim()}).`;
 }
 
-function inThisProcess(driver: DriverName): Installation {
-  const bench = new SandboxBench(driver);
+function inThisProcess(driver: DriverName, config: ConfigFile['sandbox']): Installation {
+  const bench = new SandboxBench(driver, config);
   return {
     path: bench.dataDir.path,
     check: () => bench.sandbox.check(),
@@ -147,8 +153,8 @@ function inThisProcess(driver: DriverName): Installation {
   };
 }
 
-async function inAnother(driver: DriverName): Promise<Installation> {
-  const child = fork(fileURLToPath(new URL('sandbox-host.ts', import.meta.url)), [driver], {
+async function inAnother(driver: DriverName, config: ConfigFile['sandbox']): Promise<Installation> {
+  const child = fork(fileURLToPath(new URL('sandbox-host.ts', import.meta.url)), [driver, JSON.stringify(config)], {
     ...NOBODY,
     execArgv: ['--import', HOOKS.href],
   });
@@ -190,6 +196,12 @@ function asking(child: ChildProcess) {
       child.send({ id, call, words } satisfies Asked);
     });
 }
+
+/** A command that prints what there is inside: mounts, rights, devices, sockets, descriptors, files, variables, processes. */
+export const SURVEY = `awk '{ print "mount", $5, $6 }' /proc/self/mountinfo | sort; grep -E '^(Cap|NoNewPrivs|Seccomp:|Uid|Gid|Groups|Shd)' /proc/self/status
+  tail -n +3 /proc/net/dev | cut -d: -f1; tail -n +2 /proc/net/unix | grep -v '/opt/millwright/network$' | wc -l; ls /proc/self/fd
+  find / '(' -path /usr -o -path /proc ')' -prune -o -printf '%p %y %m %U\\n' 2>/dev/null
+  env | cut -d= -f1 | sort; cat /proc/[0-9]*/comm`;
 
 /** For tests that it does not leak. */
 export function putIntoEnvironment(name: string, value: string): void {

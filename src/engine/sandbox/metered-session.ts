@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Metrics } from '../../platform/metrics/metrics.js';
-import { type OpenedFile, type RunOptions, type RunResult, SandboxSession } from './sandbox.js';
+import { type OpenedFile, type RunOptions, type RunResult, SandboxSession, type WriteOptions } from './sandbox.js';
 
 /** A session of any driver, with its commands counted. */
 export class MeteredSession extends SandboxSession {
@@ -26,8 +26,8 @@ export class MeteredSession extends SandboxSession {
     return this.session.readFile(path);
   }
 
-  writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
-    return this.session.writeFile(path, content);
+  writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void> {
+    return this.session.writeFile(path, content, options);
   }
 
   override get workdirBytes(): number | null {

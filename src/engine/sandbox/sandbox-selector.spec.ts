@@ -1,3 +1,4 @@
+import { COMMAND_VARIABLES } from './drivers/root-folder.js';
 import { Logger, type Provider } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { ConfigModule } from '../../platform/config/config.module.js';
@@ -100,8 +101,14 @@ describe('The choice of the sandbox', () => {
     );
     expect(exitCode).toBe(4);
     expect(stdout.split('\n').filter(Boolean)).toEqual(
-      ['0', 'HOME', 'LANG', 'MILLWRIGHT_SANDBOX', 'PATH', 'PWD', 'SHLVL', 'TERM', '_'].sort(),
+      [
+        ...['0', 'HOME', 'MILLWRIGHT_SANDBOX', 'PATH', 'PWD', 'SHLVL', 'TMPDIR', '_'],
+        ...Object.keys(COMMAND_VARIABLES),
+      ].sort(),
     );
+    // Its own, and not those of the host.
+    const own = await session.run('touch ~/a "$TMPDIR/b"; cd /; ls ~ "$TMPDIR" | grep -v :; [ "$TMPDIR" != /tmp ]');
+    expect(own).toMatchObject({ exitCode: 0, stdout: 'a\n\nb\n' });
     expect((await session.run(`ps ax | grep -c "[s]leep ${mark}"; rg --version | head -c 7`)).stdout).toBe(
       '0\nripgrep',
     );

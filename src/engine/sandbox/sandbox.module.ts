@@ -2,12 +2,13 @@
 import { Module } from '@nestjs/common';
 import { BubblewrapSandbox } from './drivers/bubblewrap.sandbox.js';
 import { Heartbeat } from './heartbeat.js';
+import { NetworkProxy } from './network/network-proxy.js';
 import { NamespacesSandbox } from './drivers/namespaces.sandbox.js';
 import { NoSandbox } from './drivers/none.sandbox.js';
 import { SandboxSelector } from './sandbox-selector.js';
 
 @Module({
-  providers: [Heartbeat, BubblewrapSandbox, NamespacesSandbox, NoSandbox, SandboxSelector],
-  exports: [Heartbeat, SandboxSelector],
+  providers: [Heartbeat, NetworkProxy, BubblewrapSandbox, NamespacesSandbox, NoSandbox, SandboxSelector],
+  exports: [Heartbeat, NetworkProxy, SandboxSelector],
 })
 export class SandboxModule {}

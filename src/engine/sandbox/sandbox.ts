@@ -23,6 +23,8 @@ export interface SandboxOpenOptions {
   taskId: string;
   /** Shown at `/project/<name>`, read-only, for as long as the session is open. */
   project?: SharedFile[];
+  /** Whether its commands may have the network that the operator allows; default not. */
+  network?: boolean;
   /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
   reservation?: SandboxReservation | null;
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
@@ -30,22 +32,46 @@ export interface SandboxOpenOptions {
 }
 
 export interface RunOptions {
-  /** Extra environment of the command, for example `ANSWER`. The rest of the environment is empty but for PATH, HOME, LANG, TERM. */
+  /** Extra environment of the command, for example `ANSWER`, beside what every command has (`COMMAND_VARIABLES`, PATH, HOME). */
   env?: Record<string, string>;
   /** Bytes for standard input; without it standard input is empty. */
   stdin?: Readable | string | Buffer;
   /** Wall-clock limit in seconds, at most the configured one, which is the default. */
   timeoutSeconds?: number;
-  /** Directory inside `/workdir` to run in; default `/workdir`. */
+  /** Directory to run in, inside `/workdir`, `/tmp` or the home; default `/workdir`. */
   cwd?: string;
+  /** Whether it has the network of the session ({@link SandboxOpenOptions.network}); default not. */
+  network?: boolean;
+  /** Bytes of each stream that the result has: of the beginning, and of the end. Default 64 KiB each. */
+  keep?: { first: number; last: number };
+  /** Receives what comes of each stream, as it comes, within the output limit: 0 is standard output, 1 standard error. */
+  onOutput?: (stream: 0 | 1, chunk: Buffer) => void;
+}
+
+export interface WriteOptions {
+  /**
+   * True: no link is followed. One on the way is refused as `outside`, one in the place of the file is replaced. For what the service
+   * writes by itself: the agent, which knows the path beforehand, could have made it lead to a file of its own.
+   */
+  noLinks?: boolean;
+}
+
+/** How the lines of two streams lie in time, for who shows them as one text. */
+export interface StreamOrder {
+  /** Lengths of turns in lines, alternately of stdout and stderr. What is not named comes behind: the rest of stdout, then of stderr. */
+  turns?: number[];
+  /** The line of stdout, and that of stderr, from 0, that says how many bytes were left out there; null: none were. */
+  gaps?: [number | null, number | null];
 }
 
 export interface RunResult {
   /** Exit code of the command; 128 + signal number when a signal ended it; 124 after the wall-clock limit. */
   exitCode: number;
-  /** First and last 64 KiB of the stream, UTF-8 with replacement characters, without NUL. */
+  /** Beginning and end of the stream ({@link RunOptions.keep}), UTF-8 with replacement characters, without NUL. */
   stdout: string;
   stderr: string;
+  /** How the two lie in time; absent when not known. */
+  streams?: StreamOrder;
   /** Some output was left out, or the command was killed at the output limit. */
   truncated: boolean;
   /** Why the sandbox ended the command, null when it ended by itself. */
@@ -71,13 +97,13 @@ export abstract class SandboxSession {
    */
   abstract run(command: string, options?: RunOptions): Promise<RunResult>;
   /**
-   * Opens a regular file for reading. `path` is relative to `/workdir`, or absolute below it or below `/project`.
+   * Opens a regular file for reading. `path` is relative to `/workdir`, or absolute below it, `/tmp`, the home (also `~`) or `/project`.
    * Rejects with {@link SandboxFileError} when it is absent, not a regular file or outside; never follows a link out.
    */
   abstract readFile(path: string): Promise<OpenedFile>;
   /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
-  abstract writeFile(path: string, content: string | Buffer | Readable): Promise<void>;
-  /** What the workdir had when it was last measured; null when it was not. */
+  abstract writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void>;
+  /** What the workdir had, with `/tmp` and home, when it was last measured; null when it was not. */
   get workdirBytes(): number | null {
     return null;
   }
@@ -97,10 +123,14 @@ export interface SandboxReport {
   active: string[];
   /** What this driver cannot do on this machine, one sentence each. */
   missing: string[];
+  /** Names of programs that a model may want to know of, as far as commands find them. Absent: not looked for. */
+  programs?: string[];
+  /** Hosts that a session with a network reaches, as the operator wrote them (reference §16). Absent: none. */
+  hosts?: readonly string[];
 }
 
 /**
- * A way to run commands apart from the host. Contract (reference §15): no network, none of the service's environment,
+ * A way to run commands apart from the host. Contract (reference §15): no network but what the operator allows, none of the service's environment,
  * no inherited descriptor, nothing of the host but a read-only system; limits of time, memory, processes, disk and
  * output; the whole process tree ends with the command, with the session, and with the worker, however that ends.
  *
@@ -118,11 +148,11 @@ export abstract class Sandbox {
     return Promise.resolve(null);
   }
   abstract open(options: SandboxOpenOptions): Promise<SandboxSession>;
-  /** Measures a task's workdir. 0 when there is none; null: not known here. */
+  /** Measures a task's workdir, with its `/tmp` and home. 0 when there is none; null: not known here. */
   workdirBytes(_taskId: string): Promise<number | null> {
     return Promise.resolve(null);
   }
-  /** Removes a task's workdir. Succeeds when there is none. */
+  /** Removes a task's workdir, with its `/tmp` and home. Succeeds when there is none. */
   abstract remove(taskId: string): Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 import { statfsSync } from 'node:fs';
-import { readFile, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { stat, statfs } from 'node:fs/promises';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataDir } from '../config/data-dir.js';
 import { Env } from '../config/env.js';
 import type { Facts } from '../config/safeguards.js';
+import { ownFolders } from './own-folders.js';
 import { storageFull } from './storage-full.js';
 
 /** How old an answer may be, in milliseconds. One look takes 0.1 ms. */
@@ -16,10 +16,6 @@ const NEAR = 1024 ** 3;
 const LOOKS_PER_SEARCH = 40;
 const MOST = 1024 ** 3;
 const SHARE = 0.05;
-/** What may lie on another file system than DATA_DIR, by a mount or a link. */
-const FOLDERS = ['files', 'workdirs', 'postgres'];
-/** Where they lie when another user could not reach DATA_DIR (docs/operating.md). */
-const LOCATIONS = ['postgres.location', 'sandbox.location'];
 
 /**
  * `low`: below the reserve, nothing new is taken in and no command may make its workdir larger. `critical`: below half of it,
@@ -132,10 +128,7 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
 
   /** One folder of each file system. */
   private async search(): Promise<string[]> {
-    const { path } = this.dataDir;
-    const recorded = LOCATIONS.map((name) => readFile(join(path, name), 'utf8').catch(() => ''));
-    const elsewhere = (await Promise.all(recorded)).map((text) => text.trim()).filter((text) => text !== '');
-    const all = [path, ...FOLDERS.map((name) => join(path, name)), ...elsewhere];
+    const all = await ownFolders(this.dataDir.path);
     const devices = await Promise.all(all.map((folder) => stat(folder).then(({ dev }) => dev, () => null))); // prettier-ignore
     return all.filter((_, n) => devices[n] !== null && devices.indexOf(devices[n] ?? null) === n);
   }

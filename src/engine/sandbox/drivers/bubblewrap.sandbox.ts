@@ -6,8 +6,10 @@ import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { needProgram } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
+import { WAY_OUT } from '../network/inside.js';
+import { NetworkProxy } from '../network/network-proxy.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { TEMPORARY_PART } from '../limits/memory-report.js';
+import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import { EMPTY, HIDDEN, HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { seccompFilter, seccompReport } from './seccomp.js';
@@ -24,8 +26,8 @@ export class BubblewrapSandbox extends LocalSandbox {
   private version = '';
   private readonly filter = seccompFilter();
 
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace) {
-    super(env, dataDir, heartbeat, space);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace, proxy: NetworkProxy) {
+    super(env, dataDir, heartbeat, space, proxy);
   }
 
   protected async prepare(): Promise<void> {
@@ -39,22 +41,25 @@ export class BubblewrapSandbox extends LocalSandbox {
   }
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
-    const size = String(Math.round(this.limits.memoryBytes * TEMPORARY_PART));
+    const { workdir, tmp, home } = spec.folders;
+    const size = String(Math.round(this.limits.memoryBytes * SHARED_MEMORY_PART));
     const shown = root.shown.flatMap(({ source, target }) => ['--ro-bind', source, target]);
     const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
-    const temporary = (mode: string, path: string) => ['--perms', mode, '--size', size, '--tmpfs', path];
+    const wayOut = spec.wayOut === null ? [] : ['--ro-bind', spec.wayOut, WAY_OUT];
     return [
       this.bwrap,
       ...FLAGS.split(' '),
       ...(this.filter === null ? [] : ['--seccomp', '6']),
-      ...['--ro-bind', root.path, '/', ...shown, '--dev', '/dev', ...temporary('1777', '/dev/shm')],
+      ...['--ro-bind', root.path, '/', ...shown, '--dev', '/dev'],
+      ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm'],
       ...project,
+      ...wayOut,
       ...['--remount-ro', '/dev', '--proc', '/proc'],
       ...HIDDEN.flatMap((path) => ['--ro-bind', root.path + EMPTY, path]),
       // Nothing in /proc is for a command to write; else an ordinary user's one could lower its oom_score_adj.
-      ...['--remount-ro', '/proc', ...temporary('1777', '/tmp'), ...temporary('0700', HOME)],
-      // The last one, and nothing below it: bubblewrap before 0.12 follows links there (CVE-2026-87766).
-      ...['--bind', spec.workdir, '/workdir', '--'],
+      ...['--remount-ro', '/proc'],
+      // The last ones, and nothing below them: bubblewrap before 0.12 follows links there (CVE-2026-87766).
+      ...['--bind', tmp, '/tmp', '--bind', home, HOME, '--bind', workdir, '/workdir', '--'],
       ...spec.init,
     ];
   }
@@ -70,7 +75,7 @@ export class BubblewrapSandbox extends LocalSandbox {
     missing.push(...seccomp.missing);
     if (older(this.version, [0, 12])) {
       missing.push(
-        `bubblewrap ${this.version} is older than 0.12 (CVE-2026-87766; we mount nothing below the workdir).`,
+        `bubblewrap ${this.version} is older than 0.12 (CVE-2026-87766; we mount nothing below what a task can write to).`,
       );
     }
     return { driver: 'bubblewrap', active, missing };

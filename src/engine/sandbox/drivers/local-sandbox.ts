@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
-import { descriptorLimit } from '../../../platform/config/descriptors.js';
 import type { DataDir } from '../../../platform/config/data-dir.js';
-import { ConfigurationError, type Env } from '../../../platform/config/env.js';
+import type { Env } from '../../../platform/config/env.js';
 import type { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
 import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
@@ -13,17 +11,16 @@ import type { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
 import { ControlGroups } from '../limits/control-groups.js';
 import { memoryReport } from '../limits/memory-report.js';
+import { needOpenFiles, prlimit } from '../limits/process-limits.js';
 import { LocalSession } from './local-session.js';
+import type { NetworkProxy } from '../network/network-proxy.js';
+import { networkReport, PROXY_PORT, withForwarder } from '../network/inside.js';
 import { Pipes } from '../launch/pipes.js';
-import { bytesOf } from '../workdir/disk-watch.js';
 import { ProjectFolders } from '../workdir/project-folders.js';
-import { HOME, prepareRoot, type RootFolder } from './root-folder.js';
+import { COMMAND_VARIABLES, HOME, prepareRoot, type RootFolder } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
 import { FIRST_UID, UserId } from '../workdir/user-ids.js';
-import { Workdirs } from '../workdir/workdirs.js';
-
-/** Files that each process of a command may have open. No process may have more than the one that starts it. */
-const OPEN_FILES = 4096;
+import { type TaskFolders, Workdirs } from '../workdir/workdirs.js';
 
 /** What is ready after boot. */
 export interface Prepared {
@@ -38,9 +35,11 @@ export interface Prepared {
 
 /** One launch as the driver sees it. */
 export interface LaunchSpec {
-  workdir: string;
+  folders: TaskFolders;
   /** Folder that is shown read-only at `/project`, outside of the workdir. */
   project: string | null;
+  /** Socket that is shown at {@link WAY_OUT}; null: none is. */
+  wayOut: string | null;
   /** The program that is started first inside, and its arguments. */
   init: string[];
 }
@@ -55,6 +54,7 @@ export abstract class LocalSandbox extends Sandbox {
   private readonly launchScript = script('launch');
   private readonly initScript = script('init');
   private readonly enterScript = script('enter');
+  private readonly forwardScript = script('forward');
   private preparing: Promise<Prepared> | undefined;
 
   constructor(
@@ -62,6 +62,7 @@ export abstract class LocalSandbox extends Sandbox {
     private readonly dataDir: DataDir,
     private readonly heartbeat: Heartbeat,
     private readonly space: DiskSpace,
+    private readonly proxy: NetworkProxy,
   ) {
     super();
     this.limits = sandboxLimitsOf(env.file);
@@ -72,15 +73,15 @@ export abstract class LocalSandbox extends Sandbox {
   /** Looks for the driver's own programs; throws {@link SandboxError} when one is missing. Called before the first command. */
   protected abstract prepare(prepared: Prepared): Promise<void>;
   protected abstract report(probed: Map<string, string>): SandboxReport;
-  /** Where the workdir is found inside. */
-  protected inside(_workdir: string): string {
-    return '/workdir';
+  /** Where the folders of a task are found inside. */
+  protected inside(_folders: TaskFolders): TaskFolders {
+    return { workdir: '/workdir', tmp: '/tmp', home: HOME };
   }
   protected sweep(): LaunchResources['sweep'] {
     return undefined;
   }
-  protected environment({ root }: Prepared, _project: string | null): Record<string, string> {
-    return { PATH: root.searchPath, HOME, LANG: 'C.UTF-8', TERM: 'dumb' };
+  protected environment({ root }: Prepared, _folders: TaskFolders, _project: string | null): Record<string, string> {
+    return { PATH: root.searchPath, HOME, ...COMMAND_VARIABLES };
   }
   /** What the driver's program finds on descriptor 6. */
   protected file(_spec: LaunchSpec, _prepared: Prepared): Buffer {
@@ -91,9 +92,10 @@ export abstract class LocalSandbox extends Sandbox {
     const { base, root, workdirs, groups } = await this.ready();
     const taskId = randomUUID();
     const controller = new AbortController();
-    const session = await this.open({ taskId, signal: controller.signal });
+    const session = await this.open({ taskId, network: true, signal: controller.signal });
     try {
-      const probe = session.run(script('probe'), { timeoutSeconds: 30, env: { UNGUARDED: this.guards ? '' : '1' } });
+      const env = { UNGUARDED: this.guards ? '' : '1', WAY_OUT: this.hosts.length > 0 ? String(PROXY_PORT) : '' };
+      const probe = session.run(script('probe'), { timeoutSeconds: 30, network: true, env });
       const { exitCode, stdout, stderr } = await probe.catch(asSandboxError);
       if (exitCode !== 0) throw new SandboxError(`A command in it ended with ${exitCode}: ${stderr.trim()}`);
       const probed = new Map(stdout.split('\n').map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']));
@@ -104,10 +106,20 @@ export abstract class LocalSandbox extends Sandbox {
       const missing = absent.map((name) => `${name} does not run inside.`);
       const active =
         base === this.dataDir.path ? [] : ['Workdirs lie outside of DATA_DIR, which is closed to their users.'];
+      const network = networkReport(this.hosts, probed.get('network') === 'yes');
       return {
         driver: report.driver,
-        active: [...report.active, ...active, ...memory.active, WATCHED_DISK],
-        missing: [...report.missing, ...memory.missing, ...root.missing, ...missing, ...workdirs.missing],
+        programs: probed.get('programs')?.split(' ').filter(Boolean) ?? [],
+        hosts: this.hosts,
+        active: [...report.active, ...active, ...network.active, ...memory.active, WATCHED_DISK],
+        missing: [
+          ...report.missing,
+          ...network.missing,
+          ...memory.missing,
+          ...root.missing,
+          ...missing,
+          ...workdirs.missing,
+        ],
       };
     } finally {
       await session.close();
@@ -127,17 +139,19 @@ export abstract class LocalSandbox extends Sandbox {
     // The caller gives its reservation back itself, for a run may open its session a second time.
     const own = reservation instanceof UserId ? null : await prepared.workdirs.reserve(taskId);
     const user = reservation instanceof UserId ? reservation : own;
-    const { workdir, project } = await this.layOut(options, user, prepared).catch((error: unknown) => {
+    const { folders, project } = await this.layOut(options, user, prepared).catch((error: unknown) => {
       own?.release();
       throw error;
     });
-    const at = { workdir, project, user };
+    const at = { folders, project, user };
     const launch = (command: string[], how: LaunchOptions) => this.launchCommand(command, { ...how, ...at }, prepared);
     return new LocalSession({
-      workdir,
-      inside: this.inside(workdir),
+      folders,
+      inside: this.inside(folders),
       project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
       user,
+      wayOut:
+        options.network === true && this.hosts.length > 0 ? () => this.proxy.open(prepared.base, taskId, user) : null,
       release: () => own?.release(),
       limits: this.limits,
       space: this.space,
@@ -147,15 +161,14 @@ export abstract class LocalSandbox extends Sandbox {
       },
       resources: prepared.resources,
       shell: prepared.root.shell,
-      environment: this.environment(prepared, project),
+      environment: this.environment(prepared, folders, project),
       launch,
       signal,
     });
   }
 
   override async workdirBytes(taskId: string): Promise<number> {
-    const path = (await this.ready()).workdirs.path(taskId);
-    return existsSync(path) ? bytesOf(path) : 0;
+    return (await this.ready()).workdirs.bytes(taskId);
   }
 
   async remove(taskId: string): Promise<void> {
@@ -171,14 +184,19 @@ export abstract class LocalSandbox extends Sandbox {
     prepared?.workdirs.close();
   }
 
+  /** What sessions may reach, where this keeps them from everything else. */
+  private get hosts(): readonly string[] {
+    return this.guards ? this.proxy.hosts : [];
+  }
+
   private async layOut(
     { taskId, project: files = [], signal }: SandboxOpenOptions,
     user: UserId | null,
     { workdirs, projects }: Prepared,
-  ): Promise<{ workdir: string; project: string | null }> {
-    const workdir = await workdirs.make(taskId, user);
+  ): Promise<{ folders: TaskFolders; project: string | null }> {
+    const folders = await workdirs.make(taskId, user);
     const project = files.length === 0 ? null : await projects.make(taskId, files, user?.uid ?? null, signal);
-    return { workdir, project };
+    return { folders, project };
   }
 
   private ready(): Promise<Prepared> {
@@ -217,11 +235,13 @@ export abstract class LocalSandbox extends Sandbox {
     const { firstSilenceSeconds, silenceSeconds } = prepared.resources.heartbeat;
     const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
     const shell = needProgram('bash', 'bash');
-    const init = ['/bin/sh', '-c', this.initScript, 'init', at.cwd, ...command];
+    const inside = at.wayOut === null ? command : withForwarder(this.forwardScript, prepared.root.node, command);
+    const init = ['/bin/sh', '-c', this.initScript, 'init', at.cwd, ...inside];
     const spec: LaunchSpec = {
-      workdir: at.workdir,
+      folders: at.folders,
       project: at.project,
-      init: [...this.prlimit(at.fileBytes), ...init],
+      wayOut: at.wayOut,
+      init: [...prlimit(this.limits, at.fileBytes), ...init],
     };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
@@ -233,32 +253,6 @@ export abstract class LocalSandbox extends Sandbox {
       file: this.file(spec, prepared),
     };
   }
-
-  private prlimit(fileBytes: number): string[] {
-    const { memoryBytes, processes, wallClockSeconds } = this.limits;
-    return [
-      needProgram('prlimit', 'util-linux'),
-      `--nproc=${processes}`,
-      // Not the address space: V8 and WebAssembly reserve far more of it than they use.
-      `--data=${memoryBytes}`,
-      `--fsize=${fileBytes}`,
-      `--nofile=${OPEN_FILES}`,
-      '--core=0',
-      // Per process, and only for the case that nothing else ends it.
-      `--cpu=${wallClockSeconds * availableParallelism()}`,
-      '--',
-    ];
-  }
-}
-
-/** Throws {@link ConfigurationError}: no driver can do without, so that the advice about sandboxes would mislead. */
-function needOpenFiles(): void {
-  const limit = descriptorLimit();
-  if (limit >= OPEN_FILES) return;
-  throw new ConfigurationError(
-    `nofile: a hard limit of at least ${OPEN_FILES} is expected where tasks run. The system lets this process open ${limit} files ` +
-      `(the hard limit of nofile), and each process of a command may open ${OPEN_FILES}. Raise nofile (ulimit -Hn, LimitNOFILE=, --ulimit nofile=).`,
-  );
 }
 
 /** At the trial a command that is cut off is a sandbox that does not work. */
@@ -269,7 +263,7 @@ function asSandboxError(error: unknown): never {
 
 /** What is known of a launch before the driver is asked. */
 interface LaunchContext extends LaunchOptions {
-  workdir: string;
+  folders: TaskFolders;
   project: string | null;
   user: UserId | null;
 }

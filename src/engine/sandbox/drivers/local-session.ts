@@ -12,24 +12,29 @@ import {
   SandboxFileError,
   type SandboxLimits,
   SandboxSession,
+  type WriteOptions,
 } from '../sandbox.js';
+import type { WayOut } from '../network/network-proxy.js';
+import { NETWORK_VARIABLES } from '../network/inside.js';
 import { PROJECT } from './root-folder.js';
 import type { UserId } from '../workdir/user-ids.js';
 import { WorkdirFiles } from '../workdir/workdir-files.js';
-import { insideWorkdir } from '../workdir/workdirs.js';
+import { isWithin, type TaskFolders } from '../workdir/workdirs.js';
 
 interface SessionParts {
-  /** The workdir as the host names it, and as it is named inside. */
-  workdir: string;
-  inside: string;
+  /** The task's folders as the host names them, and as they are named inside. */
+  folders: TaskFolders;
+  inside: TaskFolders;
   /** The folder of the project's files as the host names it; it goes with the session. */
   project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
+  /** Makes the way out; null: there is none. */
+  wayOut: (() => Promise<WayOut>) | null;
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
   limits: SandboxLimits;
   space: DiskSpace;
-  /** Deletes what is in the workdir. */
+  /** Deletes what is in them. */
   empty: () => Promise<void>;
   resources: LaunchResources;
   shell: string[];
@@ -52,16 +57,26 @@ export class LocalSession extends SandboxSession {
   private readonly files: WorkdirFiles;
   private readonly projectFiles: WorkdirFiles | null;
   private readonly disk: DiskWatch;
+  private wayOut: Promise<WayOut> | undefined;
   private closed = false;
   private readonly abort = () => this.killAll('ended');
 
   constructor(private readonly parts: SessionParts) {
     super();
-    const { workdir, inside, project, user, limits, space, empty, signal } = parts;
-    this.files = new WorkdirFiles(workdir, inside, user?.uid ?? null, limits.diskBytes);
-    this.projectFiles = project === null ? null : new WorkdirFiles(project.path, PROJECT, null, 0);
+    const { folders, inside, project, user, limits, space, empty, signal } = parts;
+    const { workdir, tmp, home } = folders;
+    this.files = new WorkdirFiles(
+      [
+        { path: workdir, inside: inside.workdir },
+        { path: tmp, inside: inside.tmp },
+        { path: home, inside: inside.home },
+      ],
+      user?.uid ?? null,
+      limits.diskBytes,
+    );
+    this.projectFiles = project === null ? null : new WorkdirFiles([{ path: project.path, inside: PROJECT }], null, 0);
     this.disk = new DiskWatch({
-      workdir,
+      folders: [workdir, tmp, home],
       limitBytes: limits.diskBytes,
       space,
       running: () => [...this.running.keys()].flatMap(({ tree }) => tree ?? []),
@@ -73,16 +88,21 @@ export class LocalSession extends SandboxSession {
 
   async run(command: string, options: RunOptions = {}): Promise<RunResult> {
     this.assertOpen();
-    const { inside, limits, shell, resources } = this.parts;
-    const cwd = insideWorkdir(options.cwd ?? inside, inside);
-    const wrong = cwd === null ? 'cwd has to be inside of the workdir' : refusal(command, options.env);
+    const { limits, shell, resources } = this.parts;
+    const cwd = this.absolute(options.cwd ?? '.');
+    const wrong = this.mayBegin(cwd) ? refusal(command, options.env) : 'cwd has to be inside of the workdir, /tmp or ~';
     if (wrong !== null)
       return { exitCode: CANNOT_RUN, stdout: '', stderr: `${wrong}\n`, truncated: false, killed: null };
     const full = await this.disk.room();
+    // What is made behind the end of the session nobody would end.
+    this.assertOpen();
+    const wayOut =
+      options.network === true && this.parts.wayOut !== null ? await this.openWay(this.parts.wayOut) : null;
     this.assertOpen();
     const mark = randomBytes(16).toString('hex');
     const environment = Object.entries({
       ...this.parts.environment,
+      ...(wayOut !== null && NETWORK_VARIABLES),
       ...options.env,
       ...(resources.sweep && { [MARK]: mark }),
     });
@@ -93,13 +113,16 @@ export class LocalSession extends SandboxSession {
     const group = resources.groups?.make() ?? null;
     const running = new Command(resources, {
       ...this.parts.launch(words, {
-        cwd: cwd ?? inside,
+        cwd,
         group,
+        wayOut: wayOut?.path ?? null,
         fileBytes: full === null ? limits.diskBytes : 0,
       }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
+      keep: options.keep,
+      onOutput: options.onOutput,
       mark,
       group,
     });
@@ -108,17 +131,17 @@ export class LocalSession extends SandboxSession {
 
   readFile(path: string): Promise<OpenedFile> {
     this.assertOpen();
-    const inProject = insideWorkdir(posix.resolve(this.parts.inside, path), PROJECT) !== null;
-    return (inProject ? (this.projectFiles ?? this.files) : this.files).read(path);
+    const inProject = isWithin(this.absolute(path), PROJECT);
+    return (inProject ? (this.projectFiles ?? this.files) : this.files).read(this.atHome(path));
   }
 
-  async writeFile(path: string, content: string | Buffer | Readable): Promise<void> {
+  async writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void> {
     this.assertOpen();
     const full = await this.disk.room();
     this.assertOpen();
     // An empty one in the place of a large one makes room.
     if (full !== null && content !== '') throw new SandboxFileError('too_large', `${full}. Delete files first.`);
-    return this.files.write(path, content);
+    return this.files.write(this.atHome(path), content, options);
   }
 
   override get workdirBytes(): number | null {
@@ -130,9 +153,33 @@ export class LocalSession extends SandboxSession {
     this.killAll('ended');
     await Promise.allSettled(this.running.values());
     this.parts.signal.removeEventListener('abort', this.abort);
+    await (await this.wayOut?.catch(() => undefined))?.close();
     await this.disk.idle();
     await this.removeProject();
     this.parts.release();
+  }
+
+  /** One for all commands of the session, made when the first one wants it, and again when it was lost. */
+  private async openWay(open: () => Promise<WayOut>): Promise<WayOut> {
+    const made = (this.wayOut ??= open());
+    const forget = () => {
+      if (this.wayOut === made) this.wayOut = undefined;
+    };
+    made.then(async ({ lost }) => (await lost) && forget(), forget);
+    return await made;
+  }
+
+  /** With `~` as a shell has it. A file of that name is `./~`. */
+  private atHome(path: string): string {
+    return isWithin(path, '~') ? this.parts.inside.home + path.slice(1) : path;
+  }
+
+  private absolute(path: string): string {
+    return posix.resolve(this.parts.inside.workdir, this.atHome(path));
+  }
+
+  private mayBegin(folder: string): boolean {
+    return Object.values(this.parts.inside).some((one: string) => isWithin(folder, one));
   }
 
   private async removeProject(): Promise<void> {

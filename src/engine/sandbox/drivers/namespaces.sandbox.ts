@@ -4,8 +4,10 @@ import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
 import { Heartbeat } from '../heartbeat.js';
+import { WAY_OUT } from '../network/inside.js';
+import { NetworkProxy } from '../network/network-proxy.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
-import { TEMPORARY_PART } from '../limits/memory-report.js';
+import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import { DEVICES, EMPTY, HIDDEN, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { MOUNT, seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
@@ -22,8 +24,8 @@ export class NamespacesSandbox extends LocalSandbox {
   private noExec = false;
   private mountNumber = '';
 
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace) {
-    super(env, dataDir, heartbeat, space);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace, proxy: NetworkProxy) {
+    super(env, dataDir, heartbeat, space, proxy);
   }
 
   protected async prepare({ base }: Prepared): Promise<void> {
@@ -54,21 +56,23 @@ export class NamespacesSandbox extends LocalSandbox {
     return { driver: 'namespaces', active: [...active, ...seccomp.active], missing };
   }
 
-  /** fstab(5) lines in the order in which they are mounted; nothing comes after the workdir. */
+  /** fstab(5) lines in the order in which they are mounted; nothing comes after the task's own folders. */
   private mounts(spec: LaunchSpec, root: string, shown: { source: string; target: string }[]): string {
     const ours = this.noExec ? ',noexec' : '';
-    const temporary = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes * TEMPORARY_PART)},nr_inodes=100k`;
+    const { workdir, tmp, home } = spec.folders;
+    const shared = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes * SHARED_MEMORY_PART)},nr_inodes=100k`;
     const lines = [
       [root, root, 'none', `bind,ro,nosuid,nodev${ours}`],
       ...shown.map(({ source, target }) => [source, root + target, 'none', 'bind,ro,nosuid,nodev']),
       ...DEVICES.map((name) => [`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind,nosuid']),
       ['proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'],
       ...HIDDEN.map((path) => [root + EMPTY, root + path, 'none', `bind,ro,nosuid,nodev${ours}`]),
-      ['tmpfs', `${root}/tmp`, 'tmpfs', `${temporary},mode=1777`],
-      ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${temporary},mode=1777`],
-      ['tmpfs', `${root}${HOME}`, 'tmpfs', `${temporary},mode=0700`],
+      ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${shared},mode=1777`],
       ...(spec.project === null ? [] : [[spec.project, root + PROJECT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
-      [spec.workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],
+      ...(spec.wayOut === null ? [] : [[spec.wayOut, root + WAY_OUT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
+      [tmp, `${root}/tmp`, 'none', `bind,nosuid,nodev${ours}`],
+      [home, root + HOME, 'none', `bind,nosuid,nodev${ours}`],
+      [workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],
     ];
     return lines.map((words) => `${words.map(escaped).join(' ')} 0 0\n`).join('');
   }

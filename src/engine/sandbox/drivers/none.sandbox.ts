@@ -7,30 +7,37 @@ import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type LaunchResources, MARK } from '../launch/command.js';
 import { Heartbeat } from '../heartbeat.js';
+import { NetworkProxy } from '../network/network-proxy.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
+import { COMMAND_VARIABLES } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
+import type { TaskFolders } from '../workdir/workdirs.js';
 
 /** No sandbox: plain processes of the host, with limits, an empty environment and an end. Only by explicit choice. */
 @Plugin(Sandbox, 'none')
 export class NoSandbox extends LocalSandbox {
   protected override readonly guards = false;
 
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace) {
-    super(env, dataDir, heartbeat, space);
+  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace, proxy: NetworkProxy) {
+    super(env, dataDir, heartbeat, space, proxy);
   }
 
   protected async prepare(): Promise<void> {}
 
-  protected override inside(workdir: string): string {
-    return workdir;
+  protected override inside(folders: TaskFolders): TaskFolders {
+    return folders;
   }
 
-  protected override environment({ root }: Prepared, project: string | null): Record<string, string> {
+  protected override environment(
+    { root }: Prepared,
+    { tmp, home }: TaskFolders,
+    project: string | null,
+  ): Record<string, string> {
     const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)$/.test(source));
     const path = [...shown.map((source) => dirname(source)), root.searchPath].join(':');
-    // Nothing can be shown at a path of the host's own: commands find the folder by a name.
+    // Nothing can be shown at a path of the host's own: commands find the folders by names.
     const found = project === null ? {} : { PROJECT_DIR: project };
-    return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TERM: 'dumb', ...found };
+    return { PATH: path, HOME: home, TMPDIR: tmp, ...COMMAND_VARIABLES, ...found };
   }
 
   protected command(spec: LaunchSpec): string[] {

@@ -16,13 +16,14 @@ export interface Shown {
 }
 
 /** Node as the service runs it. Nothing but its binary and npm: a prefix like `~/.local` has much else in it. */
-export function nodePrograms(): { shown: Shown[]; path: string } {
+export function nodePrograms(): { shown: Shown[]; path: string; node: string } {
   const node = realpathSync(process.execPath);
-  if (node.startsWith('/usr/')) return { shown: [], path: dirname(node) };
-  const shown = [{ source: node, target: '/opt/node/bin/node' }];
+  if (node.startsWith('/usr/')) return { shown: [], path: dirname(node), node };
+  const inside = '/opt/node/bin/node';
+  const shown = [{ source: node, target: inside }];
   const npm = join(dirname(node), '../lib/node_modules/npm');
   if (existsSync(npm)) shown.push({ source: realpathSync(npm), target: '/opt/node/lib/node_modules/npm' });
-  return { shown, path: '/opt/node/bin' };
+  return { shown, path: dirname(inside), node: inside };
 }
 
 /** ripgrep's binary, null when npm has left out the package of this platform. */

@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -15,6 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../host.js';
+import { FORWARDER, WAY_OUT } from '../network/inside.js';
 import { nodePrograms, reachableCopy, replace, ripgrep, type Shown, worldFolder } from './programs.js';
 
 const run = promisify(execFile);
@@ -29,12 +31,41 @@ export interface RootFolder {
   searchPath: string;
   /** `bash` or `sh`, as seen inside, with the options by which it reads no file before the command. */
   shell: string[];
+  /** Node as the service runs it, as seen inside. */
+  node: string;
   /** What is not there, one sentence each. */
   missing: string[];
 }
 
 export const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'];
 export const HOME = '/home/agent';
+/**
+ * What every command finds in its environment beside PATH and HOME: no colours, no pager, nobody at a terminal, a name for
+ * commits, and no second try of a download, for there is no network. npm tried for 70 s, and gives up after 0.6 s so.
+ */
+export const COMMAND_VARIABLES: Record<string, string> = {
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+  NO_COLOR: '1',
+  CI: '1',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_AUTHOR_NAME: 'Millwright',
+  GIT_AUTHOR_EMAIL: 'millwright@localhost',
+  GIT_COMMITTER_NAME: 'Millwright',
+  GIT_COMMITTER_EMAIL: 'millwright@localhost',
+  DEBIAN_FRONTEND: 'noninteractive',
+  NO_UPDATE_NOTIFIER: '1',
+  npm_config_fetch_retries: '0',
+  npm_config_update_notifier: 'false',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  PIP_RETRIES: '0',
+  PIP_NO_INPUT: '1',
+  PIP_DISABLE_PIP_VERSION_CHECK: '1',
+  CARGO_NET_RETRY: '0',
+};
 /** Where the files of a project are seen; empty without one. */
 export const PROJECT = '/project';
 /**
@@ -67,7 +98,7 @@ export async function prepareRoot(base: string, uid: number | null): Promise<Roo
   const missing = rg === null ? ['rg is not inside: npm has not installed the ripgrep package of this platform.'] : [];
   const searchPath = ['/opt/millwright', node.path, '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
   const shell = existsSync('/usr/bin/bash') ? ['/usr/bin/bash', '--norc', '--noprofile'] : ['/bin/sh'];
-  return { path, shown, searchPath: [...new Set(searchPath)].join(':'), shell, missing };
+  return { path, shown, searchPath: [...new Set(searchPath)].join(':'), shell, node: node.node, missing };
 }
 
 /** `/bin`, `/lib` and so on, as the host has them: links into `/usr`, or folders of their own. */
@@ -113,6 +144,8 @@ const FILES: Record<string, string> = {
   'etc/passwd': `root:x:0:0:root:/root:/bin/sh\nagent:x:1000:1000:agent:${HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
   'etc/group': 'root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n',
   [EMPTY.slice(1)]: '',
+  [WAY_OUT.slice(1)]: '',
+  [FORWARDER.slice(1)]: readFileSync(new URL('../launch/forwarder.mjs', import.meta.url), 'utf8'),
   'etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
   ...Object.fromEntries(DEVICES.map((name) => [`dev/${name}`, ''])),

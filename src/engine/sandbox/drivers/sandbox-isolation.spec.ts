@@ -2,12 +2,16 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { COMMAND_VARIABLES } from './root-folder.js';
+import { NETWORK_VARIABLES, PROXY_PORT } from '../network/inside.js';
 import { newMark, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import {
   describeWays,
   type Installation,
   putIntoEnvironment,
   startAs,
+  SURVEY,
   type TaskSandbox,
   type Way,
 } from '../../../../test/harness/sandboxes.js';
@@ -18,8 +22,9 @@ function isolation(way: Way): void {
   let service: Installation;
   let task: TaskSandbox;
   beforeAll(async () => {
+    Logger.overrideLogger(['error', 'fatal']);
     putIntoEnvironment('MILLWRIGHT_TEST_KEY', SECRET);
-    service = await startAs(way);
+    service = await startAs(way, { network: 'allow', allowHosts: ['allowed.test'] });
     task = await service.open();
   });
   afterAll(() => service.close());
@@ -77,6 +82,20 @@ function isolation(way: Way): void {
     });
   });
 
+  it('with hosts that may be reached, a command has one socket more, and nothing else', async () => {
+    const [without, having] = [await task.run(SURVEY), await task.run(SURVEY, { network: true })];
+    const more = having.stdout.split('\n').filter((line) => !without.stdout.split('\n').includes(line));
+    const others = more.filter((line) => !(line in NETWORK_VARIABLES));
+    expect(others).toEqual([
+      expect.stringMatching(/^mount \/opt\/millwright\/network ro,nosuid,nodev/),
+      expect.stringMatching(/^\/opt\/millwright\/network s 6[06]0 \d+$/),
+      'node',
+    ]);
+    expect(more.length - others.length).toBe(Object.keys(NETWORK_VARIABLES).length);
+    const refusal = `exec 3<>/dev/tcp/127.0.0.1/${PROXY_PORT}; printf 'CONNECT other.test:443 HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3`;
+    expect((await task.run(refusal, { network: true })).stdout).toContain('other.test:443 is not among the hosts');
+  });
+
   describe('the environment', () => {
     it('has nothing of the service in it, and what is given', async () => {
       const { out } = await run('env -0 | tr "\\0" "\\n"; cat /proc/[0-9]*/environ | tr "\\0" "\\n"', {
@@ -86,7 +105,7 @@ function isolation(way: Way): void {
       expect(out).toContain('ANSWER=é "x"');
       const names = [...new Set(out.split('\n').map((line) => line.split('=')[0]))].sort();
       expect(names.filter((name) => name !== 'OLDPWD')).toEqual(
-        ['ANSWER', 'HOME', 'LANG', 'PATH', 'PWD', 'SHLVL', 'TERM', '_'].sort(),
+        ['ANSWER', 'HOME', 'PATH', 'PWD', 'SHLVL', '_', ...Object.keys(COMMAND_VARIABLES)].sort(),
       );
     });
 
@@ -105,8 +124,9 @@ function isolation(way: Way): void {
       }
     });
 
-    it('has a home outside of the workdir that can be written', async () => {
-      expect((await run('touch ~/x && cd ~ && pwd')).out).toBe('/home/agent');
+    it('has a home outside of the workdir that can be written, and lives on as /tmp does', async () => {
+      expect((await run('touch ~/x /tmp/y && cd ~ && pwd')).out).toBe('/home/agent');
+      expect((await run('ls ~/x /tmp/y && rm ~/x /tmp/y')).out).toBe('/home/agent/x\n/tmp/y');
     });
   });
 
@@ -262,14 +282,15 @@ function isolation(way: Way): void {
 
   it('hides one task from the other, its files and its processes', async () => {
     const other = await service.open();
-    await other.writeFile('mine', SECRET);
+    for (const folder of ['/workdir', '/tmp', '~']) await other.writeFile(`${folder}/mine`, SECRET);
     const mark = newMark();
     const sleeping = expect(other.run(`exec sleep ${mark}`)).rejects.toThrow('closed');
     await sleeps(mark);
     const { out } = await run('cat /proc/[0-9]*/cmdline');
     expect(out).toContain('cat');
     expect(out).not.toContain(mark);
-    expect((await run('ls /workdir')).out).not.toContain('mine');
+    expect((await run('ls -A /workdir /tmp ~')).out).not.toContain('mine');
+    expect((await other.run('cat /workdir/mine /tmp/mine ~/mine')).stdout).toBe(SECRET.repeat(3));
     await refused(`ls ${other.workdir}`, /No such file/);
     await other.close();
     await sleeping;

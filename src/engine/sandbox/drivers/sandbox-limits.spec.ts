@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeDrivers, type DriverName, missingGroups, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { until } from '../../../../test/harness/until.js';
-import { canGiveWay } from '../launch/give-way.js';
+import { canGiveWay } from '../limits/give-way.js';
 import { Output } from '../launch/output.js';
 
 const MIB = 1024 * 1024;
@@ -84,20 +84,18 @@ function limits(driver: DriverName): void {
     });
   });
 
-  it('memory: the temporary folders are bounded too', async () => {
+  it('memory: /dev/shm is bounded too, and empty for the next command', async () => {
     const { session } = await bench.open();
-    for (const folder of ['/tmp', '/home/agent', '/dev/shm']) {
-      const { stderr } = await session.run(`for i in 1 2 3; do head -c 30000000 /dev/zero > ${folder}/$i; done`);
-      expect(stderr).toMatch(/No space left/);
-    }
+    const { stderr } = await session.run('for i in 1 2 3; do head -c 30000000 /dev/zero > /dev/shm/$i; done');
+    expect(stderr).toMatch(/No space left/);
+    expect((await session.run('ls -A /dev/shm')).stdout).toBe('');
   });
 
   it('memory: what the report says of it is true', async () => {
     const { active, missing } = await bench.sandbox.check();
-    const together =
-      /all processes of a command together have at most 256 MiB, shared memory and temporary folders included/;
+    const together = /all processes of a command together have at most 256 MiB, shared memory and \/dev\/shm included/;
     const each =
-      /limit of 256 MiB holds for each process, not for their sum\. One command may hold 40 times that and 192 MiB in temporary folders; shared memory \(memfd, shared mappings\) has no limit/;
+      /limit of 256 MiB holds for each process, not for their sum\. One command may hold 40 times that and 64 MiB in \/dev\/shm; shared memory \(memfd, shared mappings\) has no limit/;
     const none = missingGroups();
     if (none === null) expect(active.join('\n')).toMatch(together);
     else expect(missing.join('\n')).toMatch(each);
@@ -141,12 +139,15 @@ function limits(driver: DriverName): void {
     expect((await session.run(`${child} & ${child}; wait`)).stdout).toBe('held\nheld\n');
   });
 
-  grouped('memory in a control group: the temporary folders and the processes count together', async () => {
+  grouped('memory in a control group: /dev/shm and the processes count together', async () => {
     const { session } = await bench.open();
-    const fill = 'for f in /tmp /dev/shm ~; do head -c 60000000 /dev/zero > $f/x; done; echo filled';
+    const fill = 'head -c 60000000 /dev/zero > /dev/shm/x; echo filled';
     expect((await session.run(fill)).stdout).toBe('filled\n');
-    const more = `perl -e 'my $x = "x" x (100 * 1048576); sleep 1'`;
-    expect(await session.run(`${fill}; ${more}; echo held`)).toMatchObject({ killed: 'memory', stdout: 'filled\n' });
+    const more = `perl -e 'my $x = "x" x (50 * 1048576); sleep 2'`;
+    expect(await session.run(`${fill}; for i in 1 2 3 4 5; do ${more} & done; wait; echo held`)).toMatchObject({
+      killed: 'memory',
+      stdout: 'filled\n',
+    });
   });
 
   it('disk: one file', async () => {
@@ -163,6 +164,20 @@ function limits(driver: DriverName): void {
     const fill = await session.run('i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); sleep 0.01; done');
     expect(fill).toMatchObject({ killed: 'disk', exitCode: 137 });
     expect(await session.run('rm f*; sleep 2; ls')).toMatchObject({ killed: null, exitCode: 0, stdout: '' });
+  });
+
+  it.each(['/tmp', '/home/agent'])('disk: %s counts with the workdir, also in the next session', async (folder) => {
+    const { session, taskId } = await bench.open();
+    await session.run(`head -c ${20 * MIB} /dev/zero > f`);
+    const fill = `for i in 1 2 3; do head -c ${20 * MIB} /dev/zero > ${folder}/$i; done; sleep 30`;
+    expect(await session.run(fill)).toMatchObject({ killed: 'disk', exitCode: 137 });
+    await session.close();
+    const { session: next } = await bench.open(taskId);
+    expect((await next.run('echo more > more')).stderr).toMatch(
+      /The workdir with \/tmp and ~ holds .*could delete files/,
+    );
+    expect(await next.run(`rm ${folder}/*; ls ${folder}`)).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(await next.run('echo more > more; cat more')).toMatchObject({ stdout: 'more\n', stderr: '' });
   });
 
   it('disk: what lies in a closed folder counts', async () => {

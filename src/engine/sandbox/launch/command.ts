@@ -5,10 +5,11 @@ import { Readable, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Heartbeat } from '../heartbeat.js';
 import type { ControlGroup, ControlGroups } from '../limits/control-groups.js';
-import { giveWay } from './give-way.js';
-import { Output } from './output.js';
+import { Arrival, streamsOf } from './arrival.js';
+import { giveWay } from '../limits/give-way.js';
+import { type KeptBytes, Output } from './output.js';
 import type { Pipes } from './pipes.js';
-import { type RunResult, SandboxError } from '../sandbox.js';
+import { type RunOptions, type RunResult, SandboxError } from '../sandbox.js';
 import type { ProcessTree } from '../workdir/open-files.js';
 
 /** Variable that marks all processes of one command, for the driver that has no other means to find them. */
@@ -36,6 +37,8 @@ export interface LaunchOptions {
   /** The folder that it runs in, as it is named inside. */
   cwd: string;
   group: ControlGroup | null;
+  /** The socket that leads out, as the host names it; null: none does. */
+  wayOut: string | null;
   /** How large a file it may make, in bytes; 0: none, and it may still delete. */
   fileBytes: number;
 }
@@ -44,6 +47,9 @@ export interface CommandOptions extends LaunchCommand {
   stdin?: Readable | string | Buffer | undefined;
   timeoutSeconds: number;
   outputBytes: number;
+  /** What is kept of each stream. */
+  keep: KeptBytes | undefined;
+  onOutput: RunOptions['onOutput'];
   mark: string;
   /** Removed at its end. */
   group: ControlGroup | null;
@@ -61,8 +67,9 @@ const CUT_OFF =
 
 /** One sandbox from its start until all its processes are gone. */
 export class Command {
-  private readonly stdout = new Output();
-  private readonly stderr = new Output();
+  private readonly stdout: Output;
+  private readonly stderr: Output;
+  private readonly arrival = new Arrival();
   private child: ChildProcess | undefined;
   /** First process inside, as the host numbers it. */
   private first: number | undefined;
@@ -73,7 +80,10 @@ export class Command {
   constructor(
     private readonly resources: LaunchResources,
     private readonly options: CommandOptions,
-  ) {}
+  ) {
+    this.stdout = new Output(options.keep);
+    this.stderr = new Output(options.keep);
+  }
 
   /** Resolves when all processes are gone. Rejects with {@link SandboxError} when the sandbox could not be started. */
   async run(): Promise<RunResult> {
@@ -113,7 +123,7 @@ export class Command {
     const [out, err] = [await this.resources.pipes.take(), await this.resources.pipes.take()];
     const child = this.spawn(out.input, err.input);
     this.child = child;
-    const streams = [this.collect(out.output, this.stdout), this.collect(err.output, this.stderr)];
+    const streams = [this.collect(out.output, 0), this.collect(err.output, 1)];
     const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
       child.once('error', (error) => reject(new SandboxError(`The sandbox cannot be started: ${error.message}`)));
@@ -190,10 +200,13 @@ export class Command {
     endHeartbeats(child, 'q');
   }
 
-  private collect(stream: Socket, into: Output): Promise<void> {
+  private collect(stream: Socket, which: 0 | 1): Promise<void> {
+    const into = which === 0 ? this.stdout : this.stderr;
     stream.on('data', (chunk: Buffer) => {
       if (this.killed === 'output') return;
       into.add(chunk);
+      this.arrival.note(which, into.bytes);
+      this.options.onOutput?.(which, chunk);
       if (this.stdout.bytes + this.stderr.bytes > this.options.outputBytes) this.kill('output');
     });
     return finished(stream, { writable: false }).catch(() => undefined);
@@ -209,7 +222,7 @@ export class Command {
     }
     const truncated = this.stdout.left + this.stderr.left > 0 || killed === 'output';
     const exitCode = killed === 'timeout' ? EXIT_TIMEOUT : killed === null ? (code ?? EXIT_KILLED) : EXIT_KILLED;
-    return { exitCode, stdout, stderr, truncated, killed };
+    return { exitCode, stdout, stderr, truncated, killed, ...streamsOf(this.arrival, [this.stdout, this.stderr]) };
   }
 }
 

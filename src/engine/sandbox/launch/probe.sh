@@ -19,6 +19,16 @@ echo "oom=$(cat /proc/self/oom_score_adj)"
 for program in node npm git rg; do
   "$program" --version >/dev/null 2>&1 && echo "$program=yes"
 done
+printf programs=
+for program in node npm npx yarn pnpm bun deno tsc python3 pip3 uv perl ruby php go cargo rustc java javac mvn gradle dotnet \
+  gcc g++ clang make cmake git rg jq curl wget sqlite3 psql zip unzip; do
+  command -v "$program" >/dev/null && printf '%s ' "$program"
+done
+echo
 echo "seccomp=$(sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status)"
 grep -q '^ *lo:' /proc/net/dev && (exec 3<>/dev/udp/127.0.0.1/9) 2>/dev/null && echo loopback=yes
+# Its answer to what is no request for a host.
+if [ -n "${WAY_OUT:-}" ]; then
+  (exec 3<>"/dev/tcp/127.0.0.1/$WAY_OUT" && printf 'GET / HTTP/1.0\r\n\r\n' >&3 && grep -q 'This is a proxy' <&3) 2>/dev/null && echo network=yes
+fi
 exit 0

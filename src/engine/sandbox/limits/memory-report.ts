@@ -1,10 +1,9 @@
-import { canGiveWay } from '../launch/give-way.js';
+import { canGiveWay } from './give-way.js';
 import type { SandboxLimits } from '../sandbox.js';
 import type { ControlGroups } from './control-groups.js';
 
-/** `/tmp`, `/dev/shm` and the home inside are kept in memory, each up to this part of the limit. */
-export const TEMPORARY_FOLDERS = 3;
-export const TEMPORARY_PART = 1 / 4;
+/** `/dev/shm` inside is kept in memory, up to this part of the limit. */
+export const SHARED_MEMORY_PART = 1 / 4;
 
 const GIVES_WAY =
   'A command with all its processes gets a third of the processor that the service gets (autogroup), but for sessions that it makes.';
@@ -23,10 +22,10 @@ export function memoryReport(
   const missing: string[] = [];
   const each = mib(limits.memoryBytes);
   if (typeof groups === 'string') {
-    const folders = mib(limits.memoryBytes * TEMPORARY_FOLDERS * TEMPORARY_PART);
+    const folder = mib(limits.memoryBytes * SHARED_MEMORY_PART);
     missing.push(
       `No control groups (${groups}): the memory limit of ${each} holds for each process, not for their sum. ` +
-        `One command may hold ${limits.processes} times that and ${folders} in temporary folders; shared memory ` +
+        `One command may hold ${limits.processes} times that and ${folder} in /dev/shm; shared memory ` +
         '(memfd, shared mappings) has no limit but the memory of the machine.',
     );
     if (canGiveWay()) active.push(GIVES_WAY);
@@ -35,7 +34,7 @@ export function memoryReport(
     const cpu = groups.cpu ? ' Commands get a third of the processor when the service wants all of it.' : '';
     active.push(
       `Control groups in ${groups.path}: all processes of a command together have at most ${each}, shared memory and ` +
-        `temporary folders included, and at most ${limits.processes} threads.${cpu}`,
+        `/dev/shm included, and at most ${limits.processes} threads.${cpu}`,
     );
   }
   if (probed.get('oom') === '1000' && probed.get('oomlowered') !== 'yes') {

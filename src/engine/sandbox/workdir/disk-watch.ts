@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process';
-import { opendirSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { opendirSync, statfsSync } from 'node:fs';
 import type { DiskSpace } from '../../../platform/disk/disk-space.js';
-import { findProgram, isRoot, needProgram } from '../host.js';
+import { sizeOf, type Size } from './folder-size.js';
 import { openWithoutName, type ProcessTree } from './open-files.js';
 
-const run = promisify(execFile);
 const TICK_MS = 250;
 // A full look at least so often: files that others delete meanwhile hide what the workdir has grown by.
 const LOOK_MS = 3000;
@@ -19,25 +15,21 @@ const NOTED = 1024 ** 2;
 /** More than an honest command can write beyond the limit in the moment before it is ended. */
 const MARGIN = 1024 ** 3;
 
-interface Size {
-  bytes: number;
-  inodes: number;
-}
-
 interface WatchParts {
-  workdir: string;
+  /** What is watched together, all on one file system. */
+  folders: string[];
   limitBytes: number;
   space: DiskSpace;
   /** The commands that run. */
   running: () => ProcessTree[];
   /** Ends them. */
   exceeded: () => void;
-  /** Deletes what is in the workdir. Called while no command runs. */
+  /** Deletes what is in them. Called while no command runs. */
   empty: () => Promise<void>;
 }
 
 /**
- * Keeps a workdir within its limit (docs/decisions/0027). Before a command it asks, and four times a second while one runs, how
+ * Keeps the folders of a task, together called its workdir here, within its limit (docs/decisions/0027). Before a command it asks, and four times a second while one runs, how
  * much the whole file system has grown, which the workdir cannot exceed; only when that could matter du(1) looks at the workdir itself.
  *
  * A command that makes the workdir larger than its limit is ended. While it is over, or the disk is below its reserve, the
@@ -73,7 +65,7 @@ export class DiskWatch {
     // What has just been deleted counts at once.
     if (space.state !== 'enough') await space.look();
     if (last !== null && exceeds(last, limit)) {
-      return `The workdir holds ${last.bytes} bytes in ${last.inodes} files, its limit is ${limit.bytes} bytes in ${Math.floor(limit.inodes)} files`;
+      return `The workdir with /tmp and ~ holds ${last.bytes} bytes in ${last.inodes} files, its limit is ${limit.bytes} bytes in ${Math.floor(limit.inodes)} files`;
     }
     return space.state === 'enough' ? null : 'The disk of the service is nearly full';
   }
@@ -84,7 +76,7 @@ export class DiskWatch {
     this.emptied = null;
     return emptied === null
       ? null
-      : `The workdir was emptied: it held ${emptied} bytes, its limit is ${this.limit.bytes}`;
+      : `The workdir was emptied, and /tmp and ~ with it: they held ${emptied} bytes, their limit is ${this.limit.bytes}`;
   }
 
   start(writes: boolean): void {
@@ -130,13 +122,13 @@ export class DiskWatch {
   }
 
   private async look(when: 'before' | 'during' | 'after'): Promise<void> {
-    const { workdir, running, exceeded } = this.parts;
-    const total = await totalOf(workdir).catch(() => null);
+    const { folders, running, exceeded } = this.parts;
+    const total = totalOf(folders);
     if (total === null) return;
-    if (this.last === null && isEmpty(workdir)) this.last = { bytes: 0, inodes: 1, at: performance.now(), total };
+    if (this.last === null && folders.every(isEmpty)) this.last = { bytes: 0, inodes: 1, at: performance.now(), total };
     if (!this.matters(total, when)) return;
     const began = performance.now();
-    const size = await measure(workdir, running()).catch(() => null);
+    const size = await measure(folders, running()).catch(() => null);
     if (size === null) return;
     this.rested = performance.now() + REST * (performance.now() - began);
     const most = this.most();
@@ -151,7 +143,8 @@ export class DiskWatch {
     if (when !== 'before' && performance.now() - last.at > LOOK_MS) return true;
     if (total.bytes === last.total.bytes && total.inodes === last.total.inodes) return false;
     if (when === 'after' && total.bytes - last.total.bytes > NOTED && performance.now() >= this.rested) return true;
-    const short = this.users > 0 && this.parts.space.state !== 'enough';
+    // Before a command too: with an older size than it finds, one that deletes would be ended for what another has written.
+    const short = (this.users > 0 || when === 'before') && this.parts.space.state !== 'enough';
     return short || exceeds(grown(last, total), this.limit);
   }
 
@@ -181,9 +174,15 @@ function grown(last: Size & { total: Size }, total: Size): Size {
   };
 }
 
-async function totalOf(path: string): Promise<Size> {
-  const { bsize, blocks, bfree, files, ffree } = await statfs(path);
-  return { bytes: (blocks - bfree) * bsize, inodes: files - ffree };
+/** Asked at once: one statfs(2) takes 2 µs, the way through a thread 50 to 100, and each change of a file asks. */
+function totalOf([first = '']: string[]): Size | null {
+  try {
+    const { bsize, blocks, bfree, files, ffree } = statfsSync(first);
+    return { bytes: (blocks - bfree) * bsize, inodes: files - ffree };
+  } catch {
+    // It was removed meanwhile.
+    return null;
+  }
 }
 
 function isEmpty(folder: string): boolean {
@@ -195,31 +194,7 @@ function isEmpty(folder: string): boolean {
   }
 }
 
-/** Two looks, because du(1) reports either; it follows no link and stays in the file system. */
-async function measure(workdir: string, running: ProcessTree[]): Promise<Size> {
-  const [bytes, inodes, open] = await Promise.all([
-    du('--block-size=1', workdir),
-    du('--inodes', workdir),
-    openWithoutName(workdir, running),
-  ]);
-  return { bytes: bytes + open.bytes, inodes: inodes + open.inodes };
-}
-
-/** Bytes that a folder takes on disk. */
-export function bytesOf(folder: string): Promise<number> {
-  return du('--block-size=1', folder);
-}
-
-async function du(what: string, workdir: string): Promise<number> {
-  const command = [needProgram('du', 'coreutils'), '-sx', what, '--', workdir];
-  // Root of a user namespace may look into folders that their owner has closed.
-  const unshare = isRoot() ? null : findProgram('unshare');
-  const [program = '', ...args] = unshare === null ? command : [unshare, '--user', '--map-root-user', ...command];
-  // It complains when a file goes away under it and counts the rest; only its number matters.
-  const { stdout } = await run(program, args, { env: {} }).catch((error: { stdout?: string }) => ({
-    stdout: error.stdout ?? '',
-  }));
-  const number = Number.parseInt(stdout, 10);
-  if (Number.isNaN(number)) throw new Error('du(1) has printed no number');
-  return number;
+async function measure(folders: string[], running: ProcessTree[]): Promise<Size> {
+  const [kept, open] = await Promise.all([sizeOf(folders), openWithoutName(folders[0] ?? '', running)]);
+  return { bytes: kept.bytes + open.bytes, inodes: kept.inodes + open.inodes };
 }

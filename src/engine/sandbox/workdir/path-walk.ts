@@ -1,7 +1,7 @@
 import { closeSync, constants, lchownSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import { SandboxFileError } from '../sandbox.js';
-import { insideWorkdir } from './workdirs.js';
+import { isWithin } from './workdirs.js';
 
 // open(2): a handle that neither reads nor triggers anything, whatever it is of. Node has no constant for it.
 export const O_PATH = 0o10000000;
@@ -14,9 +14,15 @@ const MAX_LINKS = 40;
  */
 const MAX_NAMES = 1_000;
 
+/** A folder that paths may lead to: as the host names it, and as it is named inside. */
+export interface Root {
+  path: string;
+  inside: string;
+}
+
 /** Where a path leads when all links are followed. */
 export interface Place {
-  /** Descriptor of a folder of the workdir; the caller closes it. */
+  /** Descriptor of a folder below a root; the caller closes it. */
   folder: number;
   /** In that folder: a file, or nothing yet. Null when the path is the folder itself. */
   name: string | null;
@@ -30,41 +36,46 @@ interface Step {
 }
 
 /**
- * Walks paths of a workdir, name by name, from outside and while the agent's processes change it. The kernel follows no
+ * Walks paths below the roots of a task, name by name, from outside and while the agent's processes change them. The kernel follows no
  * link here, for it would follow one into the host, and an absolute one means a path inside of the sandbox. A link is read
  * and its names are walked in its place; of each folder that is reached the kernel says where it lies.
  */
 export class PathWalk {
   constructor(
-    private readonly workdir: string,
-    private readonly inside: string,
+    /** A path that is not absolute begins at the first one. No root lies in another one. */
+    private readonly roots: readonly [Root, ...Root[]],
     /** Owner of the folders that it makes; null for the process's own. */
     private readonly owner: number | null,
   ) {}
 
   /**
    * Throws {@link SandboxFileError} when the path leads out, in a circle, through too many names, or through what is no
-   * folder. With `make` the folders that are missing on the way are made.
+   * folder. With `make` the folders that are missing on the way are made. With `noLinks` it throws at a link on the way, and takes one at
+   * its end for the name itself.
    */
-  find(path: string, { make }: { make: boolean }): Place {
-    const full = path.includes('\0') ? null : insideWorkdir(path, this.inside);
-    if (full === null) throw new SandboxFileError('outside', `${path} is outside of ${this.inside}.`);
-    const steps = namesOf(posix.relative(this.inside, full)).map((name) => ({ name, fromLink: false }));
-    let folder = this.openRoot(path);
+  find(path: string, { make, noLinks = false }: { make: boolean; noLinks?: boolean }): Place {
+    const full = posix.resolve(this.roots[0].inside, path);
+    let root = path.includes('\0') ? undefined : this.rootOf(full);
+    if (root === undefined) throw new SandboxFileError('outside', `${path} is outside of ${this.names}.`);
+    const steps = namesOf(posix.relative(root.inside, full)).map((name) => ({ name, fromLink: false }));
+    let folder = openRoot(root, path);
     try {
       for (let names = 0, links = 0; ; names++) {
         const step = steps.shift();
         if (step === undefined) return { folder, name: null };
         if (names >= MAX_NAMES) throw fileError({ code: 'ELOOP' }, path);
-        const link = readLink(through(folder, step.name), path);
+        const found = readLink(through(folder, step.name), path);
+        const link = noLinks && steps.length === 0 ? null : found;
+        if (noLinks && link !== null) throw new SandboxFileError('outside', `${path} leads through a link.`);
         if (link === null && steps.length === 0 && step.name !== '..') return { folder, name: step.name };
         if (link !== null && ++links > MAX_LINKS) throw fileError({ code: 'ELOOP' }, path);
         const parent = folder;
-        if (link === null) folder = this.enter(parent, step, path, make);
+        if (link === null) folder = this.enter(parent, root, step, path, make);
         else {
           const from = this.follow(link, steps, path);
           if (from === 'here') continue;
-          folder = this.openRoot(path);
+          root = from;
+          folder = openRoot(root, path);
         }
         closeSync(parent);
       }
@@ -75,19 +86,24 @@ export class PathWalk {
   }
 
   /** Puts the names of a link before those that are left; tells where they begin. */
-  private follow(link: string, steps: Step[], path: string): 'here' | 'root' {
-    const absolute = link.startsWith('/');
-    if (absolute && !`${link}/`.startsWith(`${this.inside}/`)) throw this.leadsOut(path);
-    const names = namesOf(absolute ? link.slice(this.inside.length) : link);
+  private follow(link: string, steps: Step[], path: string): 'here' | Root {
+    const root = link.startsWith('/') ? this.rootOf(link) : null;
+    if (root === undefined) throw this.leadsOut(path);
+    const names = namesOf(root === null ? link : link.slice(root.inside.length));
     steps.unshift(...names.map((name) => ({ name, fromLink: true })));
-    return absolute ? 'root' : 'here';
+    return root ?? 'here';
   }
 
-  private openRoot(path: string): number {
-    return withPath(path, () => openSync(this.workdir, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  private rootOf(path: string): Root | undefined {
+    return this.roots.find(({ inside }) => isWithin(path, inside));
   }
 
-  private enter(parent: number, { name, fromLink }: Step, path: string, make: boolean): number {
+  private get names(): string {
+    const names = this.roots.map(({ inside }) => inside);
+    return names.length === 1 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  }
+
+  private enter(parent: number, root: Root, { name, fromLink }: Step, path: string, make: boolean): number {
     const place = through(parent, name);
     const next = withPath(path, () => existingFolder(place) ?? (make && !fromLink ? this.makeFolder(place) : null));
     if (next === null && !make) throw fileError({ code: 'ENOENT' }, path);
@@ -95,7 +111,7 @@ export class PathWalk {
       throw new SandboxFileError('not_a_file', `${path} leads by a link to a folder that does not exist.`);
     }
     try {
-      this.assertInside(next, path);
+      this.assertInside(next, root, path);
     } catch (error) {
       closeSync(next);
       throw error;
@@ -114,16 +130,19 @@ export class PathWalk {
     return openSync(place, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   }
 
-  private assertInside(descriptor: number, path: string): void {
+  private assertInside(descriptor: number, root: Root, path: string): void {
     // Fails when the folder lies so deep that its path is longer than the kernel tells.
     const place = withPath(path, () => readlinkSync(through(descriptor)));
-    const root = this.workdir;
-    if (place !== root && !place.startsWith(`${root}/`)) throw this.leadsOut(path);
+    if (!isWithin(place, root.path)) throw this.leadsOut(path);
   }
 
   private leadsOut(path: string): SandboxFileError {
-    return new SandboxFileError('outside', `${path} leads out of ${this.inside} by a link; use a path without it.`);
+    return new SandboxFileError('outside', `${path} leads out of ${this.names} by a link; use a path without it.`);
   }
+}
+
+function openRoot(root: Root, path: string): number {
+  return withPath(path, () => openSync(root.path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
 }
 
 /** The name of an open file, or of something in an open folder, whatever has been renamed meanwhile. */

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
@@ -15,6 +15,8 @@ describe('Files of a workdir', () => {
 
   const read = async (path: string) => text((await task.session.readFile(path)).content);
   const host = (path: string) => join(task.workdir, path);
+  /** As a link in the workdir names it; an absolute one means a path inside of the sandbox, which has a `/tmp` too. */
+  const fromWorkdir = (path: string) => relative(task.workdir, path);
   const refuses = (action: Promise<unknown>, code: string) => expect(action).rejects.toMatchObject({ code });
 
   it('are written with their folders and read again, by both names, from both sides', async () => {
@@ -103,8 +105,9 @@ describe('Files of a workdir', () => {
       expect(await read('g')).toBe('in\n');
       for (const target of [
         '/etc/passwd',
-        other.workdir,
-        join(other.workdir, 'mine'),
+        fromWorkdir(other.workdir),
+        fromWorkdir(join(other.workdir, 'mine')),
+        fromWorkdir(`${other.workdir}.beside/tmp`),
         '/proc/self/environ',
         '/dev/zero',
       ]) {
@@ -132,11 +135,11 @@ describe('Files of a workdir', () => {
       const outside = join(bench.dataDir.path, 'outside');
       mkdirSync(outside);
       writeFileSync(join(outside, 'f'), 'untouched');
-      await task.session.run('ln -s "$T" folder; ln -s "$T/f" file', { env: { T: outside } });
+      await task.session.run('ln -s "$T" folder; ln -s "$T/f" file', { env: { T: fromWorkdir(outside) } });
       await refuses(task.session.writeFile('folder/new', 'x'), 'outside');
       await refuses(task.session.writeFile('folder/sub/new', 'x'), 'outside');
       await expect(task.session.writeFile('file', 'x')).rejects.toThrow(
-        'file leads out of /workdir by a link; use a path without it.',
+        'file leads out of /workdir, /tmp and /home/agent by a link; use a path without it.',
       );
       expect(lstatSync(host('file')).isSymbolicLink()).toBe(true);
       expect(execFileSync('ls', [outside], { encoding: 'utf8' })).toBe('f\n');
@@ -146,9 +149,12 @@ describe('Files of a workdir', () => {
     it('that lead nowhere are refused where a folder is to be made, and nothing is made there', async () => {
       const outside = join(bench.dataDir.path, 'nowhere');
       mkdirSync(outside);
-      await task.session.run('mkdir d; ln -s "$T/absent" dangling; ln -s "$T/absent" d/dangling; ln -s absent near', {
-        env: { T: outside },
-      });
+      await task.session.run(
+        'mkdir d; ln -s "$T/absent" dangling; ln -s "../$T/absent" d/dangling; ln -s absent near',
+        {
+          env: { T: fromWorkdir(outside) },
+        },
+      );
       for (const path of ['dangling', 'dangling/new', 'dangling/sub/new', 'd/dangling/new'])
         await refuses(task.session.writeFile(path, 'x'), 'outside');
       await refuses(task.session.writeFile('near/new', 'x'), 'not_a_file');
@@ -222,7 +228,7 @@ describe('Files of a workdir', () => {
       mkdirSync(outside);
       writeFileSync(join(outside, 'f'), 'LEAK');
       await task.session.writeFile('d/f', 'fine');
-      symlinkSync(outside, host('link'));
+      symlinkSync(fromWorkdir(outside), host('link'));
       const sides = ['fine', 'outside', 'written'];
       const seen = await racing(
         // A write makes the folder while it is away; that one gives way.

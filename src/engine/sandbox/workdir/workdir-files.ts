@@ -16,8 +16,8 @@ import {
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { type OpenedFile, SandboxFileError } from '../sandbox.js';
-import { fileError, O_PATH, PathWalk, through, withPath } from './path-walk.js';
+import { type OpenedFile, SandboxFileError, type WriteOptions } from '../sandbox.js';
+import { fileError, O_PATH, PathWalk, type Root, through, withPath } from './path-walk.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
@@ -26,7 +26,7 @@ const SMALL = 64 * 1024;
 const append = promisify(writeFile);
 
 /**
- * Files of a workdir, read and written from outside while the agent's processes change it. A path is never trusted
+ * Files of the folders of a task, read and written from outside while the agent's processes change it. A path is never trusted
  * after a check: a handle is opened, the kernel says where that lies (`/proc/self/fd`), and all else goes through it.
  *
  * What only looks at or changes entries of folders is called synchronously: on a local disk it takes some 10 µs, and handing
@@ -36,13 +36,12 @@ export class WorkdirFiles {
   private readonly walk: PathWalk;
 
   constructor(
-    workdir: string,
-    inside: string,
+    roots: readonly [Root, ...Root[]],
     /** Owner of what is written; null for the process's own. */
     private readonly owner: number | null,
     private readonly maxBytes: number,
   ) {
-    this.walk = new PathWalk(workdir, inside, owner);
+    this.walk = new PathWalk(roots, owner);
   }
 
   async read(path: string): Promise<OpenedFile> {
@@ -63,8 +62,12 @@ export class WorkdirFiles {
   }
 
   /** Replaces what the path leads to, by links too. What comes to that place meanwhile is replaced and never followed. */
-  async write(path: string, content: string | Buffer | Readable): Promise<void> {
-    const { folder, name } = this.fileAt(path, true);
+  async write(
+    path: string,
+    content: string | Buffer | Readable,
+    { noLinks = false }: WriteOptions = {},
+  ): Promise<void> {
+    const { folder, name } = this.fileAt(path, { make: true, noLinks });
     const target = through(folder, name);
     const draft = through(folder, `.${randomBytes(8).toString('hex')}.tmp`);
     try {
@@ -90,7 +93,7 @@ export class WorkdirFiles {
   }
 
   private openAt(path: string): number {
-    const { folder, name } = this.fileAt(path, false);
+    const { folder, name } = this.fileAt(path, { make: false });
     try {
       return withPath(path, () => openSync(through(folder, name), O_PATH | O_NOFOLLOW));
     } finally {
@@ -99,8 +102,8 @@ export class WorkdirFiles {
   }
 
   /** Where a path leads that is to be a file; the caller closes the folder. */
-  private fileAt(path: string, make: boolean): { folder: number; name: string } {
-    const { folder, name } = this.walk.find(path, { make });
+  private fileAt(path: string, how: { make: boolean; noLinks?: boolean }): { folder: number; name: string } {
+    const { folder, name } = this.walk.find(path, how);
     if (name !== null) return { folder, name };
     closeSync(folder);
     throw new SandboxFileError('not_a_file', `${path} is a folder.`);

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
@@ -34,6 +34,20 @@ describe('Writes into a workdir', () => {
   it('whose path is longer than the kernel tells are refused as a file error', async () => {
     const deep = `${'x'.repeat(250)}/`.repeat(20);
     await expect(task.session.writeFile(`${deep}f`, 'x')).rejects.toMatchObject({ code: 'failed' });
+  });
+
+  it('that follow no link refuse one on the way, and replace one at its end', async () => {
+    const { session } = task;
+    await session.run(
+      'echo mine > mine; mkdir -p d; ln -s /workdir/d /tmp/linked; mkdir /tmp/output; ln -s /workdir/mine /tmp/output/1',
+    );
+    const noLinks = { noLinks: true };
+    await expect(session.writeFile('/tmp/linked/f', 'x', noLinks)).rejects.toMatchObject({ code: 'outside' });
+    await session.writeFile('/tmp/output/1', 'new', noLinks);
+    const { stdout } = await session.run('ls d; cat mine /tmp/output/1; [ -h /tmp/output/1 ] || echo " file"');
+    expect(stdout).toBe('mine\nnew file\n');
+    await session.writeFile('/tmp/linked/f', 'followed');
+    expect((await session.run('cat d/f')).stdout).toBe('followed');
   });
 
   it('are found again when the folder of the workdirs is a link to another disk', async () => {
@@ -76,7 +90,7 @@ describe('Writes into a workdir', () => {
     const outside = join(bench.dataDir.path, 'elsewhere');
     mkdirSync(outside);
     await task.session.run('mkdir -p a/b; echo x > file; ln -s "$T" out; ln -s "$T/absent" dangling; ln -s loop loop', {
-      env: { T: outside },
+      env: { T: relative(task.workdir, outside) },
     });
     const tooLarge = Buffer.alloc(DISK_BYTES + 1);
     const broken = () =>

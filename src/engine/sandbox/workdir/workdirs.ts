@@ -1,15 +1,29 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, lchownSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { needProgram } from '../host.js';
 import { SandboxError } from '../sandbox.js';
+import { bytesOf } from './folder-size.js';
 import { claimsFolder, type UserId, UserIds } from './user-ids.js';
 
 const run = promisify(execFile);
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The workdirs of all tasks, one folder each. As root each belongs to the user id that its session runs under. */
+/** What a task's folder beside its workdir is called: the name of the workdir and this. It holds `tmp` and `home`. */
+export const BESIDE = '.beside';
+
+/** The folders that live as long as a task: its workdir, and what commands find as `/tmp` and as their home. */
+export interface TaskFolders {
+  workdir: string;
+  tmp: string;
+  home: string;
+}
+
+/**
+ * The workdirs of all tasks, one folder each, and beside each another one for its `/tmp` and home (docs/decisions/0050). As root
+ * both belong to the user id that the task's session runs under.
+ */
 export class Workdirs {
   private readonly folder: string;
 
@@ -49,18 +63,30 @@ export class Workdirs {
     return this.userIds.claim(owner ?? null);
   }
 
-  /** Makes the workdir when it is missing, and gives it with all that is in it to the user. Returns its path. */
-  async make(taskId: string, user: UserId | null): Promise<string> {
-    const path = this.path(taskId);
-    const isNew = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
-    if (user === null) return path;
-    // Nothing is in it, so no program has to walk through it: starting one costs more than all the rest.
-    if (isNew) lchownSync(path, user.uid, user.uid);
+  /** The folders of a task, whether they are there or not. */
+  folders(taskId: string): TaskFolders {
+    const workdir = this.path(taskId);
+    return { workdir, tmp: join(workdir + BESIDE, 'tmp'), home: join(workdir + BESIDE, 'home') };
+  }
+
+  /** Makes the folders that are missing, and gives them with all that is in them to the user. */
+  async make(taskId: string, user: UserId | null): Promise<TaskFolders> {
+    const folders = this.folders(taskId);
+    const { workdir, tmp, home } = folders;
+    const beside = workdir + BESIDE;
     // Folders after what is in them, the workdir last: an owner that fits means that all of it fits.
-    else if (user.uid !== lstatSync(path).uid) {
-      await run(needProgram('chown', 'coreutils'), ['-hR', `${user.uid}:${user.uid}`, '--', path], { env: {} });
+    const all = [tmp, home, beside, workdir];
+    const made = [beside, tmp, home, workdir].filter((path) => makeFolder(path));
+    // As every system has it; nobody else can walk through the folder around it.
+    if (made.includes(tmp)) chmodSync(tmp, 0o1777);
+    if (user === null) return folders;
+    // Nothing is in it, so no program has to walk through it: starting one costs more than all the rest.
+    for (const path of all.filter((one) => made.includes(one))) lchownSync(path, user.uid, user.uid);
+    const others = [beside, workdir].filter((path) => lstatSync(path).uid !== user.uid);
+    if (others.length > 0) {
+      await run(needProgram('chown', 'coreutils'), ['-hR', `${user.uid}:${user.uid}`, '--', ...others], { env: {} });
     }
-    return path;
+    return folders;
   }
 
   /** For the end of the process, when no session is open any more. */
@@ -68,26 +94,38 @@ export class Workdirs {
     this.userIds?.close();
   }
 
-  /** Deletes it. rm(1) and chmod(1) follow no link. */
+  /** Bytes that the folders of a task take on disk. */
+  async bytes(taskId: string): Promise<number> {
+    const { workdir, tmp, home } = this.folders(taskId);
+    const found = [workdir, tmp, home].filter((path) => existsSync(path));
+    return found.length === 0 ? 0 : bytesOf(...found);
+  }
+
+  /** Deletes them. rm(1) and chmod(1) follow no link. */
   async remove(taskId: string): Promise<void> {
-    await removeFolder(this.path(taskId));
+    const path = this.path(taskId);
+    await removeFolder(path, path + BESIDE);
   }
 }
 
-/** Deletes a folder with all that is in it, whatever its rights; succeeds when there is none. */
-export async function removeFolder(path: string): Promise<void> {
+/** Whether it was missing. */
+function makeFolder(path: string): boolean {
+  return mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined;
+}
+
+/** Deletes folders with all that is in them, whatever its rights; succeeds when there are none. */
+export async function removeFolder(...paths: string[]): Promise<void> {
   const rm = needProgram('rm', 'coreutils');
-  const remove = () => run(rm, ['-rf', '--one-file-system', '--', path], { env: {} });
+  const remove = () => run(rm, ['-rf', '--one-file-system', '--', ...paths], { env: {} });
   try {
     await remove();
   } catch {
-    await run(needProgram('chmod', 'coreutils'), ['-R', 'u+rwX', '--', path], { env: {} }).catch(() => undefined);
+    await run(needProgram('chmod', 'coreutils'), ['-R', 'u+rwX', '--', ...paths], { env: {} }).catch(() => undefined);
     await remove();
   }
 }
 
-/** Path inside the workdir, absolute; null when it leads out. */
-export function insideWorkdir(path: string, workdir: string): string | null {
-  const full = posix.resolve(workdir, path);
-  return full === workdir || full.startsWith(`${workdir}/`) ? full : null;
+/** Whether an absolute path is a folder or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }

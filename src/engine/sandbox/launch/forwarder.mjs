@@ -1,0 +1,13 @@
+// Inside of a sandbox: takes connections to its own loopback over to the socket that leads out. $1: port, $2: path of the socket.
+import { closeSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
+
+const [port, path] = process.argv.slice(2);
+const server = createServer({ allowHalfOpen: true }, (inside) => {
+  const outside = connect({ path, allowHalfOpen: true });
+  pipeline(inside, outside, () => undefined);
+  pipeline(outside, inside, () => undefined);
+});
+// What starts it waits for the end of its output.
+server.listen(Number(port), '127.0.0.1', () => closeSync(1));

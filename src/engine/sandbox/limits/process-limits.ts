@@ -1,0 +1,35 @@
+// Limits that the kernel holds for each process of a command (setrlimit(2)).
+import { availableParallelism } from 'node:os';
+import { descriptorLimit } from '../../../platform/config/descriptors.js';
+import { ConfigurationError } from '../../../platform/config/env.js';
+import { needProgram } from '../host.js';
+import type { SandboxLimits } from '../sandbox.js';
+
+/** Files that each process of a command may have open. No process may have more than the one that starts it. */
+const OPEN_FILES = 4096;
+
+/** The beginning of a command line whose processes have these limits (prlimit(1)). `fileBytes`: of each file. */
+export function prlimit({ memoryBytes, processes, wallClockSeconds }: SandboxLimits, fileBytes: number): string[] {
+  return [
+    needProgram('prlimit', 'util-linux'),
+    `--nproc=${processes}`,
+    // Not the address space: V8 and WebAssembly reserve far more of it than they use.
+    `--data=${memoryBytes}`,
+    `--fsize=${fileBytes}`,
+    `--nofile=${OPEN_FILES}`,
+    '--core=0',
+    // Per process, and only for the case that nothing else ends it.
+    `--cpu=${wallClockSeconds * availableParallelism()}`,
+    '--',
+  ];
+}
+
+/** Throws {@link ConfigurationError}: no driver can do without, so that the advice about sandboxes would mislead. */
+export function needOpenFiles(): void {
+  const limit = descriptorLimit();
+  if (limit >= OPEN_FILES) return;
+  throw new ConfigurationError(
+    `nofile: a hard limit of at least ${OPEN_FILES} is expected where tasks run. The system lets this process open ${limit} files ` +
+      `(the hard limit of nofile), and each process of a command may open ${OPEN_FILES}. Raise nofile (ulimit -Hn, LimitNOFILE=, --ulimit nofile=).`,
+  );
+}

@@ -1,0 +1,40 @@
+// What a command sees of the network: a proxy at an address of its own loopback, and variables that name it.
+
+/** The socket that leads out, where there is one; else an empty file. */
+export const WAY_OUT = '/opt/millwright/network';
+/** The program that takes connections to the loopback over to it. */
+export const FORWARDER = '/opt/millwright/forwarder.mjs';
+/** Above the ports that the system gives out itself (32768 to 60999). */
+export const PROXY_PORT = 61_080;
+
+const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
+const LOCAL = 'localhost,127.0.0.1,::1';
+
+/** By which programs find it: curl, git, pip, npm, cargo, go. Some read the small names alone, others the large ones. */
+export const NETWORK_VARIABLES: Record<string, string> = {
+  http_proxy: PROXY,
+  https_proxy: PROXY,
+  all_proxy: PROXY,
+  no_proxy: LOCAL,
+  HTTP_PROXY: PROXY,
+  HTTPS_PROXY: PROXY,
+  ALL_PROXY: PROXY,
+  NO_PROXY: LOCAL,
+  npm_config_proxy: PROXY,
+  npm_config_https_proxy: PROXY,
+  npm_config_noproxy: LOCAL,
+  // fetch of Node from 24 on.
+  NODE_USE_ENV_PROXY: '1',
+};
+
+/** The command line that starts the forwarder and becomes the command. @param forward the script of that name. */
+export function withForwarder(forward: string, node: string, command: string[]): string[] {
+  return ['/bin/sh', '-c', forward, 'forward', node, FORWARDER, String(PROXY_PORT), WAY_OUT, ...command];
+}
+
+/** What the report of a driver says of the network. `answers`: what the trial at boot found. */
+export function networkReport(hosts: readonly string[], answers: boolean): { active: string[]; missing: string[] } {
+  if (hosts.length === 0) return { active: [], missing: [] };
+  if (answers) return { active: [`Of hosts they reach ${hosts.join(', ')}, through a proxy.`], missing: [] };
+  return { active: [], missing: ['Commands reach none of allowHosts: the proxy does not answer inside.'] };
+}

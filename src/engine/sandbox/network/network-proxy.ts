@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Env } from '../../../platform/config/env.js';
+import { Egress, EgressError } from '../../../platform/egress/egress.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import { isLeftOver, ownName } from '../host.js';
+import { SandboxError } from '../sandbox.js';
+
+/** The way out of one session. */
+export interface WayOut {
+  /** The socket, as the host names it. */
+  path: string;
+  /** Resolves with true when it has gone by a defect, with false when it was closed. */
+  lost: Promise<boolean>;
+  /** Ends its connections, and tells the log of them. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What came of the way out of one session. A name of the hosts may be `others`. */
+interface Tally {
+  hosts: { host: string; connections: number; failed: number; bytesIn: number; bytesOut: number }[];
+  /** How often a host was refused, and some of the names. */
+  refused: number;
+  names: string[];
+  /** Connections beyond those that a session may have at once. */
+  dropped: number;
+}
+
+type Said =
+  | { type: 'opened'; id: string; error: string | null }
+  | ({ type: 'closed'; id: string } & Tally)
+  | { type: 'find'; id: number; host: string };
+
+interface Way {
+  path: string;
+  opened: (error: string | null) => void;
+  closed: (tally: Tally | null) => void;
+}
+
+/** Ports of a host that is listed without one. */
+const PORTS = [80, 443];
+/** Of the folders that hold the sockets. */
+const PREFIX = 'network.';
+/** Between two look-ups of one process: a wildcard lets a sandbox ask for any number of names. Milliseconds. */
+const LOOKUP_PAUSE_MS = 20;
+
+/**
+ * The way out of sandboxes (docs/decisions/0055): a proxy for HTTP, for each session that asks for it on a socket of its own, in one
+ * thread of this process. It reaches `allowHosts` alone, and of them addresses that `platform/egress` has checked.
+ */
+@Injectable()
+export class NetworkProxy implements OnApplicationShutdown {
+  /** What may be reached, as the operator wrote it. Empty: nothing, and no session has a way out. */
+  readonly hosts: readonly string[];
+  /** A test has its own. */
+  egress: Egress;
+  private readonly logger = new Logger(NetworkProxy.name);
+  private readonly ways = new Map<string, Way>();
+  private readonly bytes;
+  private readonly connections;
+  private thread: Worker | undefined;
+  /** Where the sockets lie, and a descriptor of it: the path of a socket may have 107 bytes, that of a data folder has more. */
+  private folder: { path: string; fd: number } | undefined;
+
+  constructor(env: Env, metrics: Metrics) {
+    const { network, allowHosts = [], allowNetworks = [] } = env.file.sandbox ?? {};
+    this.hosts = network === 'allow' ? allowHosts : [];
+    this.egress = new Egress(allowNetworks);
+    this.bytes = metrics.counter('sandbox_network_bytes_total', 'Bytes between sandboxes and hosts.', 'direction');
+    this.connections = metrics.counter(
+      'sandbox_network_connections_total',
+      'Connections that sandboxes asked for.',
+      'outcome',
+    );
+  }
+
+  /**
+   * @param base the folder of the sandboxes.
+   * @param user who may connect to it; null: the user of this process.
+   */
+  async open(base: string, taskId: string, user: { uid: number } | null): Promise<WayOut> {
+    const { path: folder, fd } = (this.folder ??= makeFolder(base, user !== null));
+    const id = randomBytes(8).toString('hex');
+    const path = join(folder, id);
+    let ended = Promise.resolve<Tally | null>(null);
+    const opened = new Promise<string | null>((resolve) => {
+      ended = new Promise((closed) => this.ways.set(id, { path, opened: resolve, closed }));
+      this.thread ??= this.start();
+      // Only what is open keeps the process.
+      this.thread.ref();
+      this.thread.postMessage({ type: 'open', id, path: `/proc/self/fd/${fd}/${id}` });
+    });
+    const close = async () => {
+      this.thread?.postMessage({ type: 'close', id });
+      const tally = await ended;
+      rmSync(path, { force: true });
+      if (this.ways.delete(id) && tally !== null) this.note(taskId, tally);
+      if (this.ways.size === 0) this.thread?.unref();
+    };
+    const error = await opened;
+    if (error !== null) {
+      this.ways.delete(id);
+      throw new SandboxError(`The socket of the network cannot be made: ${error}`);
+    }
+    if (user !== null) chownSync(path, 0, user.uid);
+    chmodSync(path, user === null ? 0o600 : 0o660);
+    return { path, lost: ended.then((tally) => tally === null), close };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    const { thread, folder } = this;
+    this.thread = undefined;
+    this.folder = undefined;
+    await thread?.terminate();
+    for (const { closed } of this.ways.values()) closed(null);
+    if (folder === undefined) return;
+    closeSync(folder.fd);
+    rmSync(folder.path, { recursive: true, force: true });
+  }
+
+  private start(): Worker {
+    const workerData = { rules: this.hosts.map(ruleOf), allowed: this.hosts.join(', ') };
+    const thread = new Worker(new URL('./proxy.worker.mjs', import.meta.url), { execArgv: [], env: {}, workerData });
+    thread.on('message', (said: Said) => this.hear(thread, said));
+    thread.on('error', (error: Error) => this.lose(thread, error.message));
+    thread.on('exit', (code) => this.lose(thread, `exit ${code}`));
+    return thread;
+  }
+
+  private hear(thread: Worker, said: Said): void {
+    if (said.type === 'find') void this.find(said).then((found) => thread.postMessage(found));
+    else if (said.type === 'opened') this.ways.get(said.id)?.opened(said.error);
+    else this.ways.get(said.id)?.closed(said);
+  }
+
+  /** The addresses of a host that is on the list. Plain HTTP too goes to public ones: the operator has named the host. */
+  private async find({ id, host }: { id: number; host: string }) {
+    const none = { type: 'found', id, addresses: [], blocked: false };
+    try {
+      const [addresses] = await Promise.all([
+        this.egress.addresses(new URL(`https://${host}`)),
+        after(LOOKUP_PAUSE_MS),
+      ]);
+      const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+      return { ...none, addresses: found, error: null };
+    } catch (error) {
+      const { message, code = message } = error as NodeJS.ErrnoException;
+      const blocked = error instanceof EgressError;
+      return { ...none, blocked, error: blocked ? message : code };
+    }
+  }
+
+  /** A defect: connections that are open end. The next command of each session opens a way out in another thread. */
+  private lose(thread: Worker, why: string): void {
+    if (this.thread !== thread) return;
+    this.thread = undefined;
+    this.logger.error(`The proxy of the sandboxes has ended: ${why}. Commands that run have no network any more.`);
+    for (const { path, opened, closed } of this.ways.values()) {
+      rmSync(path, { force: true });
+      opened(why);
+      closed(null);
+    }
+    this.ways.clear();
+  }
+
+  private note(taskId: string, { hosts, refused, names, dropped }: Tally): void {
+    for (const { host, connections, failed, bytesIn, bytesOut } of hosts) {
+      this.bytes.inc({ direction: 'in' }, bytesIn);
+      this.bytes.inc({ direction: 'out' }, bytesOut);
+      this.connections.inc({ outcome: 'made' }, connections);
+      this.connections.inc({ outcome: 'failed' }, failed);
+      const msg = `Task ${taskId} had ${connections} connections to ${host}: ${bytesIn} bytes in, ${bytesOut} out, ${failed} failed.`;
+      this.logger.log({ taskId, host, connections, failed, bytesIn, bytesOut, msg });
+    }
+    this.connections.inc({ outcome: 'refused' }, refused);
+    this.connections.inc({ outcome: 'dropped' }, dropped);
+    if (refused + dropped === 0) return;
+    const msg = `Task ${taskId} was refused ${refused} connections to hosts (${names.join(' ')}), and ${dropped} that were too many at once.`;
+    this.logger.log({ taskId, refused, dropped, hosts: names, msg });
+  }
+}
+
+function ruleOf(text: string): { name: string; below: boolean; ports: number[] } {
+  const port = /:(\d+)$/.exec(text.replace(/^\[.*\]/, ''))?.[1];
+  const host = port === undefined ? text : text.slice(0, -port.length - 1);
+  const below = host.startsWith('*.');
+  return { name: below ? host.slice(1) : host, below, ports: port === undefined ? PORTS : [Number(port)] };
+}
+
+/** A folder of this process; those of processes that have ended go. */
+function makeFolder(base: string, asRoot: boolean): { path: string; fd: number } {
+  for (const name of readdirSync(base)) {
+    if (name.startsWith(PREFIX) && isLeftOver(name.slice(PREFIX.length))) {
+      rmSync(join(base, name), { recursive: true, force: true });
+    }
+  }
+  const path = join(base, PREFIX + ownName());
+  const mode = asRoot ? 0o711 : 0o700;
+  mkdirSync(path, { mode });
+  chmodSync(path, mode);
+  return { path, fd: openSync(path, 'r') };
+}

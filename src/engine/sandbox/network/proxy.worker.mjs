@@ -1,0 +1,283 @@
+// A thread that is the way out of sandboxes: a proxy for HTTP (RFC 9110, sections 7.6 and 9.3.6) on a socket for each of them
+// (docs/decisions/0055). Whatever a sandbox does to its socket costs the time of this thread, and not of the event loop of the service.
+// Plain JavaScript, because Node starts a thread from a file that it can run as it is.
+import { createServer, request, STATUS_CODES } from 'node:http';
+import { connect } from 'node:net';
+import { setPriority } from 'node:os';
+import { pipeline } from 'node:stream';
+import { parentPort, workerData } from 'node:worker_threads';
+
+/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], allowed: string }} */
+const { rules, allowed } = workerData;
+
+/** Connections of one sandbox at once, its own to its socket: npm opens 15, a browser 6 to a host. */
+const CONNECTIONS = 64;
+/** Milliseconds without a byte, for the head of a request, and until a host answers a connection. */
+const [IDLE_MS, HEAD_MS, DIAL_MS] = [300_000, 10_000, 15_000];
+/** How long checked addresses of a host are used. Milliseconds. */
+const FRESH_MS = 10_000;
+/** Names that are kept for one sandbox, of hosts it reached and of hosts it was refused: it may make up any number of them. */
+const [MOST_HOSTS, MOST_REFUSED] = [100, 20];
+/** Above it no name is (RFC 1035, section 2.3.4). */
+const NAME_LENGTH = 253;
+/** What is between two neighbours and not handed on (RFC 9110, section 7.6.1); the body is framed anew. */
+const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect'];
+
+try {
+  // Linux has a nice value for each thread: this one gives way to the event loop.
+  setPriority(0, 10);
+} catch {
+  // The system does not let it: it weighs as much as the event loop.
+}
+
+const ways = new Map();
+const waiting = new Map();
+const fresh = new Map();
+let asked = 0;
+
+parentPort.on('message', (message) => {
+  if (message.type === 'open') open(message);
+  else if (message.type === 'close') close(message.id);
+  else {
+    waiting.get(message.id)?.(message);
+    waiting.delete(message.id);
+  }
+});
+
+function open({ id, path }) {
+  const way = {
+    hosts: new Map(),
+    refused: 0,
+    names: new Set(),
+    dropped: 0,
+    sockets: new Set(),
+    flows: new Set(),
+    busy: new Set(),
+  };
+  way.finding = Promise.resolve();
+  way.server = createServer({ requestTimeout: 0, headersTimeout: HEAD_MS, connectionsCheckingInterval: HEAD_MS });
+  const { server } = way;
+  server.maxConnections = CONNECTIONS;
+  server.timeout = IDLE_MS;
+  server.on('connection', (socket) => {
+    way.sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => way.sockets.delete(socket));
+  });
+  server.on('drop', () => (way.dropped += 1));
+  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('request', (from, to) => {
+    // Node hands on at once what is sent behind an open request; each would have a connection of its own to a host.
+    if (way.busy.has(from.socket))
+      return void answer(to, new Refusal(503, 'A connection takes one request at a time here.'));
+    way.busy.add(from.socket);
+    to.once('close', () => way.busy.delete(from.socket));
+    void forward(way, from, to).catch((error) => answer(to, error));
+  });
+  server.on('connect', (from, socket, head) => {
+    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    void tunnel(way, from, socket, head).catch((error) => socket.end(asText(error)));
+  });
+  server.once('error', (error) => parentPort.postMessage({ type: 'opened', id, error: error.message }));
+  server.listen(path, () => parentPort.postMessage({ type: 'opened', id, error: null }));
+  ways.set(id, way);
+}
+
+function close(id) {
+  const way = ways.get(id);
+  if (way === undefined) return;
+  ways.delete(id);
+  way.server.close();
+  for (const flow of way.flows) flow.end();
+  for (const socket of way.sockets) socket.destroy();
+  const hosts = [...way.hosts].map(([host, tally]) => ({ host, ...tally }));
+  const { refused, dropped } = way;
+  parentPort.postMessage({ type: 'closed', id, hosts, refused, names: [...way.names], dropped });
+}
+
+/** What is not carried out, and the sentence that the sandbox is told. */
+class Refusal extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** CONNECT: bytes both ways, whatever they are. */
+async function tunnel(way, { url }, socket, head) {
+  const text = `https://${url}`;
+  if (/[/\\?#@]/.test(url) || !URL.canParse(text)) throw notUnderstood();
+  const to = new URL(text);
+  const outside = await dial(way, to, Number(to.port || 443), socket);
+  await new Promise((done, failed) => outside.once('connect', done).once('error', failed)).catch((error) => {
+    throw unreachable(way, to, error);
+  });
+  socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  if (head.length > 0) outside.write(head);
+  pipeline(socket, outside, () => undefined);
+  pipeline(outside, socket, () => undefined);
+}
+
+/** A request for `http://…`, with a connection of its own. */
+async function forward(way, from, to) {
+  const url = URL.canParse(from.url) ? new URL(from.url) : null;
+  if (url?.protocol !== 'http:' || url.username + url.password !== '') throw notUnderstood();
+  const outside = await dial(way, url, Number(url.port || 80), from.socket);
+  const headers = withoutHops(from, ['host', 'proxy-authorization', 'proxy-connection']);
+  const asking = request({
+    method: from.method,
+    path: url.pathname + url.search,
+    headers: ['Host', url.host, ...headers],
+    createConnection: () => outside,
+  });
+  asking.on('error', (error) => to.destroyed || answer(to, unreachable(way, url, error)));
+  // Node ends what becomes another protocol, and says no more.
+  asking.once('upgrade', (_said, socket) => {
+    socket.destroy();
+    answer(to, unreachable(way, url, { message: 'it changes the protocol' }));
+  });
+  asking.once('response', (said) => {
+    try {
+      to.writeHead(said.statusCode, said.statusMessage, withoutHops(said, ['proxy-authenticate']));
+    } catch (error) {
+      // Node reads more as a status than it writes.
+      return void answer(to, unreachable(way, url, error));
+    }
+    pipeline(said, to, (error) => error && to.destroy());
+  });
+  to.once('close', () => outside.destroy());
+  pipeline(from, asking, () => undefined);
+}
+
+/** A socket that connects to a checked address. Throws a {@link Refusal}. */
+async function dial(way, { hostname }, port, inside) {
+  if (!rules.some((rule) => fits(rule, hostname, port))) {
+    throw refused(
+      way,
+      hostname,
+      `${hostname}:${port} is not among the hosts that may be reached from here: ${allowed}.`,
+    );
+  }
+  const addresses = await addressesOf(way, hostname);
+  if (inside.destroyed) throw new Refusal(499, 'Gone.');
+  const outside = connect({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    allowHalfOpen: true,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 2_000,
+    lookup: (_host, { all }, done) =>
+      all ? done(null, addresses) : done(null, addresses[0].address, addresses[0].family),
+  });
+  outside.setTimeout(DIAL_MS, () => outside.destroy(new Error('it did not answer in time')));
+  outside.once('connect', () => outside.setTimeout(IDLE_MS));
+  inside.once('close', () => outside.readyState === 'opening' && outside.destroy());
+  follow(way, outside, hostname);
+  return outside;
+}
+
+function fits({ name, below, ports }, hostname, port) {
+  return ports.includes(port) && (below ? hostname.endsWith(name) && hostname.length > name.length : hostname === name);
+}
+
+/** The addresses are found and checked by the service, one host at a time for each sandbox. */
+function addressesOf(way, hostname) {
+  const turn = way.finding.then(async () => {
+    const known = fresh.get(hostname);
+    if (known !== undefined && known.until > performance.now()) return known.addresses;
+    const id = (asked += 1);
+    const { addresses, error, blocked } = await new Promise((done) => {
+      waiting.set(id, done);
+      parentPort.postMessage({ type: 'find', id, host: hostname });
+    });
+    if (blocked) throw refused(way, hostname, error);
+    if (error !== null) throw unreachable(way, { hostname }, { message: error });
+    if (fresh.size >= 1_000) fresh.clear();
+    fresh.set(hostname, { addresses, until: performance.now() + FRESH_MS });
+    return addresses;
+  });
+  way.finding = turn.catch(() => undefined);
+  return turn;
+}
+
+/** Counts the bytes of a connection, once: at its end, or when its sandbox ends. */
+function follow(way, outside, hostname) {
+  const tally = tallyOf(way, hostname);
+  outside.once('connect', () => (tally.connections += 1));
+  const flow = {
+    end() {
+      if (!way.flows.delete(flow)) return;
+      tally.bytesIn += outside.bytesRead;
+      tally.bytesOut += outside.bytesWritten;
+      outside.destroy();
+    },
+  };
+  way.flows.add(flow);
+  outside.on('error', () => undefined);
+  outside.once('close', flow.end);
+}
+
+function tallyOf(way, hostname) {
+  const name = way.hosts.has(hostname) || way.hosts.size < MOST_HOSTS ? hostname.slice(0, NAME_LENGTH) : 'others';
+  let tally = way.hosts.get(name);
+  if (tally === undefined) way.hosts.set(name, (tally = { connections: 0, failed: 0, bytesIn: 0, bytesOut: 0 }));
+  return tally;
+}
+
+function refused(way, hostname, message) {
+  way.refused += 1;
+  if (way.names.size < MOST_REFUSED) way.names.add(hostname.slice(0, NAME_LENGTH));
+  return new Refusal(403, message);
+}
+
+/** The message of an error of the system has the address, which is not for the sandbox. */
+function unreachable(way, { hostname }, { code, message }) {
+  tallyOf(way, hostname).failed += 1;
+  return new Refusal(502, `${hostname} cannot be reached: ${code ?? message}.`);
+}
+
+function notUnderstood() {
+  return new Refusal(400, 'This is a proxy for HTTP: CONNECT host:port, or a request for http://host/ is expected.');
+}
+
+function withoutHops({ rawHeaders, headers }, more) {
+  const named = String(headers.connection ?? '')
+    .toLowerCase()
+    .split(/\s*,\s*/);
+  const chunked = headers['transfer-encoding'] !== undefined;
+  const left = new Set([...HOP_BY_HOP, ...more, ...named]);
+  if (!chunked) left.add('transfer-encoding');
+  const kept = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (!left.has(rawHeaders[at].toLowerCase())) kept.push(rawHeaders[at], rawHeaders[at + 1]);
+  }
+  return kept;
+}
+
+/** Answers in place of the host; of an answer that has begun nothing can be said any more. */
+function answer(to, error) {
+  if (to.headersSent) return void to.destroy();
+  const { status, message } = asRefusal(error);
+  // What the request goes on with is not read.
+  to.writeHead(status, STATUS_CODES[status] ?? 'Error', {
+    'Content-Type': 'text/plain; charset=utf-8',
+    Connection: 'close',
+  });
+  to.end(`${message}\n`);
+}
+
+function asText(error) {
+  const { status, message } = asRefusal(error);
+  const head = ['Content-Type: text/plain; charset=utf-8', `Content-Length: ${Buffer.byteLength(message) + 1}`];
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
+    ...head,
+    'Connection: close',
+    '',
+    `${message}\n`,
+  ].join('\r\n');
+}
+
+function asRefusal(error) {
+  return error instanceof Refusal ? error : new Refusal(502, `The proxy failed: ${error.message}.`);
+}
