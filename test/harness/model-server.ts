@@ -16,6 +16,7 @@ export interface Answer {
   text?: string;
   reasoning?: string;
   calls?: ScriptedCall[];
+  /** Null: the answer is over without a reason and without the line that ends it. */
   finish?: 'stop' | 'tool_calls' | 'length' | 'content_filter' | null;
   usage?: { input: number; output: number; cached?: number; reasoning?: number };
   /** Milliseconds before the first byte. */
@@ -58,8 +59,14 @@ export interface ChatRequest {
 export type Script = (request: ChatRequest, attempt: number) => Answer | Promise<Answer>;
 
 export class ModelServer {
-  /** Every request, in the order of arrival. */
-  readonly requests: { body: ChatRequest; authorization: string | undefined; at: number }[] = [];
+  /** Every request, in the order of arrival. `body` is without what the service tells of the surroundings, `sent` is the whole. */
+  readonly requests: {
+    body: ChatRequest;
+    surroundings: string | null;
+    sent: string;
+    authorization: string | undefined;
+    at: number;
+  }[] = [];
   private readonly attempts = new Map<string, number>();
   private readonly stopping = new AbortController();
   private constructor(
@@ -99,8 +106,10 @@ export class ModelServer {
     response.once('close', () => (this.openRequests -= 1));
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as ChatRequest;
-    this.requests.push({ body, authorization: request.headers.authorization, at: performance.now() });
+    const sent = Buffer.concat(chunks).toString();
+    const { body, surroundings } = withoutSurroundings(JSON.parse(sent) as ChatRequest);
+    const { authorization } = request.headers;
+    this.requests.push({ body, surroundings, sent, authorization, at: performance.now() });
     const key = JSON.stringify(body.messages);
     const attempt = (this.attempts.get(key) ?? 0) + 1;
     this.attempts.set(key, attempt);
@@ -133,12 +142,23 @@ export class ModelServer {
     // After a moment, so that what was written arrives before the cut.
     if (answer.breakOff === true) await this.wait(20);
     if (answer.breakOff === true) response.destroy();
-    else response.end('data: [DONE]\n\n');
+    else response.end(answer.finish === null ? '' : 'data: [DONE]\n\n');
   }
 
   private async wait(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.stopping.signal });
   }
+}
+
+/** Most tests are about what was said, and a script about what a user wrote. */
+function withoutSurroundings(body: ChatRequest): { body: ChatRequest; surroundings: string | null } {
+  const { role, content } = body.messages[1] ?? {};
+  const [first, ...rest] = Array.isArray(content) ? (content as { text?: string }[]) : [];
+  if (role !== 'user' || first?.text?.startsWith('<surroundings>') !== true) return { body, surroundings: null };
+  // As a provider writes a message that has one part.
+  const alone = rest.length === 1 ? rest[0]?.text : undefined;
+  const messages = body.messages.with(1, { role, content: alone ?? rest });
+  return { body: { ...body, messages }, surroundings: first.text };
 }
 
 /** How many answers of the model stand after the last message of the user: the number of the step, from 0. */

@@ -1,26 +1,75 @@
 // The conversation as it is stored and as a model sees it: one shape for rows, engine and providers.
 
-/** Opaque data that a provider wants back in its next call (signatures of reasoning and the like). Never leaves the service. */
+import type { StreamOrder } from '../sandbox/sandbox.js';
+
+/**
+ * Opaque data that a provider wants back in its next call (signatures of reasoning and the like). Never leaves the service.
+ * Under {@link OWN} stand notes of the service itself: `by`, the model that gave the rest, and `failure`, how the turn ended.
+ */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
+export const OWN = 'millwright';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** A part as stored in `messages.parts`. A `tool` part points at a row of `tool_invocations` of the same message. */
+/**
+ * A part as stored in `messages.parts`. A `tool` part points at a row of `tool_invocations` of the same message; `cut`: the
+ * model came to its output limit while it wrote the call. Of a step, `nudged`: an empty answer was there before; `cut`: it ends
+ * at the output limit, and the next one goes on with it.
+ */
 export type StoredPart =
   | { type: 'text'; text: string; providerMetadata?: ProviderMetadata }
+  /**
+   * What the service tells the model before the first message of a task, in that message. Never shown (docs/decisions/0050). `notes`: the
+   * owner's notes in folders of the repository, by their paths below it, with the SHA-256 of each as it was in the original commit.
+   */
+  | { type: 'surroundings'; text: string; notes?: Record<string, string> }
   | { type: 'reasoning'; text: string; providerMetadata?: ProviderMetadata }
-  | { type: 'tool'; toolCallId: string; providerMetadata?: ProviderMetadata }
+  /** `deliberate`: the same call as before is meant, and counts as no repetition. */
+  | { type: 'tool'; toolCallId: string; deliberate?: true; cut?: true; providerMetadata?: ProviderMetadata }
   | { type: 'file'; fileId: string; name: string; mediaType: string; path: string }
+  /** As the last part of an answer, with the name `output_errors`: what does not fit the schema of the task (`nudges.ts`). */
   | { type: 'data'; name: string; id: string; data: JsonValue }
   | { type: 'source_url'; sourceId: string; url: string; title: string | null }
   | { type: 'source_document'; sourceId: string; mediaType: string; title: string; name: string | null }
   | { type: 'reasoning_file'; fileId: string; name: string; mediaType: string }
   | { type: 'custom'; kind: string; data: JsonValue }
-  | { type: 'step_start' };
+  | { type: 'step_start'; nudged?: true; cut?: true; unshown?: true };
+
+/** A picture or a document that a result shows to models that take such. Its bytes lie in the storage of the task's workspace. */
+export interface KeptFile {
+  sha256: string;
+  mediaType: string;
+  name: string;
+  /** Bytes. */
+  size: number;
+  /** Of a picture, pixels. */
+  width?: number;
+  height?: number;
+}
+
+/** What the model alone reads of a result, beside the output: on record so that it reads the same again, and never shown by the API. */
+export interface ForModel {
+  /** How long a command took, milliseconds. */
+  ms?: number;
+  /** How the streams of a command lie in time. */
+  streams?: StreamOrder;
+  /** Characters that it is shown at most, where that is not the most for any model (`result-text.ts`). */
+  characters?: number;
+  /** The number of the file in the sandbox that has the whole, where a part is shown (`outputFile` in `result-lines.ts`). */
+  whole?: number;
+  /** What a check found wrong with the syntax of the files that the call has changed. */
+  syntax?: string;
+  /** Notes of the owner on the folder that the call came to, for the first time: path and text. */
+  notes?: { file: string; text: string }[];
+  /** What the loop says of it. */
+  hint?: string;
+  /** What it shows beside the text. */
+  files?: KeptFile[];
+}
 
 export type ToolResult =
-  | { status: 'success'; output: JsonValue }
-  | { status: 'error'; error: string }
+  | { status: 'success'; output: JsonValue; forModel?: ForModel }
+  | { status: 'error'; error: string; forModel?: ForModel }
   /** Not carried out, because a person said no. `reason` is for the model alone. */
   | { status: 'denied'; reason: string | null };
 

@@ -33,7 +33,7 @@ function catalogOf(variables: Record<string, string>, models?: unknown[], ...mor
   const file = join(folder, 'config.json');
   if (models !== undefined) writeFileSync(file, JSON.stringify({ models }));
   const env = readEnv({ ...variables, ...(models === undefined ? {} : { CONFIG_FILE: file }) });
-  const catalog = new ModelCatalog(env, registryOf([new AiSdkProvider(env), new RunbookProvider(), ...more]));
+  const catalog = new ModelCatalog(env, registryOf([new AiSdkProvider(env), new RunbookProvider(env), ...more]));
   catalog.onModuleInit();
   return catalog;
 }
@@ -135,12 +135,20 @@ describe('models of the configuration file', () => {
   });
 
   it.each([
-    [{ id: 'x', provider: 'amazon-bedrock' }, /amazon-bedrock is not part of this installation/],
+    [{ id: 'x', provider: 'amazon-bedrock' }, /AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and .* is expected/],
     [{ id: 'x', provider: 'openai' }, /apiKeyEnv or OPENAI_API_KEY is expected/],
     [{ id: 'x', provider: 'openai-compatible' }, /baseUrl/],
     [{ id: 'x', provider: 'olama' }, /no provider 'olama'; one of anthropic, .*runbook/],
     [{ id: 'x', provider: 'runbook', model: 'other' }, /has no model 'other'; it has: runbook/],
   ])('stop the boot when they cannot work: %j', (model, message) => {
     expect(() => catalogOf({}, [model])).toThrow(message);
+  });
+
+  it('stop the boot when a runbook would answer for a model whose long conversations are cut', () => {
+    const house = { id: 'big', provider: 'house', fallback: 'steps' };
+    const steps = { id: 'steps', provider: 'runbook' };
+    expect(() => catalogOf({}, [house, steps], new HouseProvider())).toThrow(/'big': 'steps' cannot be its fallback/);
+    const others = [{ ...steps, id: 'first', fallback: 'steps' }, { ...steps, fallback: 'last' }, { ...house, id: 'last', fallback: null }]; // prettier-ignore
+    expect(ids(catalogOf({}, others, new HouseProvider()))).toEqual(['first', 'steps', 'last']);
   });
 });

@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ConfigurationError, Env } from '../../platform/config/env.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { configuredInfo, SDK_PROVIDERS } from './model-config.js';
+import { ModelHealth } from './model-health.js';
 import type { Prices } from './prices.js';
 import { ModelError, type ModelInfo, type ModelPart, ModelProvider, type ModelRequest } from './model-provider.js';
 
@@ -19,6 +20,7 @@ interface Entry {
 /** Every model of the deployment, of all providers (reference §15). */
 @Injectable()
 export class ModelCatalog implements OnModuleInit {
+  readonly health = new ModelHealth();
   private providers: Map<string, ModelProvider> | undefined;
 
   constructor(
@@ -36,12 +38,22 @@ export class ModelCatalog implements OnModuleInit {
         );
       }
       seen.add(info.id);
+      const fallback = this.fallback(info.id);
+      // It would be sent what a cut left of the conversation, and a runbook would carry out blocks of it once more.
+      if (fallback?.anyLength === true && info.anyLength !== true) {
+        throw new ConfigurationError(
+          `CONFIG_FILE, model '${info.id}': '${fallback.id}' cannot be its fallback. It needs the whole conversation, and a model of ` +
+            'a limited length has parts of a long one left out.',
+        );
+      }
     }
   }
 
   /** Models in the order of the configuration. */
   list(): ModelInfo[] {
-    return this.entries().map((entry) => entry.info);
+    return this.entries().map(({ info }) => {
+      return this.health.isAvailable(info.id) ? info : { ...info, status: 'unavailable' };
+    });
   }
 
   /** The model of a task that names none. There is always one. */
@@ -60,6 +72,24 @@ export class ModelCatalog implements OnModuleInit {
   /** What a model costs; null when the operator gives no prices. */
   prices(id: string): Prices | null {
     return this.env.file.models?.find((model) => model.id === id)?.prices ?? null;
+  }
+
+  /** As {@link ModelProvider.wantsSurroundings} of the model's provider. */
+  wantsSurroundings(id: string): boolean {
+    return this.entries().some(({ info, provider }) => info.id === id && provider.wantsSurroundings);
+  }
+
+  /** As {@link ModelProvider.writesPatches} of the model's provider. */
+  writesPatches(id: string): boolean {
+    return this.entries().some(
+      ({ info, provider, providerId }) => info.id === id && provider.writesPatches(providerId),
+    );
+  }
+
+  /** The model to call when this one cannot be called; null without one. */
+  fallback(id: string): ModelInfo | null {
+    const fallback = this.env.file.models?.find((model) => model.id === id)?.fallback ?? null;
+    return fallback === null ? null : (this.find(fallback) ?? null);
   }
 
   /** Calls the model that owns `request.modelId`; throws {@link ModelError} as {@link ModelProvider.stream} does. */
@@ -97,6 +127,7 @@ export class ModelCatalog implements OnModuleInit {
       info.description ||= target.description;
       info.contextWindow ??= target.contextWindow;
       info.status = target.status;
+      if (target.anyLength === true) info.anyLength = true;
       return { info, provider, providerId: target.id };
     });
   }

@@ -3,8 +3,19 @@ import type { ModelConfig } from '../../platform/config/config-file.js';
 import { ConfigurationError, type Env } from '../../platform/config/env.js';
 import type { ModelInfo } from './model-provider.js';
 
-export const SDK_PROVIDERS = ['anthropic', 'openai', 'google', 'openai-compatible'] as const;
+/** The providers of which the environment alone makes a model. */
+export const ENV_PROVIDERS = ['anthropic', 'openai', 'google', 'openai-compatible'] as const;
+type EnvProviderName = (typeof ENV_PROVIDERS)[number];
+export const SDK_PROVIDERS = [...ENV_PROVIDERS, 'amazon-bedrock'] as const;
 export type SdkProviderName = (typeof SDK_PROVIDERS)[number];
+
+/** How Amazon Bedrock is called: the region, and the keys of an account where there is no key of Bedrock. */
+export interface AwsAccess {
+  region?: string;
+  accessKeyId?: string;
+  secretAccessKey?: string;
+  sessionToken?: string;
+}
 
 /** A model that a provider package of the AI SDK serves. */
 export interface SdkModel {
@@ -14,10 +25,12 @@ export interface SdkModel {
   model: string;
   apiKey: string | undefined;
   baseUrl: string | undefined;
+  /** Of `amazon-bedrock` alone. */
+  aws?: AwsAccess;
 }
 
 /** Used when `*_MODEL` is not set. `default` is what gateways such as LiteLLM and llama.cpp answer to by convention. */
-const DEFAULT_MODELS: Record<SdkProviderName, string> = {
+const DEFAULT_MODELS: Record<EnvProviderName, string> = {
   anthropic: 'claude-sonnet-5-5',
   openai: 'gpt-5.5',
   google: 'gemini-pro-latest',
@@ -34,12 +47,6 @@ export const KEY_VARIABLES = {
 export function sdkModelsOf(env: Env): SdkModel[] {
   if (env.file.models === undefined) return fromEnvironment(env);
   return env.file.models.flatMap((model) => {
-    if (model.provider === 'amazon-bedrock') {
-      throw new ConfigurationError(
-        `CONFIG_FILE, model '${model.id}': the package of amazon-bedrock is not part of this installation. ` +
-          `Use ${SDK_PROVIDERS.join(', ')}, runbook, or the name of a ModelProvider plugin.`,
-      );
-    }
     const provider = SDK_PROVIDERS.find((name) => name === model.provider);
     return provider === undefined ? [] : [fromFile(env, model, provider)];
   });
@@ -47,9 +54,15 @@ export function sdkModelsOf(env: Env): SdkModel[] {
 
 function fromEnvironment({ variables: v }: Env): SdkModel[] {
   const found: SdkModel[] = [];
-  const add = (provider: SdkProviderName, name: string | undefined, apiKey?: string, baseUrl?: string) => {
+  const add = (provider: EnvProviderName, name: string | undefined, apiKey?: string, baseUrl?: string) => {
     const model = name ?? DEFAULT_MODELS[provider];
-    found.push({ info: infoOf(publicId(model)), provider, model, apiKey, baseUrl });
+    found.push({
+      info: { ...infoOf(publicId(model)), input: inputOf(provider, model) },
+      provider,
+      model,
+      apiKey,
+      baseUrl,
+    });
   };
   if (v.ANTHROPIC_API_KEY !== undefined) add('anthropic', v.ANTHROPIC_MODEL, v.ANTHROPIC_API_KEY);
   if (v.OPENAI_API_KEY !== undefined) add('openai', v.OPENAI_MODEL, v.OPENAI_API_KEY);
@@ -63,6 +76,14 @@ function fromEnvironment({ variables: v }: Env): SdkModel[] {
 /** The model's own name without a route before it: `org/name` → `name` (reference §16). */
 function publicId(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1) || model;
+}
+
+/** Of OpenAI's older models some read text alone; what stands behind another address is not known. */
+const TEXT_ALONE = /^(gpt-3|gpt-4(?![o.]|-turbo|\d)|o1-mini|o1-preview|o3-mini)/;
+
+function inputOf(provider: EnvProviderName, model: string): ModelInfo['input'] {
+  const isText = provider === 'openai-compatible' || (provider === 'openai' && TEXT_ALONE.test(model));
+  return isText ? ['text'] : ['text', 'image', 'file'];
 }
 
 function infoOf(id: string): ModelInfo {
@@ -91,7 +112,25 @@ function fromFile(env: Env, config: ModelConfig, provider: SdkProviderName): Sdk
     model: config.model ?? config.id,
     apiKey: keyFor(env, config, provider),
     baseUrl,
+    ...(provider === 'amazon-bedrock' ? { aws: awsAccess(env, config) } : {}),
   };
+}
+
+/** Throws {@link ConfigurationError} unless the environment has what a call of Bedrock needs. */
+function awsAccess({ variables: v }: Env, { id, baseUrl, apiKeyEnv }: ModelConfig): AwsAccess {
+  const region = v.AWS_REGION === undefined ? {} : { region: v.AWS_REGION };
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = v;
+  const bearer = apiKeyEnv !== undefined || v.AWS_BEARER_TOKEN_BEDROCK !== undefined;
+  if (!bearer && (accessKeyId === undefined || secretAccessKey === undefined)) {
+    const accepted = 'apiKeyEnv, AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
+    throw new ConfigurationError(`CONFIG_FILE, model '${id}': ${accepted} is expected.`);
+  }
+  // A signature names the region, wherever the request goes.
+  if (v.AWS_REGION === undefined && (!bearer || baseUrl === undefined)) {
+    throw new ConfigurationError(`CONFIG_FILE, model '${id}': AWS_REGION is expected.`);
+  }
+  if (bearer || accessKeyId === undefined || secretAccessKey === undefined) return region;
+  return { ...region, accessKeyId, secretAccessKey, ...(token === undefined ? {} : { sessionToken: token }) };
 }
 
 function keyFor(env: Env, config: ModelConfig, provider: SdkProviderName): string | undefined {
@@ -100,6 +139,7 @@ function keyFor(env: Env, config: ModelConfig, provider: SdkProviderName): strin
     // The key belongs to OPENAI_COMPATIBLE_URL; another address does not get it.
     return config.baseUrl === undefined ? env.variables.OPENAI_COMPATIBLE_KEY : undefined;
   }
+  if (provider === 'amazon-bedrock') return env.variables.AWS_BEARER_TOKEN_BEDROCK;
   const key = env.variables[KEY_VARIABLES[provider]];
   if (key === undefined) {
     throw new ConfigurationError(

@@ -1,4 +1,5 @@
 import type { ConversationMessage, ProviderMetadata } from './conversation.js';
+import type { FileKind, RequestFiles } from './request-files.js';
 
 export type Effort = 'low' | 'medium' | 'high';
 
@@ -10,9 +11,11 @@ export interface ModelInfo {
   description: string;
   efforts: Effort[];
   defaultEffort: Effort | null;
-  input: ('text' | 'image' | 'file')[];
+  input: ('text' | FileKind)[];
   /** Tokens; null when unknown. */
   contextWindow: number | null;
+  /** It reads a conversation of any length, and needs all of it. */
+  anyLength?: true;
   status: 'available' | 'unavailable';
 }
 
@@ -21,6 +24,15 @@ export interface ToolDefinition {
   description: string;
   /** JSON Schema, draft 7, of an object. */
   inputSchema: Record<string, unknown>;
+  /** Where the API takes that, a model writes the call as plain text in place of JSON. */
+  freeform?: Freeform;
+}
+
+/** A call as plain text: the whole of it is one field of the arguments. */
+export interface Freeform {
+  field: string;
+  /** What the text looks like, in Lark. */
+  grammar: string;
 }
 
 export interface ModelRequest {
@@ -29,6 +41,10 @@ export interface ModelRequest {
   system: string;
   messages: ConversationMessage[];
   tools: ToolDefinition[];
+  /** Pictures and documents of the conversation, for models that take them. Absent: they are named and not shown. */
+  files?: RequestFiles;
+  /** The same for all calls of a task: a provider that keeps what it has read finds it by that. Absent: none. */
+  cacheKey?: string;
   /** Aborting it ends the stream with the signal's reason. */
   signal: AbortSignal;
 }
@@ -47,6 +63,8 @@ export interface ModelUsage {
 export type ModelPart =
   | { type: 'text'; text: string; end?: boolean; providerMetadata?: ProviderMetadata }
   | { type: 'reasoning'; text: string; end?: boolean; providerMetadata?: ProviderMetadata }
+  /** So many characters of the arguments of a call that is being written: a sign of life, and counted, for some do not end. */
+  | { type: 'tool_input'; length: number }
   /**
    * `input` is JSON text, not yet checked. `deliberate`: the same call as before is meant, as in a script that has the
    * same line twice, and is no sign of a model that goes in circles.
@@ -73,9 +91,19 @@ export type ModelPart =
  * A stream that ends without `finish` counts as broken off.
  */
 export abstract class ModelProvider {
+  /** False: its models make nothing of what the service tells of a task's surroundings, and are not told. */
+  readonly wantsSurroundings: boolean = true;
+  /** True: the model was trained on the patches of `apply_patch`, which it is offered in place of `edit` and `write`. */
+  writesPatches(_modelId: string): boolean {
+    return false;
+  }
   abstract list(): ModelInfo[];
   abstract stream(request: ModelRequest): AsyncIterable<ModelPart>;
 }
+
+/** Why a call failed, as a code of `statusReason` (reference §4). */
+export type ModelFailureCode =
+  'model_error' | 'model_credentials' | 'model_gone' | 'model_quota' | 'model_overloaded' | 'output_limit';
 
 /** A model call that failed. The message is shown to the client: no addresses, no keys, no response bodies. */
 export class ModelError extends Error {
@@ -86,8 +114,29 @@ export class ModelError extends Error {
     readonly retryable: boolean,
     /** What the provider asked for (`Retry-After`), milliseconds. */
     readonly retryAfterMs: number | null = null,
-    options?: ErrorOptions,
+    options: ErrorOptions & { code?: ModelFailureCode } = {},
   ) {
     super(message, options);
+    this.code = options.code ?? 'model_error';
   }
+
+  readonly code: ModelFailureCode;
+}
+
+/** The conversation is longer than the model can read: one that is shorter may go well. */
+export class ContextOverflowError extends ModelError {
+  constructor(
+    /** Tokens that the model can read, where the provider tells. */
+    readonly contextWindow: number | null,
+    options?: ErrorOptions,
+    /** The fallback whose window is too small; null: the model that was asked. */
+    readonly refusedBy: string | null = null,
+  ) {
+    super('The conversation is longer than the model can read.', false, null, options);
+  }
+}
+
+/** Whether a provider refused a request for what is in it: no other try, and no other model, is asked the same. */
+export function isRefusal({ code, retryable }: ModelError): boolean {
+  return code === 'model_error' && !retryable;
 }

@@ -2,12 +2,13 @@
 import { Module } from '@nestjs/common';
 import { AiSdkProvider } from './ai-sdk/ai-sdk-provider.js';
 import { ModelCatalog } from './model-catalog.js';
+import { ModelNews } from './model-news.js';
 import { ModelsController } from './models.controller.js';
 import { RunbookProvider } from './runbook/runbook-provider.js';
 
 @Module({
   controllers: [ModelsController],
-  providers: [ModelCatalog, AiSdkProvider, RunbookProvider],
+  providers: [ModelCatalog, ModelNews, AiSdkProvider, RunbookProvider],
   exports: [ModelCatalog],
 })
 export class ModelsModule {}

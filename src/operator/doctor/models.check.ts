@@ -2,7 +2,7 @@
 import { AiSdkProvider } from '../../engine/models/ai-sdk/ai-sdk-provider.js';
 import type { ConversationMessage } from '../../engine/models/conversation.js';
 import { AI_SDK, RUNBOOK } from '../../engine/models/model-catalog.js';
-import { KEY_VARIABLES, SDK_PROVIDERS } from '../../engine/models/model-config.js';
+import { ENV_PROVIDERS, KEY_VARIABLES } from '../../engine/models/model-config.js';
 import { ModelProvider } from '../../engine/models/model-provider.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
@@ -101,7 +101,7 @@ function withoutModel({ env }: Examination, targets: Target[]): Finding[] {
   if (env.file.models !== undefined) {
     return targets.length > 0 ? [] : [ok('models', 'None but the runbook is configured. It needs no provider.')];
   }
-  const absent = SDK_PROVIDERS.filter((name) => {
+  const absent = ENV_PROVIDERS.filter((name) => {
     return env.variables[name === 'openai-compatible' ? 'OPENAI_COMPATIBLE_URL' : KEY_VARIABLES[name]] === undefined;
   });
   const skipped = `Left out, because the environment has no key or URL: ${absent.join(', ')}.`;

@@ -1,83 +1,169 @@
-// Our conversation as a prompt of the AI SDK, and our effort as the options that each provider has for it.
-import type { LanguageModelV3CallOptions, LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
-import type { ConversationMessage, ProviderMetadata, StoredPart, ToolInvocation } from '../conversation.js';
-import type { Effort } from '../model-provider.js';
-import type { SdkModel } from '../model-config.js';
+// Our conversation as a prompt of the AI SDK.
+import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
+import {
+  type ConversationMessage,
+  type JsonValue,
+  OWN,
+  type ProviderMetadata,
+  type StoredPart,
+  type ToolInvocation,
+} from '../conversation.js';
+import { type FileContent, keptFiles, placeKey } from '../request-files.js';
+import { resultText, sorted } from '../result-text.js';
+import { type FreeformFields, freeformText, NO_FREEFORM } from './freeform.js';
+import type { Options } from './provider-options.js';
 
-type Options = NonNullable<LanguageModelV3CallOptions['providerOptions']>;
 type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content'];
+type UserContent = Extract<LanguageModelV3Message, { role: 'user' }>['content'];
 type ToolContent = Extract<LanguageModelV3Message, { role: 'tool' }>['content'];
 type ToolOutput = Extract<ToolContent[number], { type: 'tool-result' }>['output'];
+type ResultParts = Extract<ToolOutput, { type: 'content' }>['value'];
 
-/** Anthropic caches a prompt up to a mark; other providers ignore it. A long conversation costs a tenth with it. */
-const CACHE: Options = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+type Files = ReadonlyMap<string, FileContent>;
+interface PromptOptions {
+  maker?: string | undefined;
+  cache?: Options | undefined;
+  files?: Files | undefined;
+  inResults?: boolean;
+  freeform?: FreeformFields;
+}
+/** How an answer and its results are told. */
+interface Telling {
+  maker: string | undefined;
+  files: Files;
+  inResults: boolean;
+  freeform: FreeformFields;
+}
+const NO_FILES: Files = new Map();
 
-/** The prompt for one model call. Everything that the providers refuse (empty messages, input that is no object) is mended. */
-export function toPrompt(system: string, messages: ConversationMessage[]): LanguageModelV3Prompt {
-  const prompt: LanguageModelV3Prompt = [{ role: 'system', content: system, providerOptions: CACHE }];
+/**
+ * The prompt for one model call. Everything that the providers refuse (empty messages, input that is no object) is mended.
+ * @param maker as {@link makerOf} names the model that is called: what only another one can read is left out.
+ * @param cache what marks a place up to which a provider is to keep the prompt.
+ * @param files what the request holds of the files of the messages. `inResults`: a result can hold some; else a message behind it does.
+ * @param freeform the tools whose calls are plain text.
+ */
+export function toPrompt(
+  system: string,
+  messages: ConversationMessage[],
+  { maker, cache, files = NO_FILES, inResults = true, freeform = NO_FREEFORM }: PromptOptions = {},
+): LanguageModelV3Prompt {
+  const prompt: LanguageModelV3Prompt = [{ role: 'system', content: system }];
   for (const message of messages) {
-    if (message.role === 'user') addUser(prompt, message);
-    else addAssistant(prompt, message);
+    if (message.role === 'user') addUser(prompt, message, files);
+    else addAssistant(prompt, message, { maker, files, inResults, freeform });
   }
-  const last = prompt.at(-1);
-  if (last !== undefined && prompt.length > 1) last.providerOptions = CACHE;
+  if (cache !== undefined) mark(prompt, cache);
   return prompt;
 }
 
-function addUser(prompt: LanguageModelV3Prompt, message: ConversationMessage): void {
-  const content = message.parts.flatMap((part) => {
+/**
+ * Marks the instructions, the end of the request before and the new end. Anthropic looks back over 20 blocks from a mark: without
+ * the one in the middle a step with many calls would be written anew. Another provider ignores the marks.
+ */
+function mark(prompt: LanguageModelV3Prompt, cache: Options): void {
+  const before = prompt.findLastIndex(({ role }) => role === 'assistant') - 1;
+  for (const index of new Set([0, Math.max(0, before), prompt.length - 1])) {
+    const message = prompt[index];
+    if (message !== undefined) message.providerOptions = cache;
+  }
+}
+
+function addUser(prompt: LanguageModelV3Prompt, message: ConversationMessage, files: Files): void {
+  const content = message.parts.flatMap((part): UserContent => {
     const text = userText(part);
-    return text === '' ? [] : [{ type: 'text' as const, text }];
+    const file = part.type === 'file' ? files.get(part.fileId) : undefined;
+    return text === '' ? [] : [{ type: 'text', text: text + reasonOf(file) }, ...filePart(file)];
   });
   if (content.length > 0) prompt.push({ role: 'user', content });
 }
 
-function userText(part: StoredPart): string {
-  if (part.type === 'text') return part.text;
+/** What the model reads of a part of a person's message. */
+export function userText(part: StoredPart): string {
+  if (part.type === 'text' || part.type === 'surroundings') return part.text;
   if (part.type === 'file') return `[Attached file, in the workdir: ${part.path} (${part.mediaType})]`;
   return '';
 }
 
-function addAssistant(prompt: LanguageModelV3Prompt, message: ConversationMessage): void {
+/** Why a file is not shown, behind the text that names it. */
+function reasonOf(file: FileContent | undefined): string {
+  return file !== undefined && 'why' in file ? `\n[Not shown: ${file.why}.]` : '';
+}
+
+function filePart(file: FileContent | undefined): UserContent {
+  if (file === undefined || 'why' in file) return [];
+  const { mediaType, name: filename, data } = file;
+  return [{ type: 'file', mediaType, filename, data }];
+}
+
+function addAssistant(
+  prompt: LanguageModelV3Prompt,
+  message: ConversationMessage,
+  { maker, files, inResults, freeform }: Telling,
+): void {
   const invocations = new Map(message.invocations.map((one) => [one.toolCallId, one]));
   const content: AssistantContent = [];
   const results: ToolContent = [];
+  const shown: UserContent = [];
   for (const part of message.parts) {
-    if (part.type === 'reasoning' || (part.type === 'text' && part.text !== '')) {
-      content.push({ type: part.type, text: part.text, ...withOptions(part.providerMetadata) });
+    const isReasoning = part.type === 'reasoning' && !isForeign(part.providerMetadata, maker);
+    if (isReasoning || (part.type === 'text' && part.text !== '')) {
+      content.push({ type: part.type, text: part.text, ...withOptions(part.providerMetadata, maker) });
     }
     const call = part.type === 'tool' ? invocations.get(part.toolCallId) : undefined;
     if (part.type !== 'tool' || call === undefined) continue;
     const toolName = safeName(call.name);
-    content.push({
-      type: 'tool-call',
+    const { toolCallId } = call;
+    const field = freeform.get(toolName);
+    if (field === undefined) {
+      const input = isObject(call.input) ? call.input : { unreadable: call.input };
+      content.push({ type: 'tool-call', toolCallId, toolName, input, ...withOptions(part.providerMetadata, maker) });
+    } else {
+      // Without what the provider gave: the item's id, which is refused when the model wrote the call as JSON.
+      content.push({ type: 'tool-call', toolCallId, toolName, input: freeformText(call.input, field) });
+    }
+    const given = keptFiles(call.result).map((_file, index) => files.get(placeKey(call.toolCallId, index)));
+    results.push({
+      type: 'tool-result',
       toolCallId: call.toolCallId,
       toolName,
-      input: isObject(call.input) ? call.input : { unreadable: call.input },
-      ...withOptions(part.providerMetadata),
+      output: outputOf(call, given, inResults),
     });
-    results.push({ type: 'tool-result', toolCallId: call.toolCallId, toolName, output: outputOf(call) });
+    const parts = inResults ? [] : given.flatMap(filePart);
+    if (parts.length > 0)
+      shown.push({ type: 'text', text: `[Shown by ${toolName}, call ${call.toolCallId}]` }, ...parts);
   }
   if (content.length > 0) prompt.push({ role: 'assistant', content });
   if (results.length > 0) prompt.push({ role: 'tool', content: results });
+  if (shown.length > 0) prompt.push({ role: 'user', content: shown });
 }
 
-function outputOf({ result }: ToolInvocation): ToolOutput {
-  if (result === null) return { type: 'error-text', value: 'There is no result: the call was given up.' };
-  if (result.status === 'error') return { type: 'error-text', value: result.error };
-  if (result.status === 'denied') return { type: 'execution-denied', reason: deniedText(result.reason) };
-  if (typeof result.output === 'string') return { type: 'text', value: result.output };
-  return { type: 'json', value: result.output };
+function outputOf({ result }: ToolInvocation, files: (FileContent | undefined)[], inResults: boolean): ToolOutput {
+  const value = resultText(result) + files.map(reasonOf).join('');
+  const parts = inResults && result?.status === 'success' ? files.flatMap(resultPart) : [];
+  if (parts.length > 0) return { type: 'content', value: [{ type: 'text', text: value }, ...parts] };
+  if (result === null || result.status === 'error') return { type: 'error-text', value };
+  return result.status === 'denied' ? { type: 'execution-denied', reason: value } : { type: 'text', value };
 }
 
-function deniedText(reason: string | null): string {
-  const denied = 'This call was denied, so it was not carried out.';
-  return reason === null ? denied : `${denied} The reason: ${reason}`;
+function resultPart(file: FileContent | undefined): ResultParts {
+  if (file === undefined || 'why' in file) return [];
+  const { mediaType, name: filename, data } = file;
+  const isPicture = mediaType.startsWith('image/');
+  return [isPicture ? { type: 'image-data', mediaType, data } : { type: 'file-data', mediaType, filename, data }];
 }
 
-function withOptions(metadata: ProviderMetadata | undefined): { providerOptions?: Options } {
-  // It came from the provider as JSON, and goes back as it came.
-  return metadata === undefined ? {} : { providerOptions: metadata as Options };
+function withOptions(metadata: ProviderMetadata | undefined, maker: string | undefined): { providerOptions?: Options } {
+  if (metadata === undefined || isForeign(metadata, maker)) return {};
+  // It came from the provider as JSON, and goes back as it came, but for the order of its keys, which the database does not keep.
+  const { [OWN]: _own, ...given } = metadata;
+  return { providerOptions: sorted(given as JsonValue) as Options };
+}
+
+/** Whether another model gave it: a seal is refused by all but the model that made it. What has no note is taken as its own. */
+function isForeign(metadata: ProviderMetadata | undefined, maker: string | undefined): boolean {
+  const by = metadata?.[OWN]?.['by'];
+  return by !== undefined && maker !== undefined && by !== maker;
 }
 
 /** Providers refuse a whole request because of one odd name that the model itself once made up. */
@@ -87,31 +173,4 @@ function safeName(name: string): string {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Claude models before the `effort` parameter: they take a budget of thinking tokens instead. */
-const BUDGETED_CLAUDE = /claude-(3|(haiku|sonnet)-4-[05]|(sonnet|opus)-4-\d{8}|opus-4-[01])/;
-const THINKING_TOKENS: Record<Effort, number> = { low: 4_000, medium: 12_000, high: 24_000 };
-
-/** How a provider is told the effort; without one the model's own default is left alone. */
-export function providerOptions({ provider, model }: SdkModel, effort: Effort | null): Options {
-  switch (provider) {
-    case 'anthropic':
-      if (effort === null) return {};
-      if (!BUDGETED_CLAUDE.test(model)) return { anthropic: { effort } };
-      return { anthropic: { thinking: { type: 'enabled', budgetTokens: THINKING_TOKENS[effort] } } };
-    case 'openai':
-      // Nothing stays with the provider: the whole conversation is sent each time, reasoning encrypted in it.
-      return { openai: { store: false, ...(effort === null ? {} : { reasoningEffort: effort }) } };
-    case 'google':
-      if (effort === null) return {};
-      return { google: { thinkingConfig: googleThinking(model, effort) } };
-    case 'openai-compatible':
-      return effort === null ? {} : { openaiCompatible: { reasoningEffort: effort } };
-  }
-}
-
-function googleThinking(model: string, effort: Effort): Record<string, string | number | boolean> {
-  if (model.includes('gemini-2')) return { thinkingBudget: THINKING_TOKENS[effort], includeThoughts: true };
-  return { thinkingLevel: effort, includeThoughts: true };
 }

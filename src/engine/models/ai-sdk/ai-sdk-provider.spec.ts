@@ -35,7 +35,7 @@ describe('the prompt', () => {
     ]);
     expect(prompt[3]?.content).toMatchObject([
       { toolCallId: '1', toolName: 'read', output: { type: 'text', value: 'text' } },
-      { toolCallId: '2', output: { type: 'json', value: { exitCode: 1 } } },
+      { toolCallId: '2', output: { type: 'text', value: 'exitCode: 1' } },
       { toolCallId: '3', output: { type: 'error-text', value: 'No JSON.' } },
       {
         toolCallId: '4',
@@ -238,7 +238,7 @@ describe('each provider', () => {
     const stored = JSON.parse(JSON.stringify(parts)) as ConversationMessage['parts'];
     await answer(provider, [user('Go'), { id: 'a', role: 'assistant', parts: stored, invocations }], null);
     expect(JSON.stringify(bodies[1])).toContain('sealed');
-    expect(bodies[1]).not.toMatchObject('store' in effort ? { reasoning: {} } : effort);
+    expect(JSON.stringify(bodies[1])).not.toMatch(/"(effort|budget_tokens|thinkingLevel|thinkingBudget)"/);
   });
 
   it.each([

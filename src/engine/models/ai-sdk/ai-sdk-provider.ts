@@ -1,14 +1,18 @@
-import type {
-  LanguageModelV3,
-  LanguageModelV3FinishReason,
-  LanguageModelV3StreamPart,
-  LanguageModelV3Usage,
+import {
+  InvalidResponseDataError,
+  type LanguageModelV3,
+  type LanguageModelV3FinishReason,
+  type LanguageModelV3StreamPart,
+  type LanguageModelV3Usage,
 } from '@ai-sdk/provider';
 import { Env } from '../../../platform/config/env.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import { toModelError } from './ai-sdk-errors.js';
-import { providerOptions, toPrompt } from './ai-sdk-prompt.js';
-import type { ProviderMetadata } from '../conversation.js';
+import { refusesSummaries, toModelError } from './ai-sdk-errors.js';
+import { toPrompt } from './ai-sdk-prompt.js';
+import { hasDone, notingDone } from './done-mark.js';
+import { type FreeformFields, freeformFields, NO_FREEFORM, refusesFreeform, sdkTools, withField } from './freeform.js';
+import { cacheMark, fileBytes, isClaude, named, providerOptions, takesFilesInResults } from './provider-options.js';
+import { OWN, type ProviderMetadata } from '../conversation.js';
 import { AI_SDK } from '../model-catalog.js';
 import { type SdkModel, sdkModelsOf } from '../model-config.js';
 import {
@@ -20,14 +24,21 @@ import {
   type ModelUsage,
 } from '../model-provider.js';
 
+/** By the provider's name of the model, also behind the route of a gateway. */
+const WRITES_PATCHES = /(^|\/)(gpt-([5-9]|[12]\d)(?!\d)|codex)/i;
+
 /**
- * Anthropic, OpenAI, Google and everything OpenAI-compatible through the AI SDK's provider packages. It calls their
+ * Anthropic, OpenAI, Google, Amazon Bedrock and everything OpenAI-compatible through the AI SDK's provider packages. It calls their
  * `doStream` and nothing above it: half the time per step of `streamText`, and no hidden retries.
  */
 @Plugin(ModelProvider, AI_SDK)
 export class AiSdkProvider extends ModelProvider {
   private readonly models: SdkModel[];
   private readonly loaded = new Map<string, Promise<LanguageModelV3>>();
+  /** Models that gave no summaries of their reasoning: OpenAI gives them to organisations that it has verified alone. */
+  private readonly withoutSummaries = new Set<string>();
+  /** Models whose server took no calls as plain text. */
+  private readonly withoutFreeform = new Set<string>();
 
   constructor(env: Env) {
     super();
@@ -41,13 +52,15 @@ export class AiSdkProvider extends ModelProvider {
   async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
     const model = this.models.find(({ info }) => info.id === request.modelId);
     if (model === undefined) throw new ModelError(`The model '${request.modelId}' is not offered here.`, false);
-    const reader = await this.open(model, request);
+    const isJson = this.withoutFreeform.has(model.info.id);
+    const freeform = isJson ? NO_FREEFORM : freeformFields(model, request.tools);
+    const reader = await this.open(model, request, freeform);
     try {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        const part = partOf(value);
-        if (part !== null) yield part;
+        const part = hasDone(request.signal) ? lastPartOf(value) : partOf(value);
+        if (part !== null) yield signed(withField(part, freeform), makerOf(model));
       }
     } catch (error) {
       request.signal.throwIfAborted();
@@ -58,18 +71,35 @@ export class AiSdkProvider extends ModelProvider {
     }
   }
 
-  private async open(model: SdkModel, request: ModelRequest) {
+  override writesPatches(modelId: string): boolean {
+    return this.models.some(({ info, model }) => info.id === modelId && WRITES_PATCHES.test(model));
+  }
+
+  private async open(model: SdkModel, request: ModelRequest, freeform: FreeformFields) {
+    const { input } = model.info;
+    const limits = { input, bytes: fileBytes(model), signal: request.signal };
+    const files = named(model, (await request.files?.contents(request.messages, limits)) ?? new Map());
+    const inResults = takesFilesInResults(model);
+    const options = { maker: makerOf(model), cache: cacheMark(model), files, inResults, freeform };
     try {
       const language = await this.load(model);
       const { stream } = await language.doStream({
-        prompt: toPrompt(request.system, request.messages),
-        tools: request.tools.map((tool) => ({ type: 'function', ...tool })),
-        providerOptions: providerOptions(model, request.effort),
+        prompt: toPrompt(request.system, request.messages, options),
+        tools: sdkTools(request.tools, freeform),
+        providerOptions: providerOptions(model, request, !this.withoutSummaries.has(model.info.id)),
         abortSignal: request.signal,
       });
       return stream.getReader();
     } catch (error) {
       request.signal.throwIfAborted();
+      if (refusesSummaries(error) && !this.withoutSummaries.has(model.info.id)) {
+        this.withoutSummaries.add(model.info.id);
+        throw new ModelError("The model's provider gives no summaries of its reasoning.", true, 0, { cause: error });
+      }
+      if (freeform.size > 0 && refusesFreeform(error)) {
+        this.withoutFreeform.add(model.info.id);
+        throw new ModelError("The model's provider takes no calls as plain text.", true, 0, { cause: error });
+      }
       throw toModelError(error);
     }
   }
@@ -84,15 +114,40 @@ export class AiSdkProvider extends ModelProvider {
   }
 }
 
-/** A redirect ends the call: after a 307 `fetch` would send the conversation to an address that nobody configured. */
-const withoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
+/** Characters of the body of an error: some servers send a page, or do not end. */
+const ERROR_LENGTH = 64 * 1024;
 
-/** Each package is imported at the first call to it: 20 to 30 MB and 70 ms that an idle service does not pay. */
-async function createModel({ provider, model, apiKey, baseUrl }: SdkModel): Promise<LanguageModelV3> {
+/** A redirect ends the call: after a 307 `fetch` would send the conversation to an address that nobody configured. */
+const carefully: typeof fetch = async (input, init) => {
+  const response = await fetch(input, { ...init, redirect: 'manual' });
+  if (response.ok) return response;
+  const text = await beginningOf(response);
+  init?.signal?.throwIfAborted();
+  return new Response(text === '' ? null : text, response);
+};
+
+/** Of a body that breaks off what has come: the status says the most. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      if (text.length >= ERROR_LENGTH) break;
+    }
+  } catch {
+    return text;
+  }
+  return text.slice(0, ERROR_LENGTH);
+}
+
+/** Each package is imported at the first call to it: 20 to 30 MB and 70 to 200 ms that an idle service does not pay. */
+async function createModel(sdkModel: SdkModel): Promise<LanguageModelV3> {
+  const { provider, model, apiKey, baseUrl, aws } = sdkModel;
   const settings = {
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
-    fetch: withoutRedirects,
+    fetch: carefully,
   };
   switch (provider) {
     case 'anthropic':
@@ -101,12 +156,38 @@ async function createModel({ provider, model, apiKey, baseUrl }: SdkModel): Prom
       return (await import('@ai-sdk/openai')).createOpenAI(settings)(model);
     case 'google':
       return (await import('@ai-sdk/google')).createGoogleGenerativeAI(settings)(model);
+    case 'amazon-bedrock':
+      // Claude by its own interface, which has its settings, marks and seals; all other models by Converse.
+      if (isClaude(sdkModel)) {
+        return (await import('@ai-sdk/amazon-bedrock/anthropic')).createBedrockAnthropic({ ...settings, ...aws })(
+          model,
+        );
+      }
+      return (await import('@ai-sdk/amazon-bedrock')).createAmazonBedrock({ ...settings, ...aws })(model);
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       const name = 'openai-compatible';
-      return createOpenAICompatible({ name, baseURL: baseUrl ?? '', includeUsage: true, ...settings })(model);
+      const noting = { ...settings, fetch: notingDone(carefully) };
+      return createOpenAICompatible({ name, baseURL: baseUrl ?? '', includeUsage: true, ...noting })(model);
     }
   }
+}
+
+/** By what a model is told from others in what it leaves behind: a seal is worth something to that model alone. */
+function makerOf({ provider, model }: SdkModel): string {
+  return `${provider}/${model}`;
+}
+
+function signed(part: ModelPart, by: string): ModelPart {
+  if (!('providerMetadata' in part)) return part;
+  return { ...part, providerMetadata: { ...part.providerMetadata, [OWN]: { by } } };
+}
+
+/** One part of a stream whose server has said that it is over: that it gives no reason for it is no failure. */
+function lastPartOf(part: LanguageModelV3StreamPart): ModelPart | null {
+  if (part.type === 'error' && InvalidResponseDataError.isInstance(part.error)) return null;
+  if (part.type !== 'finish' || part.finishReason.raw !== undefined) return partOf(part);
+  return { type: 'finish', reason: 'other', usage: usageOf(part.usage) };
 }
 
 /** One part of the SDK as one of ours; null for those that say nothing. */
@@ -121,8 +202,8 @@ function partOf(part: LanguageModelV3StreamPart): ModelPart | null {
     case 'reasoning-end':
       return { type: 'reasoning', ...piece(part) };
     case 'tool-input-delta':
-      // A model can take minutes to write the arguments of a call. The empty piece is its sign of life.
-      return { type: 'text', text: '' };
+      // A model can take minutes to write the arguments of a call, or not come to their end.
+      return { type: 'tool_input', length: part.delta.length };
     case 'tool-call': {
       const { toolCallId, toolName: name, input } = part;
       return { type: 'tool_call', toolCallId, name, input, ...metadata(part.providerMetadata) };
@@ -130,11 +211,16 @@ function partOf(part: LanguageModelV3StreamPart): ModelPart | null {
     case 'error':
       throw toModelError(part.error);
     case 'finish':
-      if (part.finishReason.unified === 'error') throw toModelError(part.finishReason);
+      if (part.finishReason.unified === 'error' || hasNoEnd(part.finishReason)) throw toModelError(part.finishReason);
       return { type: 'finish', reason: reasonOf(part.finishReason), usage: usageOf(part.usage) };
     default:
       return null;
   }
+}
+
+/** The packages begin with this reason, and end with it when the provider's stream is over without one: a part of an answer. */
+function hasNoEnd({ unified, raw }: LanguageModelV3FinishReason): boolean {
+  return unified === 'other' && raw === undefined;
 }
 
 function piece(part: { type: string; delta?: string; providerMetadata?: ProviderMetadata }) {

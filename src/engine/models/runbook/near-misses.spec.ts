@@ -99,6 +99,6 @@ describe('what looks like a block and is none is named in the result, with the a
     const text = ['json', 'yaml', 'text', 'diff', '', 'markdown', 'filesystem', 'sh-like', 'asking'].map((info) =>
       fence(info, 'x'),
     );
-    expect(await parseRunbook(text.join('\n\n'))).toEqual({ blocks: [], remarks: [] });
+    expect(await parseRunbook(text.join('\n\n'))).toEqual({ blocks: [], remarks: [], outputs: [] });
   });
 });

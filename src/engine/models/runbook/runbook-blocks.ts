@@ -28,6 +28,8 @@ export interface Runbook {
   blocks: Block[];
   /** What looks as if it were to be carried out and is not, one sentence each: what it is, and what is expected in its place. */
   remarks: string[];
+  /** Of its `output` blocks: JSON for the answer. An empty one stands for what the last command prints. */
+  outputs: string[];
 }
 
 /** Of what was not carried out: how many sentences are kept, and how many characters of a word in one. */
@@ -40,13 +42,15 @@ const WORD = 100;
  */
 export async function parseRunbook(text: string, before = { lines: 0, blocks: 0 }): Promise<Runbook> {
   const reading = await fencesOf(text);
-  if ('quotesAt' in reading) return { blocks: [tooManyQuotes(before, reading.quotesAt)], remarks: [] };
+  if ('quotesAt' in reading) return { blocks: [tooManyQuotes(before, reading.quotesAt)], remarks: [], outputs: [] };
   const blocks: Block[] = [];
   const remarks: string[] = [];
+  const outputs: string[] = [];
   for (const { info, content, line: own } of reading.fences) {
     const line = before.lines + own;
     const word = info.split(/\s+/, 1)[0] ?? '';
     const rest = info.slice(word.length).trim();
+    if (word === 'output') outputs.push(content.trim());
     const action = actionOf(word, rest, content);
     if (action !== null) blocks.push({ number: before.blocks + blocks.length + 1, word, line, action });
     if (remarks.length === REMARKS) continue;
@@ -55,7 +59,7 @@ export async function parseRunbook(text: string, before = { lines: 0, blocks: 0 
     const remark = action === null ? nearMiss(word) : used && leftOut(word, rest, content);
     if (remark !== null) remarks.push(`Line ${line}: ${remark}`);
   }
-  return { blocks, remarks };
+  return { blocks, remarks, outputs };
 }
 
 function tooManyQuotes(before: { lines: number; blocks: number }, line: number): Block {

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import { Env } from '../../../platform/config/env.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import type { JsonValue } from '../conversation.js';
 import { RUNBOOK } from '../model-catalog.js';
@@ -10,7 +12,7 @@ import {
   type ModelUsage,
 } from '../model-provider.js';
 import type { Block, BlockAction } from './runbook-blocks.js';
-import { replay, type RunbookState } from './runbook-state.js';
+import { outputBlock, replay, type RunbookState } from './runbook-state.js';
 
 const HELP = readFileSync(new URL('./runbook-help.txt', import.meta.url), 'utf8').trim();
 const NO_TOKENS: ModelUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -19,6 +21,15 @@ const NOT_AN_AI = 'The runbook model is not an AI: it carries out the fenced blo
 /** The model of a deployment without a provider (reference §15): no AI, and saying so. */
 @Plugin(ModelProvider, RUNBOOK)
 export class RunbookProvider extends ModelProvider {
+  override readonly wantsSurroundings = false;
+  /** A person has written the commands, and nobody can give one of them more time: each has the most there is. */
+  private readonly seconds: number;
+
+  constructor(env: Env) {
+    super();
+    this.seconds = sandboxLimitsOf(env.file).wallClockSeconds;
+  }
+
   list(): ModelInfo[] {
     return [
       {
@@ -30,31 +41,32 @@ export class RunbookProvider extends ModelProvider {
         defaultEffort: 'medium',
         input: ['text'],
         contextWindow: null,
+        anyLength: true,
         status: 'available',
       },
     ];
   }
 
   async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
-    yield* answer(await replay(request.messages));
+    yield* answer(await replay(request.messages), this.seconds);
   }
 }
 
-function* answer(state: RunbookState): Generator<ModelPart> {
+function* answer(state: RunbookState, seconds: number): Generator<ModelPart> {
   const malformed = state.blocks.find((block) => block.action.kind === 'malformed');
   const next = state.blocks[state.done.length];
-  if (state.blocks.length === 0) yield* end(help(state));
+  if (state.blocks.length === 0 && state.outputs.length === 0) yield* end(help(state));
   else if (state.failure !== null) yield* failed(state, state.failure);
   else if (malformed?.action.kind === 'malformed') {
     yield* failed(state, { block: malformed, why: `${malformed.action.problem}; nothing was run` });
   } else if (next === undefined) yield* end(summary(state));
-  else yield* step(state, next);
+  else yield* step(state, next, seconds);
 }
 
-function* step(state: RunbookState, block: Block): Generator<ModelPart> {
+function* step(state: RunbookState, block: Block, seconds: number): Generator<ModelPart> {
   const intro = state.last === null ? `${NOT_AN_AI} This one has ${count(state.blocks)}.` : lastResult(state);
   yield { type: 'text', text: `${intro}\n\nNext, ${nameOf(block)}.`, end: true };
-  const { name, input } = callFor(block.action, state.answer);
+  const { name, input } = callFor(block.action, state.answer, seconds);
   yield { type: 'tool_call', toolCallId: '', name, input: JSON.stringify(input), deliberate: true };
   yield { type: 'finish', reason: 'tool_calls', usage: NO_TOKENS };
 }
@@ -73,11 +85,11 @@ function* failed(state: RunbookState, { block, why }: { block: Block; why: strin
   yield { type: 'finish', reason: 'stop', usage: NO_TOKENS, failure: { code: 'runbook_block_failed', message } };
 }
 
-function callFor(action: BlockAction, answer: string | null): { name: string; input: JsonValue } {
+function callFor(action: BlockAction, answer: string | null, seconds: number): { name: string; input: JsonValue } {
   switch (action.kind) {
     case 'command': {
       const env = answer === null ? {} : { env: { ANSWER: answer } };
-      return { name: 'bash', input: { command: action.command, ...env } };
+      return { name: 'bash', input: { command: action.command, timeoutSeconds: seconds, ...env } };
     }
     case 'file':
       return { name: 'write', input: { path: action.path, content: action.content } };
@@ -97,8 +109,9 @@ function lastResult({ last }: RunbookState): string {
 }
 
 function summary(state: RunbookState): string {
+  if (state.blocks.length === 0) return `${NOT_AN_AI}${remarksOf(state)}${outputBlock(state)}`;
   const lines = state.blocks.map((block, index) => `- ${capital(nameOf(block))}: ${state.done[index] ?? ''}`);
-  return `${lastResult(state)}\n\nThe runbook is finished, ${count(state.blocks)}:\n\n${lines.join('\n')}${remarksOf(state)}\n\n${NOT_AN_AI}`;
+  return `${lastResult(state)}\n\nThe runbook is finished, ${count(state.blocks)}:\n\n${lines.join('\n')}${remarksOf(state)}\n\n${NOT_AN_AI}${outputBlock(state)}`;
 }
 
 function help(state: RunbookState): string {

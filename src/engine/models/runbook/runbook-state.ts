@@ -1,6 +1,7 @@
 // Where a runbook stands, read from the conversation alone: nothing else survives a restart, so nothing else is asked.
 import { setImmediate } from 'node:timers/promises';
 import type { ConversationMessage, JsonValue, ToolInvocation } from '../conversation.js';
+import { isNudge } from '../nudges.js';
 import { type Block, parseRunbook, type Runbook } from './runbook-blocks.js';
 
 export interface RunbookState {
@@ -11,6 +12,12 @@ export interface RunbookState {
   answer: string | null;
   /** The result that the client has not been told of in words yet. */
   last: { block: Block; shown: string } | null;
+  /** Of the `output` blocks ({@link Runbook}). */
+  outputs: string[];
+  /** How often the runbook was at its end: after an answer that did not fit it is asked once more. */
+  ends: number;
+  /** What the last command has printed. */
+  stdout: string;
   /** The block that ended the turn, and why. */
   failure: { block: Block; why: string } | null;
   /** Names of the files that were attached to the messages; they are not read. */
@@ -30,6 +37,9 @@ const START: RunbookState = {
   failure: null,
   attachments: [],
   remarks: [],
+  outputs: [],
+  ends: 0,
+  stdout: '',
 };
 
 /**
@@ -43,11 +53,11 @@ export async function replay(messages: ConversationMessage[]): Promise<RunbookSt
   let unread: ConversationMessage[] = [];
   const read = async () => {
     if (unread.length > 0) {
-      const { blocks, remarks } = await runbookOf(unread);
+      const { blocks, remarks, outputs } = await runbookOf(unread);
       const attachments = unread.flatMap(({ parts }) =>
         parts.flatMap((part) => (part.type === 'file' ? [part.name] : [])),
       );
-      if (blocks.length > 0 || over) state = { ...START, blocks, remarks, attachments, answer: state.answer };
+      if (blocks.length > 0 || over) state = { ...START, blocks, remarks, attachments, outputs, answer: state.answer };
       else {
         const all = { remarks: [...state.remarks, ...remarks], attachments: [...state.attachments, ...attachments] };
         state = { ...state, ...all };
@@ -57,12 +67,13 @@ export async function replay(messages: ConversationMessage[]): Promise<RunbookSt
   };
   for (const message of messages) {
     if (message.role === 'user') {
-      unread.push(message);
+      if (!isNudge(message)) unread.push(message);
       continue;
     }
     await read();
     for (const invocation of message.invocations) state = advance(state, invocation);
     over = message.invocations.length === 0;
+    if (over) state = { ...state, ends: state.ends + 1 };
   }
   await read();
   return state;
@@ -72,15 +83,16 @@ async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
   const last = unread.at(-1);
   const known = last === undefined ? undefined : READ.get(last);
   if (known !== undefined) return known;
-  const runbook: Runbook = { blocks: [], remarks: [] };
+  const runbook: Runbook = { blocks: [], remarks: [], outputs: [] };
   let lines = 0;
   for (const message of unread) {
     // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
     await setImmediate();
     const text = textOf(message);
-    const { blocks, remarks } = await parseRunbook(text, { lines, blocks: runbook.blocks.length });
+    const { blocks, remarks, outputs } = await parseRunbook(text, { lines, blocks: runbook.blocks.length });
     runbook.blocks = runbook.blocks.concat(blocks);
     runbook.remarks = runbook.remarks.concat(remarks);
+    runbook.outputs = runbook.outputs.concat(outputs);
     // They are shown as one text, with an empty line between them.
     lines += text.split('\n').length + 1;
   }
@@ -95,7 +107,8 @@ function advance(state: RunbookState, invocation: ToolInvocation): RunbookState 
   const last = { block, shown };
   if (failed !== null) return { ...state, last, failure: { block, why: failed } };
   const answer = block.action.kind === 'ask' ? answerOf(invocation) : state.answer;
-  return { ...state, last, answer, done: [...state.done, summary] };
+  const stdout = block.action.kind === 'command' ? stdoutOf(invocation) : state.stdout;
+  return { ...state, last, answer, stdout, done: [...state.done, summary] };
 }
 
 interface Judgement {
@@ -143,6 +156,11 @@ function answerOf({ result }: Pick<ToolInvocation, 'result'>): string | null {
   return typeof content === 'string' ? content : '';
 }
 
+function stdoutOf({ result }: ToolInvocation): string {
+  const stdout = result?.status === 'success' ? field(result.output, 'stdout') : null;
+  return typeof stdout === 'string' ? stdout.trim() : '';
+}
+
 function field(value: JsonValue, name: string): JsonValue {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   return value[name] ?? null;
@@ -151,11 +169,19 @@ function field(value: JsonValue, name: string): JsonValue {
 /** The end of an output as a code block; its middle is in the tool's result alone. */
 function fenced(output: JsonValue): string {
   const text = typeof output === 'string' ? output.trimEnd() : '';
-  if (text === '') return '';
-  const end = text.length > 2000 ? `…${text.slice(-2000)}` : text;
-  const longest = Math.max(2, ...[...end.matchAll(/`+/g)].map((match) => match[0].length));
+  return text === '' ? '' : blockOf('text', text.length > 2000 ? `…${text.slice(-2000)}` : text);
+}
+
+/** The JSON of the next `output` block at the end of an answer; empty without such a block. The last one serves for all that follow. */
+export function outputBlock({ outputs, ends, stdout }: RunbookState): string {
+  const output = outputs[ends] ?? outputs.at(-1);
+  return output === undefined ? '' : blockOf('json', output === '' ? stdout : output);
+}
+
+function blockOf(word: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
   const fence = '`'.repeat(longest + 1);
-  return `\n\n${fence}text\n${end}\n${fence}`;
+  return `\n\n${fence}${word}\n${text}\n${fence}`;
 }
 
 function textOf(message: ConversationMessage): string {

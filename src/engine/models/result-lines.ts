@@ -1,0 +1,139 @@
+// Lines of output as a model reads them: what a terminal would leave of them, and shortened to what fits.
+
+/** As it is shown, without its end; or how many bytes were left out here; null: not shown at all. */
+export type Line = string | { left: number } | null;
+
+/** Of a line that was cut where bytes are left out: with fewer characters it goes with them, so that a cut is at the ends of lines. */
+const REST_OF_LINE = 1_000;
+
+// Control characters are what is looked for here.
+/* eslint-disable no-control-regex */
+/** Colours, the cursor, titles and links (ECMA-48). An unfinished sequence at the end of a cut text goes too. */
+const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)/g;
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f]/g;
+const SUSPICIOUS = /[\0-\x08\x0b-\x1f\x7f]/;
+/* eslint-enable no-control-regex */
+
+/** What a terminal would show in the end: no colours, and of what was written over only the last. It has as many lines. */
+export function terminalText(text: string): string {
+  if (!SUSPICIOUS.test(text)) return text;
+  return text
+    .replace(ESCAPES, '')
+    .split('\n')
+    .map((line) => (SUSPICIOUS.test(line) ? writtenOver(line).replace(CONTROLS, '') : line))
+    .join('\n');
+}
+
+function writtenOver(line: string): string {
+  const pieces = line.split('\r');
+  const last = pieces.findLast((piece) => piece.trim() !== '') ?? '';
+  if (!last.includes('\b')) return last;
+  const shown: string[] = [];
+  for (const character of last) {
+    if (character === '\b') shown.pop();
+    else shown.push(character);
+  }
+  return shown.join('');
+}
+
+/** Lines as they are. */
+export function asLines(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** Lines of a command's output. `gap`: the one that says how many bytes were left out there. Each keeps its place. */
+export function outputLines(text: string, gap: number | null): Line[] {
+  const lines: Line[] = asLines(terminalText(text));
+  const marker = gap === null ? null : lines[gap];
+  if (gap === null || typeof marker !== 'string') return lines;
+  let left = Number(/\d+/.exec(marker)?.[0] ?? 0);
+  const [before, after] = [lines[gap - 1], lines[gap + 1]];
+  // Its end is that of the marker's beginning, not of the output.
+  if (typeof before === 'string' && before.length < REST_OF_LINE) {
+    left += Buffer.byteLength(before);
+    lines[gap - 1] = null;
+  }
+  if (typeof after === 'string' && after.length < REST_OF_LINE) {
+    left += Buffer.byteLength(after) + 1;
+    lines[gap + 1] = null;
+  }
+  lines[gap] = { left };
+  return lines;
+}
+
+/** Where the whole of a result lies in the sandbox, by its number in the task. */
+export function outputFile(number: number): string {
+  return `/tmp/output/${number}.txt`;
+}
+
+/** How much is shown of a text: so many characters. `file`: the number of the file that has all of it. */
+export interface Cut {
+  max: number;
+  file?: number | undefined;
+}
+
+type Shown = Exclude<Line, null>;
+const textOf = (line: Shown, file: number | undefined) => (typeof line === 'string' ? line : leftOut(line.left, file));
+
+function leftOut(bytes: number, file: number | undefined): string {
+  if (file === undefined) return `[… ${bytes} bytes left out …]`;
+  return `[… ${bytes.toLocaleString('en-US')} bytes left out; the whole is in ${outputFile(file)}]`;
+}
+
+/** Whether {@link cutLines} leaves something out, or something is left out of them already. */
+export function isCut(lines: Line[], max: number): boolean {
+  let length = 0;
+  for (const line of lines) {
+    if (typeof line === 'string') length += line.length + 1;
+    else if (line !== null) return true;
+  }
+  return length > max + 1;
+}
+
+/**
+ * The lines as one text of at most so many characters: a third of it the beginning, two thirds the end, cut at the ends of lines, and
+ * between them how many bytes are left out.
+ */
+export function cutLines(given: Line[], { max, file }: Cut): string {
+  const lines = given.filter((line) => line !== null);
+  const length = lines.reduce((sum, line) => sum + textOf(line, file).length + 1, 0);
+  if (length <= max + 1) return lines.map((line) => textOf(line, file)).join('\n');
+  const third = Math.floor(max / 3);
+  const head = fitting(lines, { max: third, file }, beginning);
+  const rest = lines.slice(head.whole);
+  const tail = fitting(rest.toReversed(), { max: max - third, file }, end);
+  const left = bytesOf(rest.slice(0, rest.length - tail.whole)) - head.partly - tail.partly;
+  // The end of the last line is none that is left out.
+  const between = leftOut(tail.whole === 0 ? left - 1 : left, file);
+  return [...head.texts, between, ...tail.texts.toReversed()].join('\n');
+}
+
+function bytesOf(lines: Shown[]): number {
+  const texts = lines.filter((line) => typeof line === 'string');
+  const left = lines.reduce((sum, line) => sum + (typeof line === 'string' ? 0 : line.left), 0);
+  return left + Buffer.byteLength(texts.join('\n')) + (texts.length > 0 ? 1 : 0);
+}
+
+/** As many lines as have room. One that is longer than what is left, when that is much, is shown in part. */
+function fitting(lines: Shown[], { max: room, file }: Cut, part: (text: string, length: number) => string) {
+  const texts: string[] = [];
+  let left = room;
+  for (const line of lines) {
+    const text = textOf(line, file);
+    if (text.length + 1 > left) break;
+    texts.push(text);
+    left -= text.length + 1;
+  }
+  const whole = texts.length;
+  const next = lines[whole];
+  if (typeof next !== 'string' || left <= room / 2) return { texts, whole, partly: 0 };
+  const piece = part(next, left);
+  texts.push(piece);
+  return { texts, whole, partly: Buffer.byteLength(piece) };
+}
+
+// Neither cuts a character in two.
+const beginning = (text: string, length: number) => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+const end = (text: string, length: number) => text.slice(-length).replace(/^[\udc00-\udfff]/, '');
