@@ -1,0 +1,118 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bytesOf } from '../sandbox/workdir/folder-size.js';
+import { connection } from './connection.js';
+import { GitError, type GitOptions, HostGit } from './host-git.js';
+import { asRepositoryError, RepositoryError, TOO_LARGE } from './repository-error.js';
+import type { RepositoryRules, RepositorySource } from './repository-rules.js';
+
+/** What is to be cloned. */
+export interface Wanted {
+  url: string;
+  /** A branch, a tag or a whole commit id; null for the default branch. */
+  ref: string | null;
+  /** The commit that it was, when it was cloned before. */
+  commit: string | null;
+  /** The slug of its workspace: it decides on the credential. */
+  workspace: string;
+}
+
+/** The commit that a clone is of, and its branch; null for a tag or a commit. */
+export interface Base {
+  commit: string;
+  branch: string | null;
+}
+
+/** The first git(1) whose connections can be led to an address that was checked (`http.curloptResolve`). */
+const OLDEST_GIT = [2, 37] as const;
+export const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
+const FETCHED = 'refs/millwright/base';
+
+/**
+ * Clones one ref with its history and leaves two packs in the folder: `history.pack`, and `files.pack` with the commit's files alone.
+ * Rejects with {@link RepositoryError}, and with the reason of the signal.
+ */
+export async function cloneInto(
+  folder: string,
+  wanted: Wanted,
+  rules: RepositoryRules,
+  limits: Pick<GitOptions, 'fileBytes' | 'memoryBytes' | 'seconds' | 'signal'>,
+): Promise<Base> {
+  try {
+    const source = await rules.source(wanted.url);
+    const settings = source.type === 'file' ? {} : await connection(source.url, wanted.workspace, rules, limits.signal);
+    const git = new HostGit({ folder, protocol: source.type, settings, ...limits });
+    await needNewEnough(git);
+    await git.run(['init', '--quiet', '--bare', '--template=', git.repository]);
+    const place = source.type === 'file' ? source.path : source.url.href;
+    const { ref, branch } = await found(git, place, wanted);
+    await fetch(git, source, place, ref);
+    await needRoom(folder, limits.fileBytes);
+    const commit = (await git.run(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
+    await pack(git, `${commit}\n`, join(folder, 'history.pack'));
+    await needRoom(folder, limits.fileBytes);
+    await pack(git, `--shallow ${commit}\n${commit}\n`, join(folder, 'files.pack'));
+    await needRoom(folder, limits.fileBytes);
+    await rm(git.repository, { recursive: true, force: true });
+    return { commit, branch };
+  } catch (error) {
+    limits.signal.throwIfAborted();
+    throw asRepositoryError(error);
+  }
+}
+
+async function needNewEnough(git: HostGit): Promise<void> {
+  const printed = await git.run(['version']);
+  const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(printed) ?? []).slice(1).map(Number);
+  const [least, at] = OLDEST_GIT;
+  if (major > least || (major === least && minor >= at)) return;
+  throw new GitError(`git ${OLDEST_GIT.join('.')} or later is needed on this host, this is ${printed.trim()}.`);
+}
+
+/** The limit of each file bounds what one call of git(1) writes; this bounds what all have written. */
+async function needRoom(folder: string, most: number): Promise<void> {
+  if ((await bytesOf(folder)) > most) throw new RepositoryError(TOO_LARGE);
+}
+
+/** What is to be fetched, and the branch that it is. */
+async function found(
+  git: HostGit,
+  place: string,
+  { ref, commit }: Wanted,
+): Promise<{ ref: string; branch: string | null }> {
+  if (commit !== null) return { ref: commit, branch: null };
+  if (ref !== null && COMMIT.test(ref)) return { ref, branch: null };
+  const names = ref === null ? ['HEAD'] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
+  const lines = (await git.run(['ls-remote', '--symref', '--', place, ...names]))
+    .split('\n')
+    .map((line) => line.split('\t'));
+  // A pattern is found at the end of longer names too.
+  const there = names.find((name) => lines.some(([, found]) => found === name));
+  if (there === undefined) {
+    throw new RepositoryError(
+      ref === null ? 'The repository is empty.' : `The repository has no branch or tag '${ref}'.`,
+    );
+  }
+  const target = lines.find(([of, name]) => name === there && of?.startsWith('ref: ') === true)?.[0]?.slice(5) ?? there;
+  return { ref: target, branch: /^refs\/heads\/(.+)$/.exec(target)?.[1] ?? null };
+}
+
+async function fetch(git: HostGit, source: RepositorySource, place: string, ref: string): Promise<void> {
+  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance'];
+  try {
+    await git.run(['fetch', ...quiet, '--', place, `+${ref}:${FETCHED}`]);
+  } catch (error) {
+    if (
+      !(error instanceof GitError) ||
+      !COMMIT.test(ref) ||
+      !/not our ref|did not send|no such remote ref/i.test(error.message)
+    )
+      throw error;
+    throw new RepositoryError(`The repository at ${source.url.href} has no commit '${ref}'.`, { cause: error });
+  }
+}
+
+function pack(git: HostGit, revisions: string, output: string): Promise<string> {
+  const shallow = revisions.startsWith('--shallow') ? ['--shallow'] : [];
+  return git.run(['pack-objects', '--quiet', '--revs', ...shallow, '--stdout'], { input: revisions, output });
+}

@@ -1,0 +1,69 @@
+// Pull requests of hosts of repositories, by the clients that are kept for them.
+import type { Hosting } from '../../../platform/config/repositories.js';
+import { PushError } from '../push-record.js';
+import type { ApiFetch } from './api-fetch.js';
+
+export interface HostApi {
+  /** The address that the paths of the API begin with. */
+  api: string;
+  token: string;
+  fetch: ApiFetch;
+}
+
+export interface PullRequest {
+  /** Of the repository, without `.git`. */
+  path: string;
+  branch: string;
+  /** The branch that it is to go into; null for the default branch. */
+  base: string | null;
+  title: string;
+  body: string;
+  draft: boolean;
+}
+
+/** Resolves with the address of the open pull request of a branch, for people; opens it when there is none. */
+export type OpenPullRequest = (host: HostApi, wanted: PullRequest) => Promise<string>;
+
+/** Few installations need either: a client is loaded with the first pull request. */
+const CLIENTS: Record<Hosting['kind'], () => Promise<OpenPullRequest>> = {
+  github: async () => (await import('./github.js')).openOnGitHub,
+  gitlab: async () => (await import('./gitlab.js')).openOnGitLab,
+};
+
+/** As {@link OpenPullRequest}. Rejects with {@link PushError}. */
+export async function openPullRequest(kind: Hosting['kind'], host: HostApi, wanted: PullRequest): Promise<string> {
+  const open = await CLIENTS[kind]();
+  try {
+    return checked(await open(host, wanted));
+  } catch (error) {
+    throw failed(error);
+  }
+}
+
+function checked(address: string): string {
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol) || address.length > 2048) {
+    throw new Error('The API has answered no address of a pull request.');
+  }
+  return address;
+}
+
+/** A refusal has the words of the host: about the pull request, or about what the token may do. */
+function failed(error: unknown): PushError {
+  const status = statusOf(error);
+  if (status === null || status < 400 || status >= 500 || status === 429) {
+    const message = 'The pull request could not be opened; the log of the service says why.';
+    return new PushError('pull_request_failed', message, { cause: error });
+  }
+  const said = error instanceof Error ? error.message : '';
+  const message = `The host refused the pull request (${status}): ${said.slice(0, 300).toWellFormed()}`;
+  return new PushError('pull_request_refused', message, { cause: error });
+}
+
+/** Of the clients' errors: Octokit's have `status`, Gitbeaker's the answer as their cause. */
+function statusOf(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null) return null;
+  // Octokit gives 500 to a request that was not answered.
+  if ('status' in error && typeof error.status === 'number') return error.status;
+  const cause = 'cause' in error ? (error.cause as { response?: { status?: unknown } } | undefined) : undefined;
+  return typeof cause?.response?.status === 'number' ? cause.response.status : null;
+}

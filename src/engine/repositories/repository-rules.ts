@@ -1,0 +1,197 @@
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Injectable } from '@nestjs/common';
+import { DataDir } from '../../platform/config/data-dir.js';
+import { type Hosting, hostingOf, type RepositoryHost } from '../../platform/config/repositories.js';
+import { Env } from '../../platform/config/env.js';
+import { ownFolders } from '../../platform/disk/own-folders.js';
+import { Egress } from '../../platform/egress/egress.js';
+import { ApiError } from '../../platform/http/api-error.js';
+
+/** From where a repository is cloned: over the network, or from a folder of this host with all links resolved. */
+export type RepositorySource = { type: 'https'; url: URL } | { type: 'file'; url: URL; path: string };
+
+/** A branch that may be written, and with what. */
+export interface PushTarget {
+  token: string;
+  /** Null where pull requests cannot be opened. */
+  hosting: Hosting | null;
+  /** The path of the repository, without `.git`. */
+  path: string;
+}
+
+/** What upload-pack(1) adds to a path to find a repository there (`enter_repo` of git's path.c). */
+const SUFFIXES = ['', '/.git', '.git', '.git/.git'];
+/** Of a host name. curl reads more in the name of `http.curloptResolve`: a sign before it, `*`, a dot after it. */
+const HOST = /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$|^\[/;
+
+/** Which repositories a task may name, and which of them are read with a credential (reference §15). */
+@Injectable()
+export class RepositoryRules {
+  /** The way to hosts of repositories. */
+  readonly egress: Egress;
+  private readonly hosts: Readonly<Record<string, RepositoryHost>>;
+  private readonly folders: readonly string[];
+  private readonly tokens: ReadonlyMap<string, string>;
+
+  constructor(
+    env: Env,
+    private readonly dataDir: DataDir,
+  ) {
+    const { repositories = {}, repositoryNetworks = [], repositoryFiles = [] } = env.file;
+    this.egress = new Egress(repositoryNetworks);
+    this.hosts = repositories;
+    this.folders = repositoryFiles;
+    this.tokens = env.repositoryTokens;
+  }
+
+  /**
+   * Throws 400 `repository_not_allowed`, and `invalid_field` for what is no URL. A host name is not resolved here: its addresses
+   * are checked when the repository is cloned.
+   */
+  async source(text: string): Promise<RepositorySource> {
+    if (!URL.canParse(text)) throw refusal('must be a URL', { ...URL_OF, code: 'invalid_field' });
+    const url = new URL(text);
+    if (url.username !== '' || url.password !== '') {
+      throw refusal('must have no user name and no password: credentials are the operator’s to configure');
+    }
+    if (url.search !== '' || url.hash !== '') throw refusal('must have no query and no fragment');
+    if (url.protocol === 'https:') return { type: 'https', url: this.checkedHttps(url) };
+    if (url.protocol === 'file:') return { type: 'file', url, path: await this.checkedFile(url) };
+    throw refusal('must begin with https://, or with file:// where the operator allows that');
+  }
+
+  /** The token for a repository and a workspace, if the operator has given one for both; else null. */
+  token(url: URL, workspaceSlug: string): string | null {
+    const entry = this.entry(url);
+    if (entry === undefined || !entry.workspaces.includes(workspaceSlug)) return null;
+    const path = pathAt(url);
+    return entry.paths.some((pattern) => matches(pattern, path)) ? (this.tokens.get(entry.tokenEnv) ?? null) : null;
+  }
+
+  /** The file of certificates that the host of a URL is checked against; null for the system's. */
+  caFile(url: URL): string | null {
+    return this.entry(url)?.caFile ?? null;
+  }
+
+  /** With what a branch of a repository is written for a workspace; null when the operator does not allow all three. */
+  pushTarget(url: URL, workspaceSlug: string, branch: string): PushTarget | null {
+    const [entry, token] = [this.entry(url), this.token(url, workspaceSlug)];
+    if (entry === undefined || token === null || !entry.push.some((pattern) => matches(pattern, branch))) return null;
+    return { token, hosting: hostingOf(url.host, entry), path: pathAt(url) };
+  }
+
+  /** Throws 400 `repository_not_allowed` for what a task may not push. */
+  checkPush(
+    { type, url }: RepositorySource,
+    workspaceSlug: string,
+    push: { branch: string; pullRequest?: object },
+  ): void {
+    const target = type === 'https' ? this.pushTarget(url, workspaceSlug, push.branch) : null;
+    if (target === null) {
+      throw refusal('names a branch that the operator does not allow for this repository and workspace', PUSH);
+    }
+    if (push.pullRequest !== undefined && target.hosting === null) {
+      throw refusal('is for a host whose pull requests this service cannot open', {
+        ...PUSH,
+        param: `${PUSH.param}.pullRequest`,
+      });
+    }
+  }
+
+  private entry(url: URL): RepositoryHost | undefined {
+    return Object.hasOwn(this.hosts, url.host) ? this.hosts[url.host] : undefined;
+  }
+
+  private checkedHttps(url: URL): URL {
+    if (namesOf(url) === null)
+      throw refusal('must name a repository, without escaped slashes, dots and control characters');
+    if (!HOST.test(url.hostname)) throw refusal('must name a host by letters, digits and dots');
+    if (this.egress.refuses(url)) throw refusal('leads to an address that is not public');
+    return url;
+  }
+
+  /**
+   * The path that git(1) is given. All that it looks at from there lies inside a folder that the operator allows, and nothing of
+   * it where the service keeps its own: upload-pack(1) would run on the host in a tree that an agent writes.
+   */
+  private async checkedFile(url: URL): Promise<string> {
+    const path = await withoutLinks(pathOf(url));
+    const [roots, own] = await Promise.all([
+      Promise.all(this.folders.map(withoutLinks)),
+      ownFolders(this.dataDir.path).then((folders) => Promise.all(folders.map(withoutLinks))),
+    ]);
+    for (const suffix of SUFFIXES) {
+      const place = await withoutLinks(path + suffix);
+      const allowed = roots.some((root) => place !== root && contains(root, place));
+      if (!allowed || own.some((folder) => contains(folder, place))) {
+        throw refusal('lies in no folder that the operator allows');
+      }
+      // A file names another folder (`gitdir:`), or is a bundle.
+      const found = await stat(place).catch(() => null);
+      if (found !== null && !found.isDirectory()) throw refusal('must be a folder, with its own .git or without one');
+    }
+    return path;
+  }
+}
+
+function contains(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(join(folder, sep));
+}
+
+function pathOf(url: URL): string {
+  try {
+    return resolve(fileURLToPath(url));
+  } catch {
+    throw refusal('must be a path of this host');
+  }
+}
+
+/**
+ * What does not exist is not told from what does: that comes out when it is cloned, if it is allowed. It would lie where the last
+ * folder on its way that exists does.
+ */
+async function withoutLinks(path: string): Promise<string> {
+  return realpath(path).catch(async () =>
+    path === dirname(path) ? path : join(await withoutLinks(dirname(path)), basename(path)),
+  );
+}
+
+/**
+ * The names in the path of a repository, decoded; null when a server could take it for another path than the patterns of the
+ * operator are compared with.
+ */
+function namesOf({ pathname }: URL): string[] | null {
+  try {
+    const names = pathname
+      .replace(/^\/|\/$/g, '')
+      .split('/')
+      .map(decodeURIComponent);
+    return names.some((name) => name === '' || /^\.{1,2}$/.test(name) || /[/\\\p{Cc}]/u.test(name)) ? null : names;
+  } catch {
+    return null;
+  }
+}
+
+/** As the patterns of the operator are compared with it. */
+function pathAt(url: URL): string {
+  return (namesOf(url) ?? []).join('/').replace(/\.git$/, '');
+}
+
+/** `*` stands for any characters but a slash. */
+function matches(pattern: string, path: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[^/]*')}$`).test(path);
+}
+
+interface About {
+  code: 'repository_not_allowed' | 'invalid_field';
+  param: string;
+}
+const URL_OF: About = { code: 'repository_not_allowed', param: 'repository.url' };
+const PUSH: About = { code: 'repository_not_allowed', param: 'repository.push' };
+
+function refusal(what: string, { code, param }: About = URL_OF): ApiError {
+  return new ApiError(code, `${param} ${what}.`, { param });
+}

@@ -1,0 +1,121 @@
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { PushEvent, RepositoryChanges } from '../agent/agent-engine.js';
+import type { Base } from './clone.js';
+import { apiFetch } from './hosting/api-fetch.js';
+import { openPullRequest } from './hosting/pull-requests.js';
+import { noted, PushError, type PushOfTask, type WantedPullRequest } from './push-record.js';
+import { type Pushed, RemoteBranch } from './remote-branch.js';
+import { asRepositoryError } from './repository-error.js';
+import type { PushTarget } from './repository-rules.js';
+import type { RepositoryOfTask, RepositoryStore } from './repository-store.js';
+
+/** Another worker that had the task may have pushed while this one looked. */
+const TRIES = 3;
+
+/**
+ * Pushes what a task has made, and opens its pull request (docs/decisions/0053). Each commit is on record before it is pushed, so a
+ * worker that takes the task over knows what it finds. Rejects with {@link PushError}, and with the reason of the signal.
+ */
+export class TaskPush {
+  constructor(
+    private readonly store: RepositoryStore,
+    private readonly about: RepositoryOfTask,
+    private readonly push: PushOfTask,
+    private readonly base: Base,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async *events(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown> {
+    const { push, store, about } = this;
+    const target = store.rules.pushTarget(new URL(about.url), about.workspace, push.branch);
+    if (target === null) throw new PushError('not_allowed', 'The operator does not allow this branch any more.');
+    if (changes === null) throw new PushError('push_failed', 'What the turn has changed is not known.');
+    if (changes.counted.files === 0 && push.commits.length === 0) return;
+    const folder = await this.draft();
+    try {
+      const base = yield* this.branch(folder, await this.patch(folder, changes));
+      if (base === undefined) return;
+      const url = branchUrl(about.url, push.branch, target);
+      if (url !== push.url) yield { type: 'push', record: { url } };
+      if (push.pullRequest === null || push.pullRequestUrl !== null) return;
+      yield { type: 'push', record: { pullRequestUrl: await this.pullRequest(push.pullRequest, target, base) } };
+    } finally {
+      await store.discard(folder);
+    }
+  }
+
+  /** What the branch began at; undefined when there is none and none is needed. */
+  private async *branch(folder: string, patch: string | null): AsyncGenerator<PushEvent, string | null | undefined> {
+    const { about, push, base, store } = this;
+    const files = store.files(about.taskId);
+    const { workspace, ref, title, taskId } = about;
+    const message = `${push.pullRequest?.title ?? title}\n\nMade by Millwright, task ${taskId}.\n`;
+    const pushed: Pushed = { url: new URL(about.url), workspace, ref, push, base, files, patch, message };
+    const branch = await RemoteBranch.open(folder, pushed, store.rules, store.gitLimits(this.signal));
+    for (let tries = 1; ; tries++) {
+      const found = await branch.look();
+      const commit = await branch.commit(found);
+      if (commit === null) return found.tip === null ? undefined : found.base;
+      push.commits = noted(push.commits, commit, found.tip);
+      yield { type: 'push', record: { commits: push.commits } };
+      try {
+        await branch.push(commit, found);
+        return found.base;
+      } catch (error) {
+        if (!(error instanceof PushError) || error.code !== 'branch_moved' || tries === TRIES) throw error;
+      }
+    }
+  }
+
+  private pullRequest(wanted: WantedPullRequest, target: PushTarget, base: string | null): Promise<string> {
+    const { about, push, signal, store } = this;
+    const { token, hosting, path } = target;
+    if (hosting === null) throw new PushError('not_allowed', 'The host has no pull requests that can be opened.');
+    const fetch = apiFetch(store.rules.egress, store.rules.caFile(new URL(about.url)), signal);
+    return openPullRequest(
+      hosting.kind,
+      { api: hosting.api, token, fetch },
+      {
+        path,
+        branch: push.branch,
+        base: wanted.base ?? base,
+        title: wanted.title ?? about.title,
+        body: `Made by Millwright, task \`${about.taskId}\`.`,
+        draft: wanted.draft,
+      },
+    );
+  }
+
+  private async draft(): Promise<string> {
+    try {
+      return await this.store.draft(this.about.taskId);
+    } catch (error) {
+      throw new PushError('push_failed', asRepositoryError(error).message, { cause: error });
+    }
+  }
+
+  /** A copy on the host: what is in the workdir may be gone before git(1) has read it. */
+  private async patch(folder: string, changes: RepositoryChanges): Promise<string | null> {
+    if (changes.counted.files === 0) return null;
+    if (changes.patch === null) throw new PushError('push_failed', 'The patch is larger than a file may be.');
+    const copy = join(folder, 'changes.patch');
+    try {
+      const { content } = await changes.reopen();
+      await pipeline(content, createWriteStream(copy, { mode: 0o600 }), { signal: this.signal });
+      return copy;
+    } catch (cause) {
+      this.signal.throwIfAborted();
+      throw new PushError('push_failed', 'The patch could not be read.', { cause });
+    }
+  }
+}
+
+/** The branch as people see it: each host that is known has another address for it. */
+function branchUrl(url: string, branch: string, { hosting }: PushTarget): string {
+  const repository = url.replace(/\/$/, '').replace(/\.git$/, '');
+  if (hosting === null) return repository;
+  const name = branch.split('/').map(encodeURIComponent).join('/');
+  return `${repository}/${hosting.kind === 'github' ? 'tree' : '-/tree'}/${name}`;
+}

@@ -1,0 +1,130 @@
+import { createReadStream, readFileSync } from 'node:fs';
+import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/agent-engine.js';
+import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
+import type { Base } from './clone.js';
+import { RepositoryError } from './repository-error.js';
+import type { RepositoryOfTask, RepositoryStore } from './repository-store.js';
+import { TaskPush } from './task-push.js';
+
+const HAND_IN = readFileSync(new URL('./hand-in.sh', import.meta.url), 'utf8');
+const CLEAR = readFileSync(new URL('./clear-changes.sh', import.meta.url), 'utf8');
+const CHANGES = CLEAR + readFileSync(new URL('./changes.sh', import.meta.url), 'utf8');
+
+/** The repository of one task, for one run. git(1) runs on the host before the agent does, and from then on in the sandbox alone. */
+export class TaskRepository implements InputRepository {
+  private base: Base | null = null;
+
+  constructor(
+    private readonly store: RepositoryStore,
+    private readonly about: RepositoryOfTask,
+    private readonly maxPatchBytes: number,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  get recorded(): string | null {
+    return this.about.commit;
+  }
+  get branch(): string | null {
+    return this.about.push?.branch ?? null;
+  }
+
+  async clone(stopping: AbortSignal): Promise<string> {
+    this.base = await this.store.clone(this.about, AbortSignal.any([this.signal, stopping]));
+    return this.base.commit;
+  }
+
+  async handIn(open: () => Promise<SandboxSession>): Promise<void> {
+    const { taskId } = this.about;
+    if (this.store.compares(taskId)) await this.clear(await open());
+    const history = this.store.history(taskId);
+    if (history === null) return;
+    const session = await open();
+    const { commit, branch } = this.cloned();
+    const env = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '' };
+    const result = await this.run(session, HAND_IN, { env, stdin: createReadStream(history) });
+    if (result.exitCode !== 0) {
+      await session.run('rm -rf .millwright-repo');
+      // What cannot be read is fetched anew by the next run.
+      await this.store.remove(taskId);
+      throw notHandedIn(result);
+    }
+    await this.store.handedIn(taskId);
+  }
+
+  async changes(session: SandboxSession): Promise<RepositoryChanges> {
+    const close = () => this.clear(session);
+    try {
+      await this.store.beginComparison(this.about.taskId);
+      return { ...(await this.compared(session)), close };
+    } catch (error) {
+      await close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async *push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown> {
+    const { push } = this.about;
+    if (push === null) return;
+    yield* new TaskPush(this.store, this.about, push, this.cloned(), this.signal).events(changes);
+  }
+
+  private async compared(session: SandboxSession): Promise<Omit<RepositoryChanges, 'close'>> {
+    const env = { COMMIT: this.cloned().commit };
+    const stdin = createReadStream(this.store.files(this.about.taskId));
+    const result = await this.run(session, CHANGES, { env, stdin });
+    if (result.exitCode !== 0) throw new RepositoryError('The changes were not counted.', { cause: told(result) });
+    const [folder = '', figures = ''] = result.stdout.split('\n');
+    const counted = countsOf(figures);
+    const reopen = () => session.readFile(`${folder}/patch`);
+    if (counted.files === 0) return { counted, patch: null, reopen };
+    const patch = await reopen();
+    if (patch.size <= this.maxPatchBytes) return { counted, patch, reopen };
+    patch.content.destroy();
+    return { counted, patch: null, reopen };
+  }
+
+  /** Where that fails the next run does it. */
+  private async clear(session: SandboxSession): Promise<void> {
+    const { exitCode } = await session.run(CLEAR);
+    if (exitCode === 0) await this.store.endComparison(this.about.taskId);
+  }
+
+  private cloned(): Base {
+    if (this.base === null) throw new Error('The repository is not cloned yet.');
+    return this.base;
+  }
+
+  private async run(
+    session: SandboxSession,
+    script: string,
+    how: Parameters<SandboxSession['run']>[1],
+  ): Promise<RunResult> {
+    try {
+      return await session.run(script, how);
+    } catch (error) {
+      this.signal.throwIfAborted();
+      if (error instanceof SandboxError) throw error;
+      throw new RepositoryError('The repository could not be handed in.', { cause: error });
+    }
+  }
+}
+
+/** From `2 files changed, 3 insertions(+), 1 deletion(-)`; nothing is printed where nothing differs. */
+function countsOf(figures: string): RepositoryChanges['counted'] {
+  const figure = (what: RegExp) => Number(what.exec(figures)?.[1] ?? 0);
+  return { files: figure(/(\d+) file/), additions: figure(/(\d+) insertion/), deletions: figure(/(\d+) deletion/) };
+}
+
+function notHandedIn(result: RunResult): RepositoryError {
+  const full =
+    result.killed === 'disk' ||
+    (/File too large|signal 25|, its limit is/.test(result.stderr) && !result.stderr.includes('nearly full'));
+  const message = full
+    ? 'The repository is larger than a task may be.'
+    : 'The repository could not be laid into the workdir; the log of the service says why.';
+  return new RepositoryError(message, { cause: told(result) });
+}
+
+function told({ exitCode, killed, stderr }: RunResult): Error {
+  return new Error(`git in the sandbox ended with ${killed ?? exitCode}: ${stderr.trim()}`);
+}

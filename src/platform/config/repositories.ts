@@ -1,0 +1,78 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { isCidr } from '../egress/networks.js';
+
+const patterns = z.array(z.string().min(1));
+
+/** What the service may do with repositories of one host: `github.com`, or with a port `git.example:8443`. */
+const host = z.strictObject({
+  /** Name of the variable that holds the token. */
+  tokenEnv: z.string().min(1),
+  /** Slugs of the workspaces whose tasks may use it. */
+  workspaces: z.array(z.string().min(1)).default([]),
+  /** Paths of repositories, without `.git`; `*` stands for any characters but a slash. */
+  paths: patterns.default([]),
+  /** Branches that may be written; `*` as in `paths`. */
+  push: patterns.default([]),
+  /** What serves the repositories, for pull requests; github.com and gitlab.com are known. */
+  kind: z.enum(['github', 'gitlab']).optional(),
+  /** Its API, when that is not where such a host has it. */
+  api: z.url({ protocol: /^https?$/ }).optional(),
+  /** A file of certificates (PEM) that the host is checked against in place of the system's. */
+  caFile: z.string().refine(isAbsolute, 'an absolute path of a file is expected').optional(),
+});
+
+const HOST = /^[a-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/;
+
+/** `repositories` of `CONFIG_FILE` (reference §15). */
+export const repositoriesSchema = z
+  .record(z.string().regex(HOST, 'a host name in small letters is expected, such as github.com'), host)
+  .superRefine((hosts, context) => {
+    for (const [name, entry] of Object.entries(hosts)) {
+      const message = wrongApi(name, entry);
+      if (message !== null) context.addIssue({ code: 'custom', path: [name, 'api'], message });
+    }
+  });
+
+/** Networks that are allowed although they are not public. */
+export const networksSchema = z.array(
+  z.string().refine(isCidr, 'a network is expected, such as 10.0.0.0/8 or fd00::/8'),
+);
+
+/** Folders below which repositories of this host may lie. */
+export const repositoryFilesSchema = z.array(z.string().refine(isAbsolute, 'an absolute path of a folder is expected'));
+
+export type RepositoryHost = z.output<typeof host>;
+
+/** Where pull requests of a host are opened. `api` has no slash at its end. */
+export interface Hosting {
+  kind: 'github' | 'gitlab';
+  api: string;
+}
+
+const KNOWN: Readonly<Record<string, Hosting>> = {
+  'github.com': { kind: 'github', api: 'https://api.github.com' },
+  'gitlab.com': { kind: 'gitlab', api: 'https://gitlab.com/api/v4' },
+};
+
+/** Null for a host of which nothing is known. */
+export function hostingOf(name: string, entry: RepositoryHost): Hosting | null {
+  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  const kind = entry.kind ?? known?.kind;
+  if (kind === undefined) return null;
+  const usual = known?.kind === kind ? known.api : `https://${name}/api/${kind === 'github' ? 'v3' : 'v4'}`;
+  return { kind, api: (entry.api ?? usual).replace(/\/+$/, '') };
+}
+
+function wrongApi(name: string, entry: RepositoryHost): string | null {
+  const hosting = hostingOf(name, entry);
+  if (hosting === null) return entry.api === undefined ? null : 'kind is expected too: github or gitlab';
+  return hosting.kind === 'gitlab' && !hosting.api.endsWith('/api/v4')
+    ? 'an address that ends in /api/v4 is expected'
+    : null;
+}
+
+/** A token as it is sent to the host of a repository (RFC 7617). */
+export function basicCredential(token: string): string {
+  return Buffer.from(`x-access-token:${token}`).toString('base64');
+}
