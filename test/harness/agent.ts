@@ -1,12 +1,13 @@
 // The real engine, tools and models on a folder and a scripted model server, without database and without Nest.
 import type { DiscoveryService } from '@nestjs/core';
 import { readEnv } from '../../src/platform/config/env.js';
-import type { AgentEvent, AgentInput, AgentOutcome } from '../../src/engine/agent/agent-engine.js';
+import type { AgentEvent, AgentInput, AgentOutcome, InputRepository } from '../../src/engine/agent/agent-engine.js';
 import type { AgentTool } from '../../src/engine/agent/agent-tool.js';
 import { EngineSettings } from '../../src/engine/agent/engine-settings.js';
 import { LoopEngine } from '../../src/engine/agent/loop-engine.js';
 import { ModelCaller } from '../../src/engine/agent/model-caller.js';
 import { ToolRegistry } from '../../src/engine/agent/tool-registry.js';
+import { ApplyPatchTool } from '../../src/engine/agent/tools/apply-patch.js';
 import { AskTool } from '../../src/engine/agent/tools/ask.js';
 import { BashTool } from '../../src/engine/agent/tools/bash.js';
 import { EditTool } from '../../src/engine/agent/tools/edit.js';
@@ -24,6 +25,7 @@ import type {
   ToolResult,
 } from '../../src/engine/models/conversation.js';
 import { ModelCatalog } from '../../src/engine/models/model-catalog.js';
+import type { ModelInfo } from '../../src/engine/models/model-provider.js';
 import { RunbookProvider } from '../../src/engine/models/runbook/runbook-provider.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { PluginRegistry } from '../../src/platform/plugins/plugin.js';
@@ -37,6 +39,22 @@ export function registryOf(instances: object[]): PluginRegistry {
   return new PluginRegistry(discovery as unknown as DiscoveryService);
 }
 
+/** A repository that lies at repo/ already, and in which nothing changes. */
+export const HANDED_IN: InputRepository = {
+  recorded: 'c0ffee',
+  clone: () => Promise.resolve('c0ffee'),
+  handIn: () => Promise.resolve(),
+  changes: () =>
+    Promise.resolve({
+      counted: { files: 0, additions: 0, deletions: 0 },
+      patch: null,
+      reopen: () => Promise.reject(new Error('There is no patch.')),
+      close: () => Promise.resolve(),
+    }),
+  branch: null,
+  async *push() {},
+};
+
 export interface Recorded {
   outcome: AgentOutcome;
   events: AgentEvent[];
@@ -48,7 +66,10 @@ export class AgentBench {
   readonly settings = Object.assign(new EngineSettings(), { backoffMs: 5, idleMs: 5_000 });
   readonly engine: LoopEngine;
   readonly registry: ToolRegistry;
+  readonly models: ModelCatalog;
   readonly modelId: string;
+  /** As the provider lists it: a test may change it. */
+  readonly model: ModelInfo;
 
   private constructor(
     readonly server: ModelServer | null,
@@ -60,17 +81,27 @@ export class AgentBench {
         ? {}
         : { OPENAI_COMPATIBLE_URL: url, OPENAI_COMPATIBLE_KEY: 'key', OPENAI_COMPATIBLE_MODEL: 'test/fake' },
     );
-    const tools = [new AskTool(), new BashTool(), new EditTool(), new GlobTool(), new GrepTool()];
+    const tools = [
+      new ApplyPatchTool(),
+      new AskTool(),
+      new BashTool(env),
+      new EditTool(),
+      new GlobTool(),
+      new GrepTool(),
+    ];
     const more = [new PublishTool(env), new ReadTool(), new TodoTool(), new WriteTool()];
-    const plugins = [...tools, ...more, ...extraTools, new AiSdkProvider(env), new RunbookProvider()];
+    const plugins = [...tools, ...more, ...extraTools, new AiSdkProvider(env), new RunbookProvider(env)];
     const registry = registryOf(plugins);
     const catalog = new ModelCatalog(env, registry);
-    this.modelId = catalog.default().id;
+    this.models = catalog;
+    this.model = catalog.default();
+    this.modelId = this.model.id;
     this.registry = new ToolRegistry(registry, this.settings);
     const metrics = new Metrics();
     const selector = Object.create(SandboxSelector.prototype, {
       current: { value: this.sandbox },
       metrics: { value: metrics },
+      env: { value: env },
     }) as SandboxSelector;
     const caller = new ModelCaller(catalog, this.settings, metrics);
     this.engine = new LoopEngine(catalog, caller, this.registry, selector, this.settings);
@@ -153,12 +184,16 @@ export function call(
 /** What the recorder does with an event, on an array instead of rows. */
 export function record(conversation: ConversationMessage[], event: AgentEvent): void {
   if (event.type === 'step') {
+    const { surroundings } = event;
+    const began = conversation.find(({ id }) => id === surroundings?.messageId);
+    if (surroundings != null) began?.parts.unshift(surroundings.part);
     const invocations = event.calls.map((one) => ({ ...one, result: null, stage: null }));
     // JSON, because a database gives back what it can store and nothing else.
     const parts = JSON.parse(JSON.stringify(event.parts)) as ConversationMessage['parts'];
     conversation.push({ id: event.messageId, role: 'assistant', parts, invocations });
     return;
   }
+  if (event.type !== 'begin' && event.type !== 'tool') return;
   const message = conversation.find((one) => one.id === event.messageId);
   const invocation = message?.invocations.find((one) => one.toolCallId === event.toolCallId);
   if (message === undefined || invocation === undefined) throw new Error('A tool event without its call.');

@@ -1,8 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
-import type { SharedFile } from '../sandbox/sandbox.js';
+import type { PushRecord } from '../repositories/push-record.js';
+import type { OpenedFile, SandboxSession, SharedFile } from '../sandbox/sandbox.js';
 import type { PublishedFile, Question } from './agent-tool.js';
+import type { ContextCut } from './context/context-cut.js';
+import type { OutputSchema } from './output/output-schema.js';
 
 /** Limits of one turn; absent means none. */
 export interface Budget {
@@ -32,6 +35,52 @@ export interface InputFile {
   open(): Promise<Readable>;
 }
 
+/** How many files differ, and how many lines in them. */
+export interface ChangeCounts {
+  files: number;
+  additions: number;
+  deletions: number;
+}
+
+/** What a task has made of its repository. */
+export interface RepositoryChanges {
+  counted: ChangeCounts;
+  /** Applies to the original commit (git-apply(1)). Null when nothing differs, and when it is too large to be a file. */
+  patch: OpenedFile | null;
+  /** The patch once more, from its beginning. */
+  reopen(): Promise<OpenedFile>;
+  /** Removes what was made for the comparison; call it when the patch is read. */
+  close(): Promise<void>;
+}
+
+/**
+ * The repository of a task (reference §15). An engine calls `clone` and `handIn` before the first model call, and `changes` when
+ * the turn is over. All three reject with `RepositoryError` when it cannot be done, and with the reason of the run's signal.
+ */
+export interface InputRepository {
+  /** The commit that is on record; null before the first clone. */
+  readonly recorded: string | null;
+  /** Clones it on the host, unless that is done; resolves with the commit. Rejects with the reason of `stopping` too. */
+  clone(stopping: AbortSignal): Promise<string>;
+  /** Lays it at `repo/` of the workdir, once in the life of the task. */
+  handIn(open: () => Promise<SandboxSession>): Promise<void>;
+  changes(session: SandboxSession): Promise<RepositoryChanges>;
+  /** The branch that the changes are pushed to; null when they are not. */
+  readonly branch: string | null;
+  /**
+   * Pushes the changes and opens the pull request, as far as the task asks for it and it is not done: after `changes`, before they are
+   * closed, and only when the turn is completed. `null`: they could not be told. Its events are the engine's to yield. Rejects with
+   * `PushError`, which an engine yields as `push_failed`, and with the reason of the run's signal.
+   */
+  push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown>;
+}
+
+/** What is to be noted of the branch of a task: a commit before it is pushed, an address when there is one. */
+export interface PushEvent {
+  type: 'push';
+  record: Partial<PushRecord>;
+}
+
 export interface AgentInput {
   taskId: string;
   workspaceId: string;
@@ -42,6 +91,12 @@ export interface AgentInput {
   model: { id: string; effort: Effort | null };
   /** Oldest first. The last message may be an assistant's with open invocations: a crash or a question left them. */
   messages: ConversationMessage[];
+  /** What the model is not sent any more, the last one of each kind; oldest first. Absent: nothing. */
+  cuts?: ContextCut[];
+  /** Tokens of the last step, its prompt and its answer, unless there was a cut since. Null or absent: not known. */
+  contextTokens?: number | null;
+  /** What the last answer of a turn has to fit (reference §15). Null or absent: it is any text. */
+  outputSchema?: OutputSchema | null;
   /** What a person must approve first. An approved call carries that itself, as its `stage`. */
   approvals: Approvals;
   /** Names of tools that need no more asking in this task. */
@@ -49,12 +104,23 @@ export interface AgentInput {
   budget: Budget;
   spent: Spent;
   files: InputFile[];
+  /** Opens what a result shows ({@link KeptFile}). Absent: no result of the run does. */
+  keptFile?: (sha256: string) => Promise<Readable>;
+  /** Whether its commands may have the network that the operator allows; absent: not. */
+  network?: boolean;
   /** Files of the task's project, for `/project` in the sandbox. */
   project: SharedFile[];
+  /** Null or absent: the task has none. */
+  repository?: InputRepository | null;
   /** Why the workspace can store no more, a clause for people: no command runs and no file changes. Null or absent: it can. */
   storageExhausted?: string | null;
   /** Why the workspace may use no more, a clause for people: no model is called. Null or absent: it may. */
   usageExhausted?: string | null;
+  /**
+   * Passes on what is not recorded, while it happens: an engine may call it at any time, also between two events. It returns at once and
+   * does not throw. Absent: nobody takes it.
+   */
+  passOn?: (event: LiveEvent) => void;
   /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
   signal: AbortSignal;
   /**
@@ -65,6 +131,22 @@ export interface AgentInput {
   stopping: AbortSignal;
 }
 
+/** The kinds of the parts of an answer; `sealed` is reasoning that only its provider can read. */
+export type LiveKind = 'step_start' | 'data' | 'tool' | 'text' | 'reasoning' | 'sealed';
+
+/**
+ * What is passed on and not recorded (reference §17).
+ *
+ * - `words`: more of a part of the answer that is being made, under the id that its message will have. `kinds` are those of the parts so far, this one
+ *   the last. What was passed on of a part is the beginning of what is recorded of it.
+ * - `discarded`: what was passed on of this message is void.
+ * - `output`: what a call has printed.
+ */
+export type LiveEvent =
+  | { type: 'words'; messageId: string; kinds: LiveKind[]; delta: string }
+  | { type: 'discarded'; messageId: string }
+  | { type: 'output'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; chunk: Buffer };
+
 /** One tool call as recorded before anything acts on it. */
 export interface StartedCall {
   toolCallId: string;
@@ -72,17 +154,51 @@ export interface StartedCall {
   input: JsonValue;
 }
 
+/** What the model was told before the first message of a task, and the id of that message. */
+export interface ToldSurroundings {
+  messageId: string;
+  part: Extract<StoredPart, { type: 'surroundings' }>;
+}
+
 /**
  * What happens, in order. Each is yielded before the engine goes on, and `yield` resumes only after it is committed.
  * Texts hold neither NUL nor halves of surrogate pairs: PostgreSQL refuses both.
  *
- * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`.
+ * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`. `surroundings` is
+ *   what the model was told before the first message of the task; it becomes the first part of that message, once in the task's life.
+ * - `cut`: from now on the model is not sent all of the conversation. `parts` are the message that tells
+ *   people of it; `usage` is that of the model call which wrote the summary.
  * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found
  *   `begun`; there a call may stay open for days before it begins, so its being open says nothing.
+ * - `cloned`: the repository is there, at this commit. Before the first `step`.
+ * - `changes`: what the turn has made of the repository, after its last step; null when it is not known.
+ * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that tells people why it failed.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
 export type AgentEvent =
-  | { type: 'step'; messageId: string; parts: StoredPart[]; calls: StartedCall[]; usage: ModelUsage }
+  | {
+      type: 'step';
+      messageId: string;
+      parts: StoredPart[];
+      calls: StartedCall[];
+      usage: ModelUsage;
+      surroundings?: ToldSurroundings | null;
+      /** The model that answered, by whose prices the step is metered; absent: that of the run. */
+      model?: string;
+    }
+  | {
+      type: 'cut';
+      messageId: string;
+      cut: ContextCut;
+      parts: StoredPart[];
+      usage: ModelUsage | null;
+      /** As of a `step`, of the call that wrote the summary. */
+      model?: string;
+    }
+  | { type: 'cloned'; commit: string }
+  | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }
+  | PushEvent
+  | { type: 'push_failed'; messageId: string; parts: StoredPart[] }
   | { type: 'begin'; messageId: string; toolCallId: string }
   | {
       type: 'tool';
@@ -102,6 +218,8 @@ export interface AgentFeedback {
   steer: ConversationMessage[];
   /** What is attached to them: must lie in the workdir before the next tool runs. */
   files: InputFile[];
+  /** The result of the call as it is on record, when it is another one: what was published could not be stored. */
+  result?: ToolResult;
   /** As of {@link AgentInput}, as they are now. Absent: as before. */
   storageExhausted?: string | null;
   usageExhausted?: string | null;
@@ -109,7 +227,8 @@ export interface AgentFeedback {
 
 /** How a run ends. */
 export type AgentOutcome =
-  | { type: 'completed'; text: string }
+  /** `output`: the JSON in the text, as JSON text, when the task has an `outputSchema`: it fits that. */
+  | { type: 'completed'; text: string; output?: string }
   | { type: 'failed'; code: string; message: string; retryable: boolean }
   | { type: 'question'; messageId: string; toolCallId: string; question: Question }
   /** An open call waits for a person. Approved, it comes back with its `stage`; denied, with its result. */

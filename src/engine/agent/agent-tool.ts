@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
+import type { Freeform, ModelInfo } from '../models/model-provider.js';
 import type { SandboxSession } from '../sandbox/sandbox.js';
 
 /** What a tool may use. Nothing of the service's own reaches it: no database, no key, no environment. */
@@ -10,13 +11,30 @@ export interface ToolContext {
   /** The owner of the task: the user who made it, or to whom it was transferred. */
   userId: string;
   toolCallId: string;
+  /** Characters of the result that the model is shown; of more, only the beginning and the end. Absent: 30,000. */
+  resultCharacters?: number;
+  /** What the task's model takes. Absent: text alone. */
+  input?: ModelInfo['input'];
   /** The task's sandbox, opened at the first use. */
   sandbox(): Promise<SandboxSession>;
+  /** Takes what the call prints while it runs, for those who look on; the result has it too. Absent: nobody takes it. */
+  progress?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   /** Aborted when the run is cancelled, fenced off or handed back. */
   signal: AbortSignal;
+  /** What is left of the turn's `maxDurationSeconds` (reference §4): a command ends with it. Absent: no such limit. */
+  secondsLeft?: number;
+  /**
+   * Keeps the whole of a result in a file of the sandbox, for a tool whose output is too long for a result. Resolves with its number,
+   * which becomes `forModel.whole` of the result, or with null when it could not be written. Results that are only too long for the model
+   * are kept by the loop.
+   */
+  keepWhole?: (content: string | Readable) => Promise<number | null>;
 }
 
-/** A file that a tool hands over to become a task file. It is on record together with the tool's result, or not at all. */
+/**
+ * A file that a tool hands over to become a task file, or with `forModel` to be kept for the model alone: a result shows it
+ * (`ForModel.files`). It is on record together with the tool's result, or not at all.
+ */
 export interface PublishedFile {
   /** UUIDv7, made by the tool, so that its output can name it. */
   id: string;
@@ -24,6 +42,7 @@ export interface PublishedFile {
   /** Bytes, where they are known: for the words of a refusal. */
   size?: number;
   content: Readable;
+  forModel?: true;
 }
 
 /** A question that ends the run until a person answers; the answer becomes the call's result. */
@@ -34,9 +53,13 @@ export interface Question {
   allowText: boolean;
 }
 
-/** What a call came to: a result (with files and parts for the message), or a question. */
+/**
+ * What a call came to: a result (with files and parts for the message), or a question. `paths`: files of the workdir that it was about;
+ * the owner's notes on their folders come with it.
+ */
 export type ToolOutcome =
-  (ToolResult & { files?: PublishedFile[]; parts?: StoredPart[] }) | { status: 'question'; question: Question };
+  | (ToolResult & { files?: PublishedFile[]; parts?: StoredPart[]; paths?: string[] })
+  | { status: 'question'; question: Question };
 
 /**
  * Something that the agent can do. The loop checks the arguments against `parameters` and words the error for the model;
@@ -49,6 +72,11 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
   abstract readonly description: string;
   abstract readonly parameters: P;
   /**
+   * Other names that models give the fields of `parameters`. Upper and lower case, `_` and `-` make no difference, and
+   * `filePath` is found by `file_path`. The model is told of none of them.
+   */
+  readonly aliases: Readonly<Record<string, readonly string[]>> = {};
+  /**
    * After a crash a call may be found begun and without result. True: it is run again (it reads, or writes the same
    * content). False: it gets an error result that says that it may have run partly.
    */
@@ -59,6 +87,15 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
    * what people see anyway.
    */
   readonly changes: boolean = true;
+  /**
+   * True: a call neither changes anything nor tells anybody anything, so up to eight of a step that stand together run side by side.
+   * Their results are recorded in the order of the calls. It has to be `repeatable`, and not to be one that `changes`.
+   */
+  readonly changesNothing: boolean = false;
+  /** True: offered to models that write patches only (`ModelProvider.writesPatches`); false: to all others; null: to every model. */
+  readonly patches: boolean | null = null;
+  /** How a model may write the call as plain text where its API takes that; null: as JSON alone. */
+  readonly freeform: Freeform | null = null;
   abstract execute(input: z.output<P>, context: ToolContext): Promise<ToolOutcome>;
 
   /**

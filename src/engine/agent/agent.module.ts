@@ -1,11 +1,13 @@
 // The built-in agent: the loop of model and tools, and the tools themselves.
 import { Module } from '@nestjs/common';
+import { Env } from '../../platform/config/env.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxModule } from '../sandbox/sandbox.module.js';
 import { EngineSettings } from './engine-settings.js';
 import { LoopEngine } from './loop-engine.js';
 import { ModelCaller } from './model-caller.js';
 import { ToolRegistry } from './tool-registry.js';
+import { ApplyPatchTool } from './tools/apply-patch.js';
 import { AskTool } from './tools/ask.js';
 import { BashTool } from './tools/bash.js';
 import { EditTool } from './tools/edit.js';
@@ -16,11 +18,28 @@ import { ReadTool } from './tools/read.js';
 import { TodoTool } from './tools/todo.js';
 import { WriteTool } from './tools/write.js';
 
-const TOOLS = [AskTool, BashTool, EditTool, GlobTool, GrepTool, PublishTool, ReadTool, TodoTool, WriteTool];
+const TOOLS = [
+  ApplyPatchTool,
+  AskTool,
+  BashTool,
+  EditTool,
+  GlobTool,
+  GrepTool,
+  PublishTool,
+  ReadTool,
+  TodoTool,
+  WriteTool,
+];
+
+const SETTINGS = {
+  provide: EngineSettings,
+  inject: [Env],
+  useFactory: ({ variables }: Env) => Object.assign(new EngineSettings(), { stepsPerTurn: variables.STEPS_PER_TURN }),
+};
 
 @Module({
   imports: [ModelsModule, SandboxModule],
-  providers: [EngineSettings, ModelCaller, ToolRegistry, LoopEngine, ...TOOLS],
+  providers: [SETTINGS, ModelCaller, ToolRegistry, LoopEngine, ...TOOLS],
   exports: [LoopEngine],
 })
 export class AgentModule {}

@@ -16,12 +16,11 @@ export class EngineSettings {
   /** A provider that asks for a longer wait than this (`Retry-After`) is not waited for: the slot is worth more. */
   longestWaitMs = 60_000;
   /** Model calls of one turn, whatever its budget says. */
-  stepsPerTurn = 250;
+  stepsPerTurn = 1_000;
+  /** How often in a row an answer that was cut off at the model's output limit is gone on with. */
+  continuations = 3;
   /** Tool calls of one step. */
   callsPerStep = 64;
-  /** Steps in a row with the same calls: the third is answered with an error, the sixth ends the turn. */
-  repeatsRefused = 3;
-  repeatsFatal = 6;
   /** Bytes of JSON of one tool result. */
   resultBytes = 256 * 1024;
 }

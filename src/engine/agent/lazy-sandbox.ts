@@ -12,12 +12,13 @@ import type { AgentInput, InputFile } from './agent-engine.js';
 export class LazySandbox {
   private opening: Promise<SandboxSession> | undefined;
   private readonly late: InputFile[] = [];
+  private laying: Promise<void> = Promise.resolve();
   private reservation: SandboxReservation | null = null;
   private session: SandboxSession | null = null;
 
   constructor(
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
-    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'signal'>,
+    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'network' | 'signal'>,
   ) {}
 
   /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox has no place for the run now. */
@@ -38,10 +39,7 @@ export class LazySandbox {
       throw error;
     });
     const session = await this.opening;
-    for (let [file] = this.late; file !== undefined; [file] = this.late) {
-      await this.layIn(session, file);
-      this.late.shift();
-    }
+    if (this.late.length > 0) await this.layLate(session);
     return session;
   }
 
@@ -62,9 +60,21 @@ export class LazySandbox {
     this.reservation?.release();
   }
 
+  /** One call after another: of those that run side by side each wants the sandbox. */
+  private layLate(session: SandboxSession): Promise<void> {
+    const laid = this.laying.then(async () => {
+      for (let [file] = this.late; file !== undefined; [file] = this.late) {
+        await this.layIn(session, file);
+        this.late.shift();
+      }
+    });
+    this.laying = laid.catch(() => undefined);
+    return laid;
+  }
+
   private async open(): Promise<SandboxSession> {
-    const { taskId, signal, files, project } = this.input;
-    const session = await this.sandboxes.open({ taskId, project, reservation: this.reservation, signal });
+    const { taskId, signal, files, project, network = false } = this.input;
+    const session = await this.sandboxes.open({ taskId, project, network, reservation: this.reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);
       return (this.session = session);

@@ -54,7 +54,11 @@ describe('the loop', () => {
       usage: { inputTokens: 100, outputTokens: 10 },
     });
     expect(results(events)).toEqual([
-      { status: 'success', output: { exitCode: 0, stdout: 'one\n', stderr: '', truncated: false } },
+      {
+        status: 'success',
+        output: { exitCode: 0, stdout: 'one\n', stderr: '', truncated: false },
+        forModel: { ms: expect.any(Number) as unknown },
+      },
     ]);
     expect(events[2]).toMatchObject({
       calls: [],
@@ -62,7 +66,7 @@ describe('the loop', () => {
     });
     const second = bench.server?.requests[1]?.body;
     expect(second?.messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool']);
-    expect(second?.messages[3]?.content).toContain('one\\n');
+    expect(second?.messages[3]?.content).toMatch(/^exit 0, \d+\.\d s\none$/);
     expect(second?.tools?.map((tool) => tool.function.name)).toEqual(
       'ask bash edit glob grep publish read todo write'.split(' '),
     );

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { resultCharacters } from '../models/result-text.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
 import { SandboxBusyError, SandboxError } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
@@ -10,17 +11,29 @@ import {
   type AgentInput,
   type AgentOutcome,
 } from './agent-engine.js';
+import { ContextKeeper } from './context/context-keeper.js';
+import { ContextSize } from './context/context-size.js';
+import { ContextWindows } from './context/context-windows.js';
 import { EngineSettings } from './engine-settings.js';
+import { FileCache } from './file-cache.js';
 import { LazySandbox } from './lazy-sandbox.js';
 import { ModelCaller } from './model-caller.js';
+import { TurnOutput } from './output/turn-output.js';
+import { systemPrompt } from './prompt.js';
+import { bringIn, tellChanges } from './repository-steps.js';
+import { surroundingsOf } from './surroundings.js';
+import { TaskFiles } from './task-files.js';
 import { ToolRegistry } from './tool-registry.js';
-import { sandboxUnavailable, TurnRun } from './turn-run.js';
+import { sandboxUnavailable } from './turn-outcomes.js';
+import { TurnRun } from './turn-run.js';
 import { TurnLimits } from './turn-limits.js';
 
-/** The built-in engine: calls the model, carries out its tools one after another, and again, until there is an outcome. */
+/** The built-in engine: calls the model, carries out its tools, and again, until there is an outcome. */
 @Plugin(AgentEngine, 'loop')
 export class LoopEngine extends AgentEngine {
   private readonly logger = new Logger(LoopEngine.name);
+  private readonly windows: ContextWindows;
+  private readonly cache = new FileCache();
 
   constructor(
     private readonly models: ModelCatalog,
@@ -30,24 +43,58 @@ export class LoopEngine extends AgentEngine {
     private readonly settings: EngineSettings,
   ) {
     super();
+    this.windows = new ContextWindows(models);
   }
 
   async *run(input: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
     input.signal.throwIfAborted();
-    if (this.models.find(input.model.id) === undefined) return modelGone(input.model.id);
+    const model = this.models.find(input.model.id);
+    if (model === undefined) return modelGone(input.model.id);
     const sandbox = new LazySandbox(this.sandboxes, input);
-    const limits = new TurnLimits(input, this.settings.stepsPerTurn, this.models.prices(input.model.id));
+    const limits = new TurnLimits(input, this.settings.stepsPerTurn, (model) => this.models.prices(model));
     const { caller, tools, settings } = this;
+    const offered = tools.definitions(this.models.writesPatches(input.model.id));
+    const fitting = resultCharacters(model.contextWindow);
+    const system = systemPrompt(input.outputSchema);
+    const context = new ContextKeeper(
+      input.model.id,
+      input,
+      this.windows,
+      new ContextSize(system, offered, model.input),
+    );
     const { workspaceId, taskId, runId } = input;
-    const report = (error: Error) =>
-      this.logger.error({ workspaceId, taskId, runId, msg: `Task ${taskId}: ${error.message}` });
+    const report = (error: Error, level: 'error' | 'warn' = 'error') =>
+      this.logger[level]({ workspaceId, taskId, runId, msg: `Task ${taskId}: ${error.message}` });
     try {
       const failed = await sandbox.reserve().then(
         () => null,
         (error: unknown) => notReserved(error, report),
       );
       if (failed !== null) return failed;
-      return yield* new TurnRun(input, { caller, tools, settings, sandbox, limits, report }).run();
+      const absent = yield* bringIn(input, sandbox, report);
+      if (absent !== null) return absent;
+      const surroundings = this.models.wantsSurroundings(input.model.id)
+        ? () => surroundingsOf(input, this.sandboxes.place, () => sandbox.get(), report)
+        : null;
+      const run = new TurnRun(input, {
+        caller,
+        system,
+        output: new TurnOutput(input.outputSchema ?? null, workspaceId),
+        tools,
+        offered,
+        settings,
+        sandbox,
+        limits,
+        context,
+        resultCharacters: fitting,
+        reads: model.input,
+        files: new TaskFiles(input, this.cache),
+        surroundings,
+        report,
+      });
+      const outcome = yield* run.run();
+      yield* tellChanges(input, outcome, sandbox, report);
+      return outcome;
     } finally {
       await sandbox.close();
     }

@@ -43,6 +43,22 @@ describe('an answer', () => {
     expect(parts[1]).toEqual({ type: 'text', text: 'a\uFFFDb\uFFFDc😀' });
   });
 
+  it('at the output limit has one call that is cut off: the last one, unless text stands behind it', () => {
+    const call = (id: string): ModelPart => ({ type: 'tool_call', toolCallId: id, name: 'bash', input: '{}' });
+    const limited = (...parts: ModelPart[]) => {
+      const collector = new AnswerCollector({ answerLength: 1_000, callsPerStep: 2 }, (id) => id);
+      for (const part of parts) collector.add(part);
+      collector.add({ type: 'finish', reason: 'length', usage });
+      return collector.result();
+    };
+    const start = { type: 'step_start' };
+    const [a, b] = ['a', 'b'].map((toolCallId) => ({ type: 'tool', toolCallId }));
+    const text = { type: 'text' as const, text: 'x' };
+    expect(limited(call('a'), call('b'))).toMatchObject({ parts: [start, a, { ...b, cut: true }], cut: false });
+    expect(limited(call('a'), text).parts).toEqual([start, a, text]);
+    expect(limited(text)).toMatchObject({ parts: [start, text], failure: null, cut: true });
+  });
+
   it('carries out nothing when it failed', () => {
     const call: ModelPart = { type: 'tool_call', toolCallId: '1', name: 'bash', input: '{}' };
     const collector = new AnswerCollector({ answerLength: 1_000, callsPerStep: 2 }, (id) => id);

@@ -1,6 +1,7 @@
 import type { JsonValue, ProviderMetadata, StoredPart } from '../models/conversation.js';
 import { ModelError, type ModelPart, type ModelUsage } from '../models/model-provider.js';
 import { cleanJson, cleanText } from './clean-json.js';
+import type { LiveAnswer } from './live-answer.js';
 
 /** More than any model has; far below what a bigint column holds, also when it is added up. */
 const MAX_TOKENS = 1e12;
@@ -10,7 +11,6 @@ export interface RequestedCall {
   toolCallId: string;
   name: string;
   input: string;
-  deliberate: boolean;
 }
 
 /** What one model call came to. With `failure` there are no calls. */
@@ -19,7 +19,12 @@ export interface ModelAnswer {
   calls: RequestedCall[];
   usage: ModelUsage;
   failure: { code: string; message: string; retryable: boolean } | null;
+  /** It ends in the middle of its text, at the output limit of the model. */
+  cut: boolean;
 }
+
+/** An answer without text and calls. Asked in the same words again, a model often says nothing again. */
+export class EmptyAnswerError extends ModelError {}
 
 type Finish = Extract<ModelPart, { type: 'finish' }>;
 interface Piece {
@@ -34,11 +39,14 @@ export class AnswerCollector {
   private readonly calls: RequestedCall[] = [];
   private open: Piece | null = null;
   private length = 0;
+  /** Of the arguments of the call that is being written. */
+  private arriving = 0;
   finish: Finish | null = null;
 
   constructor(
     private readonly limits: { answerLength: number; callsPerStep: number },
     private readonly uniqueId: (id: string) => string,
+    private live: LiveAnswer | null = null,
   ) {}
 
   add(part: ModelPart): void {
@@ -46,6 +54,7 @@ export class AnswerCollector {
       this.close();
       this.finish = part;
     } else if (part.type === 'tool_call') this.addCall(part);
+    else if (part.type === 'tool_input') this.grow(0, (this.arriving += part.length));
     else this.addPiece(part);
   }
 
@@ -54,9 +63,22 @@ export class AnswerCollector {
     const { finish } = this;
     if (finish === null) throw new ModelError("The model's provider broke off its answer.", true);
     const failure = this.failureOf(finish);
+    // Its calls are left out, and what stands behind them has another place.
+    if (failure !== null && this.calls.length > 0) this.live?.discard();
     const parts: StoredPart[] = this.parts.filter((part) => failure === null || part.type !== 'tool');
+    const cut = failure === null && finish.reason === 'length';
+    const last = parts.at(-1);
+    // The limit came within this call or right behind it. Some servers close the brackets of what they cut, so it may look whole.
+    if (cut && last?.type === 'tool') last.cut = true;
     if (parts.length > 0) parts.unshift({ type: 'step_start' });
-    return { parts, calls: failure === null ? this.calls : [], usage: counted(finish.usage), failure };
+    const calls = failure === null ? this.calls : [];
+    return { parts, calls, usage: counted(finish.usage), failure, cut: cut && calls.length === 0 };
+  }
+
+  /** The attempt is given up: what comes still, from a stream that is slow to end, is passed on no more. */
+  giveUp(): void {
+    this.live?.discard();
+    this.live = null;
   }
 
   private failureOf(finish: Finish): ModelAnswer['failure'] {
@@ -65,20 +87,10 @@ export class AnswerCollector {
       return { code: 'content_filter', message: "The model's provider withheld the answer.", retryable: false };
     }
     const said = this.parts.some((part) => part.type === 'text');
-    if (this.calls.length > 0 || (said && finish.reason !== 'length')) return null;
-    if (said) {
-      return {
-        code: 'output_limit',
-        message: 'The answer was cut off at the output limit of the model.',
-        retryable: true,
-      };
-    }
-    throw new ModelError(
-      finish.reason === 'length'
-        ? 'The model reached its output limit before it said anything.'
-        : 'The model gave an empty answer.',
-      true,
-    );
+    if (this.calls.length > 0 || said) return null;
+    if (finish.reason !== 'length') throw new EmptyAnswerError('The model gave an empty answer.', true);
+    const message = 'The model reached its output limit before it said anything.';
+    throw new EmptyAnswerError(message, true, null, { code: 'output_limit' });
   }
 
   private addPiece(piece: Extract<ModelPart, { type: 'text' | 'reasoning' }>): void {
@@ -88,6 +100,7 @@ export class AnswerCollector {
     if (this.open?.type !== type) this.close();
     this.open ??= { type, text: '' };
     this.open.text += text;
+    this.live?.words(type, text);
     if (providerMetadata !== undefined)
       this.open.providerMetadata = merge(this.open.providerMetadata, providerMetadata);
     if (end === true) this.close();
@@ -100,29 +113,29 @@ export class AnswerCollector {
     // Hidden reasoning has no text, but its signature must go back to the provider.
     if (open.text === '' && (open.type === 'text' || open.providerMetadata === undefined)) return;
     const { providerMetadata } = open;
+    this.live?.closed(open.text === '' ? 'sealed' : open.type);
     this.parts.push({ ...open, text: cleanText(open.text), ...cleanMetadata(providerMetadata) });
   }
 
   private addCall(call: Extract<ModelPart, { type: 'tool_call' }>): void {
     this.close();
+    this.arriving = 0;
     this.grow(call.input.length);
     if (this.calls.length >= this.limits.callsPerStep) {
       throw new ModelError(`The model asked for more than ${this.limits.callsPerStep} tools at once.`, true);
     }
     const toolCallId = this.uniqueId(call.toolCallId);
+    this.live?.closed('tool');
     const { providerMetadata } = call;
-    this.parts.push({ type: 'tool', toolCallId, ...cleanMetadata(providerMetadata) });
-    this.calls.push({
-      toolCallId,
-      name: cleanText(call.name).slice(0, 200),
-      input: call.input,
-      deliberate: call.deliberate === true,
-    });
+    const meant = call.deliberate === true ? { deliberate: true as const } : {};
+    this.parts.push({ type: 'tool', toolCallId, ...meant, ...cleanMetadata(providerMetadata) });
+    this.calls.push({ toolCallId, name: cleanText(call.name.slice(0, 200)), input: call.input });
   }
 
-  private grow(by: number): void {
+  private grow(by: number, arriving = 0): void {
     this.length += by;
-    if (this.length > this.limits.answerLength) throw new ModelError('The answer of the model does not end.', false);
+    if (this.length + arriving > this.limits.answerLength)
+      throw new ModelError('The answer of the model does not end.', false);
   }
 }
 

@@ -35,8 +35,6 @@ describe('a model call is tried again', () => {
     ['an answer that breaks off', { text, breakOff: true }],
     ['an answer without an end', { text, finish: null }],
     ['broken JSON', { text, brokenJson: true }],
-    ['an empty answer', {}],
-    ['white space that says nothing', { reasoning: 'Hm.', finish: 'length' }],
     ['an answer that is no stream', { status: 200, body: 'hello' }],
   ])('after %s', async (_, answer) => {
     await failing(answer);
@@ -73,41 +71,54 @@ describe('a model call is tried again', () => {
 });
 
 describe('a model call fails the turn', () => {
-  it.each<[string, Answer, RegExp]>([
-    ['429', { status: 429 }, /answered 429 \(rate limited\)/],
-    ['500', { status: 500 }, /answered 500 \(an error of its own\)/],
-    ['empty answers', {}, /empty answer/],
-  ])('when %s do not end', async (_, answer, message) => {
+  it.each<[string, Answer, string, RegExp]>([
+    ['429', { status: 429 }, 'model_overloaded', /answered 429 \(rate limited\)/],
+    ['529', { status: 529 }, 'model_overloaded', /answered 529 \(overloaded\)/],
+    ['500', { status: 500 }, 'model_error', /answered 500 \(an error of its own\)/],
+  ])('when %s do not end', async (_, answer, code, message) => {
     bench = await AgentBench.start(() => answer);
     const { outcome } = await run();
-    expect(outcome).toMatchObject({ type: 'failed', code: 'model_error', retryable: true });
+    expect(outcome).toMatchObject({ type: 'failed', code, retryable: true });
     expect(outcome).toMatchObject({ message: expect.stringMatching(message) as unknown });
     expect(tries()).toBe(bench.settings.attempts);
   });
 
-  it.each<[string, Answer, RegExp]>([
+  it.each<[string, Answer, string, RegExp]>([
+    ['an empty answer', {}, 'model_error', /empty answer/],
+    ['reasoning up to the output limit', { reasoning: 'Hm.', finish: 'length' }, 'output_limit', /before it said/],
+  ])('when %s comes again after a nudge', async (_, answer, code, message) => {
+    bench = await AgentBench.start(() => answer);
+    const { outcome } = await run();
+    expect(outcome).toMatchObject({ code, retryable: true, message: expect.stringMatching(message) as unknown });
+    expect(tries()).toBe(2);
+  });
+
+  it.each<[string, Answer, string, RegExp]>([
     [
       'refused credentials',
       { status: 401, body: '{"error":{"message":"bad key sk-123"}}' },
+      'model_credentials',
       /credentials were refused/,
     ],
-    ['a refused request', { status: 400 }, /answered 400/],
-    ['an unknown model', { status: 404 }, /not known/],
+    ['a refused request', { status: 400 }, 'model_error', /answered 400/],
+    ['a forbidden request', { status: 403 }, 'model_error', /answered 403 \(the request was forbidden/],
+    ['an unknown model', { status: 404 }, 'model_gone', /not known/],
     [
       'a redirect',
       { status: 307, headers: { location: 'http://127.0.0.1:9/?key=sk-123' } },
+      'model_error',
       /answered 307 \(it redirects elsewhere/,
     ],
     [
-      'a conversation that is too long',
-      { status: 400, body: '{"error":{"message":"maximum context length is 8"}}' },
-      /longer than/,
+      'a quota',
+      { status: 429, body: '{"error":{"message":"no","code":"insufficient_quota"}}' },
+      'model_quota',
+      /quota/,
     ],
-    ['a quota', { status: 429, body: '{"error":{"message":"no","code":"insufficient_quota"}}' }, /quota/],
-  ])('at once for %s, and leaks nothing', async (_, answer, message) => {
+  ])('at once for %s, and leaks nothing', async (_, answer, code, message) => {
     bench = await AgentBench.start(() => answer);
     const { outcome } = await run();
-    expect(outcome).toMatchObject({ type: 'failed', code: 'model_error', retryable: false });
+    expect(outcome).toMatchObject({ type: 'failed', code, retryable: false });
     expect(outcome).toMatchObject({ message: expect.stringMatching(message) as unknown });
     expect(tries()).toBe(1);
     expect(JSON.stringify(outcome)).not.toMatch(/127\.0\.0\.1|sk-123|Scripted/);
@@ -115,7 +126,7 @@ describe('a model call fails the turn', () => {
 
   it('at once when the provider asks for a wait that is too long', async () => {
     bench = await AgentBench.start(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
-    expect((await run()).outcome).toMatchObject({ type: 'failed', code: 'model_error', retryable: true });
+    expect((await run()).outcome).toMatchObject({ type: 'failed', code: 'model_overloaded', retryable: true });
     expect(tries()).toBe(1);
   });
 
@@ -123,7 +134,7 @@ describe('a model call fails the turn', () => {
     bench = await AgentBench.start(() => ({}));
     await bench.server?.stop();
     expect((await run()).outcome).toMatchObject({
-      code: 'model_error',
+      code: 'model_overloaded',
       message: expect.stringMatching(/reached/) as unknown,
     });
   });
@@ -171,11 +182,11 @@ describe('nonsense of a model', () => {
   });
 
   it('is told what is wrong with its arguments', async () => {
-    const error = await answered('bash', { cmd: 'ls', timeoutSeconds: 'long' });
-    expect(error).toMatch(/command: .*expected string/);
+    const error = await answered('bash', { say: 'ls', timeoutSeconds: 'long' });
+    expect(error).toMatch(/command: it is missing/);
     expect(error).toMatch(/timeoutSeconds: /);
-    expect(error).toMatch(/Unrecognized key: "cmd"/);
-    expect(error).toContain('"required":["command"]');
+    expect(error).toMatch(/say: there is no such field/);
+    expect(error).toContain('The fields of bash: command (required), ');
   });
 
   it('is told when they are no JSON', async () => {

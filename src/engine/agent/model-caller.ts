@@ -1,12 +1,26 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { newId } from '../../platform/database/ids.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
+import type { StoredPart } from '../models/conversation.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { ModelError, type ModelRequest, type ModelUsage } from '../models/model-provider.js';
+import {
+  ContextOverflowError,
+  isRefusal,
+  ModelError,
+  type ModelInfo,
+  type ModelRequest,
+  type ModelUsage,
+} from '../models/model-provider.js';
+import { nudgeAfterEmpty, withNudges } from '../models/nudges.js';
 import { pause, untilAborted } from './abort.js';
 import { EngineSettings } from './engine-settings.js';
-import { AnswerCollector, type ModelAnswer } from './model-answer.js';
+import type { LiveAnswer } from './live-answer.js';
+import { AnswerCollector, EmptyAnswerError, type ModelAnswer } from './model-answer.js';
 
-/** Calls a model until it answers: tries again, waits, gives up on silence. */
+/** An answer, and the model that gave it: the one that was asked, or its fallback. */
+export type CalledAnswer = ModelAnswer & { model: string };
+
+/** Calls a model until it answers: tries again, waits, gives up on silence, and asks its fallback. */
 @Injectable()
 export class ModelCaller {
   private readonly logger = new Logger(ModelCaller.name);
@@ -17,17 +31,91 @@ export class ModelCaller {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Throws the signal's reason when it is aborted, else {@link ModelError} when no try brought an answer. */
-  async call(request: ModelRequest, uniqueId: (id: string) => string): Promise<ModelAnswer> {
-    for (let attempt = 1; ; attempt++) {
+  /**
+   * Throws the signal's reason when it is aborted, else {@link ModelError} when no try brought an answer: that of the model that
+   * was asked, also when its fallback failed too. A fallback that cannot read so long a conversation throws its own: one that is
+   * shorter may go well there.
+   * @param live passes on the words while they come; null for what is no answer to anybody.
+   */
+  async call(
+    given: ModelRequest,
+    uniqueId: (id: string) => string,
+    live: LiveAnswer | null = null,
+  ): Promise<CalledAnswer> {
+    const info = this.models.find(given.modelId);
+    // The model may have been changed since the task was given its effort.
+    const effort = given.effort === null || info === undefined ? given.effort : effortOf(info, given.effort);
+    const asked = { ...given, effort, messages: withNudges(given.messages) };
+    let first: ModelError | null = null;
+    for (let request: ModelRequest = asked; ;) {
+      const model = request.modelId;
+      const collect = () => {
+        live?.begin(request !== asked);
+        return new AnswerCollector(this.settings, uniqueId, live);
+      };
+      const fallback = this.models.fallback(model);
       try {
-        const answer = await this.attempt(request, uniqueId);
-        this.count(request.modelId, answer.usage);
-        return answer;
+        const answer = await this.askUnlessKnown(request, collect, fallback !== null);
+        return {
+          ...answer,
+          model,
+          parts: first === null ? answer.parts : noted(answer.parts, given.modelId, model, first),
+        };
       } catch (error) {
+        if (!(error instanceof ModelError)) throw error;
+        if (first !== null && error instanceof ContextOverflowError) {
+          throw new ContextOverflowError(error.contextWindow, { cause: error.cause }, model);
+        }
+        first ??= error;
+        // A request that was refused for what is in it is refused there too, or was meant for this model.
+        if (fallback === null || isRefusal(error)) throw first;
+        this.logger.warn(`${error.message} The model '${fallback.id}' is asked in place of '${model}'.`);
+        request = { ...request, modelId: fallback.id, effort: effortOf(fallback, given.effort) };
+      }
+    }
+  }
+
+  /** Does not call a model of which it is known that it would fail (docs/decisions/0049). */
+  private async askUnlessKnown(
+    request: ModelRequest,
+    collect: () => AnswerCollector,
+    hasFallback: boolean,
+  ): Promise<ModelAnswer> {
+    const { health } = this.models;
+    const { modelId } = request;
+    const refusal = health.refusalOf(modelId);
+    if (refusal !== null) throw new ModelError(refusal.message, false, null, { code: refusal.code });
+    if (hasFallback && health.rests(modelId)) {
+      throw new ModelError('The model was overloaded a moment ago.', true, null, { code: 'model_overloaded' });
+    }
+    try {
+      const answer = await this.ask(request, collect);
+      health.succeeded(modelId);
+      return answer;
+    } catch (error) {
+      if (error instanceof ModelError) health.failed(modelId, error);
+      throw error;
+    }
+  }
+
+  private async ask(given: ModelRequest, collect: () => AnswerCollector): Promise<ModelAnswer> {
+    let request = given;
+    for (let attempt = 1; ; attempt++) {
+      const collector = collect();
+      try {
+        const answer = await this.attempt(request, collector);
+        this.count(request.modelId, answer.usage);
+        return request === given ? answer : { ...answer, parts: nudged(answer.parts) };
+      } catch (error) {
+        collector.giveUp();
         request.signal.throwIfAborted();
         this.metrics.modelCalls.inc({ model: request.modelId, outcome: 'failed' });
         const failure = this.asModelError(error);
+        if (failure instanceof EmptyAnswerError) {
+          if (request !== given) throw failure;
+          request = { ...given, messages: [...given.messages, nudgeAfterEmpty()] };
+          continue;
+        }
         const wait = this.waitAfter(attempt, failure);
         if (wait === null) throw failure;
         this.logger.warn(
@@ -38,7 +126,7 @@ export class ModelCaller {
     }
   }
 
-  private async attempt(request: ModelRequest, uniqueId: (id: string) => string): Promise<ModelAnswer> {
+  private async attempt(request: ModelRequest, collector: AnswerCollector): Promise<ModelAnswer> {
     const { idleMs, answerMs } = this.settings;
     const { signal } = request;
     const controller = new AbortController();
@@ -49,7 +137,7 @@ export class ModelCaller {
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     try {
-      const reading = this.read({ ...request, signal: controller.signal }, uniqueId, () => idle.refresh());
+      const reading = this.read({ ...request, signal: controller.signal }, collector, () => idle.refresh());
       return await untilAborted(reading, controller.signal);
     } finally {
       clearTimeout(idle);
@@ -58,8 +146,7 @@ export class ModelCaller {
     }
   }
 
-  private async read(request: ModelRequest, uniqueId: (id: string) => string, alive: () => void): Promise<ModelAnswer> {
-    const collector = new AnswerCollector(this.settings, uniqueId);
+  private async read(request: ModelRequest, collector: AnswerCollector, alive: () => void): Promise<ModelAnswer> {
     for await (const part of this.models.stream(request)) {
       alive();
       collector.add(part);
@@ -90,4 +177,20 @@ export class ModelCaller {
     const backoff = backoffMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
     return Math.min(longestWaitMs, Math.max(backoff, retryAfterMs ?? 0));
   }
+}
+
+/** The effort that a task asks for, where the fallback has it too. */
+function effortOf({ efforts, defaultEffort }: ModelInfo, effort: ModelRequest['effort']): ModelRequest['effort'] {
+  return effort !== null && efforts.includes(effort) ? effort : defaultEffort;
+}
+
+/** The record of an answer that came after an empty one. */
+function nudged(parts: StoredPart[]): StoredPart[] {
+  return parts.map((part) => (part.type === 'step_start' ? { ...part, nudged: true } : part));
+}
+
+/** The record of an answer that another model gave. */
+function noted([start, ...parts]: StoredPart[], from: string, to: string, { code }: ModelError): StoredPart[] {
+  if (start === undefined) return [];
+  return [start, { type: 'data', name: 'fallback', id: newId(), data: { from, to, code } }, ...parts];
 }

@@ -1,27 +1,238 @@
-import type { ConversationMessage } from '../models/conversation.js';
+// Whether a model goes in circles: looked up in what is on record, so that a worker that takes over sees the same (docs/decisions/0047).
+import { createHash } from 'node:crypto';
+import type { ConversationMessage, JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
+import { MOST_CHARACTERS, sorted } from '../models/result-text.js';
 
-/**
- * How many steps in a row, the last one included, the model has made the same call or the same set of calls; 0 when its last
- * step made none. A message of the user begins a new row.
- */
-export function repetitions(conversation: ConversationMessage[]): number {
-  let first: string | null = null;
-  let count = 0;
-  for (let index = conversation.length - 1; index >= 0; index--) {
-    const message = conversation[index];
-    if (message?.role !== 'assistant' || message.invocations.length === 0) break;
-    const key = JSON.stringify(message.invocations.map(({ name, input }) => [name, input]));
-    first ??= key;
-    if (key !== first) break;
-    count++;
-  }
-  return count;
+/** When the model is told, and when the turn ends. */
+interface Bounds {
+  hint: number;
+  end: number;
 }
 
-/** What the model reads instead of a result. */
-export function repeatedError(times: number, fatal: number): string {
-  return (
-    `You have now made this same call with the same arguments ${times} times in a row, so it was not carried out. ` +
-    `Its earlier results still hold. Do something else, or finish; the task fails when the call is made ${fatal} times.`
-  );
+/** Times in a row that a step brings the same. */
+const SAME: Bounds = { hint: 4, end: 8 };
+/** Times in a row that a step fails, whatever it says. */
+const SAME_FAILURE: Bounds = { hint: 3, end: 6 };
+/** Times that 2 to 4 steps come round. */
+const ROUNDS: Bounds = { hint: 3, end: 6 };
+/** Steps that are alike but for figures in their calls: some work has a few of these, on numbered files for instance. */
+const ALIKE: Bounds = { hint: 12, end: 24 };
+/** Steps in a row of which every call fails. */
+const FAILURES: Bounds = { hint: 12, end: 25 };
+/** Of the two above the model is told at every so many steps. */
+const EVERY = 4;
+const LONGEST_ROUND = 4;
+
+/** What the last step shows: words for the model, in its result; with `over` the turn ends for that reason. */
+export interface Circling {
+  hint: string;
+  over: string | null;
+}
+
+/** Null while there is nothing to say. A message of the user begins anew; calls that are meant (`deliberate`) are never counted. */
+export function circling(conversation: readonly ConversationMessage[]): Circling | null {
+  const steps = lastSteps(conversation, FAILURES.end);
+  if (steps[0] === undefined) return null;
+  const all = [...rounds(steps), ...failures(steps)].filter(({ told, count, bounds }) => told || count >= bounds.end);
+  const worst = all.find(({ count, bounds }) => count >= bounds.end) ?? all[0];
+  if (worst === undefined) return null;
+  const { count, bounds, what, advice, unit } = worst;
+  const over = count >= bounds.end ? `${what}.` : null;
+  return { hint: `${what}. ${advice} After ${bounds.end} ${unit} the task fails.`, over };
+}
+
+/**
+ * The result of a call with what the model alone reads of it. `conversation`: with that result, when it ends a step, which may show by
+ * now that the model goes in circles; else empty.
+ */
+export function noted(result: ToolResult, conversation: ConversationMessage[], characters: number): ToolResult {
+  const hint = circling(conversation)?.hint;
+  if (result.status === 'denied' || (hint === undefined && characters === MOST_CHARACTERS)) return result;
+  const notes = { ...(characters === MOST_CHARACTERS ? {} : { characters }), ...(hint === undefined ? {} : { hint }) };
+  return { ...result, forModel: { ...result.forModel, ...notes } };
+}
+
+/** Times in a row that a person denies a call before it is refused without asking once more. */
+const DENIALS = 2;
+
+/** What the model reads in place of a call that a person has denied in the steps before, without another call in between; or null. */
+export function deniedBefore(conversation: readonly ConversationMessage[], call: ToolInvocation): string | null {
+  const key = callKey(call);
+  const own = conversation.findLastIndex(({ invocations }) => invocations.includes(call));
+  let count = 0;
+  for (let index = own - 1; index >= 0; index--) {
+    const same = conversation[index]?.invocations.find((one) => callKey(one) === key);
+    if (same?.result == null || same.result.status === 'success') break;
+    if (same.result.status === 'denied') count++;
+  }
+  if (count < DENIALS) return null;
+  return 'A person has denied this same call again and again, so nobody was asked and nothing was done.';
+}
+
+interface Finding {
+  count: number;
+  bounds: Bounds;
+  /** Whether this is a moment to tell the model. */
+  told: boolean;
+  what: string;
+  advice: string;
+  unit: 'times' | 'steps';
+}
+
+/** `steps`: the last one first. */
+function rounds(steps: Step[]): Finding[] {
+  const call = steps[0]?.calls === 1 ? 'call' : 'calls';
+  const found: Finding[] = [];
+  for (let period = 1; period <= LONGEST_ROUND; period++) {
+    const same = lengthOf(steps, period, ({ same }) => same);
+    const [count, bounds] = [Math.floor(same / period), period === 1 ? SAME : ROUNDS];
+    const what =
+      period === 1
+        ? `The same ${call} came ${count} times in a row, with the same result`
+        : `The same ${period} steps came ${count} times in a row, with the same results`;
+    const advice = 'It will not change by itself: do something else, or finish and say what is open.';
+    found.push({ count, bounds, told: count >= bounds.hint && same % period === 0, what, advice, unit: 'times' });
+    const alike = lengthOf(steps, period, ({ alike }) => alike);
+    if (alike === same) continue;
+    found.push({
+      ...stepsInRow(alike, ALIKE),
+      what: `The last ${alike} steps differ in figures alone, and their results as well`,
+      advice: 'If the task needs this, do what is left in one command; else do something else, or finish.',
+    });
+  }
+  return found;
+}
+
+function failures(steps: Step[]): Finding[] {
+  const call = steps[0]?.calls === 1 ? 'call' : 'calls';
+  const first = steps[0]?.asked;
+  const count = whileTrue(steps, ({ failed, asked }) => failed && asked === first);
+  const failing = whileTrue(steps, ({ failed }) => failed);
+  return [
+    {
+      count,
+      bounds: SAME_FAILURE,
+      told: count >= SAME_FAILURE.hint,
+      what: `The same ${call} failed ${count} times in a row`,
+      advice: 'Find out why before you try again, or go another way.',
+      unit: 'times',
+    },
+    {
+      ...stepsInRow(failing, FAILURES),
+      what: `All calls of the last ${failing} steps failed`,
+      advice: 'Stop and think about the cause; when you cannot go on, finish and say what is open.',
+    },
+  ];
+}
+
+function stepsInRow(count: number, bounds: Bounds) {
+  return { count, bounds, told: count >= bounds.hint && count % EVERY === 0, unit: 'steps' as const };
+}
+
+/** Steps at the end that come again every `period` steps; those of the first round count too. */
+function lengthOf(steps: Step[], period: number, key: (step: Step) => string): number {
+  let length = 0;
+  for (const [index, step] of steps.entries()) {
+    const next = steps[index + period];
+    if (next === undefined || key(next) !== key(step)) break;
+    length++;
+  }
+  return length === 0 ? Math.min(1, steps.length) : length + period;
+}
+
+function whileTrue(steps: Step[], test: (step: Step) => boolean): number {
+  const end = steps.findIndex((step) => !test(step));
+  return end < 0 ? steps.length : end;
+}
+
+/** A step in short. */
+interface Step {
+  /** How many calls it made. */
+  calls: number;
+  /** Its calls. */
+  asked: string;
+  /** Its calls, and their results without figures. */
+  same: string;
+  /** Both without figures. */
+  alike: string;
+  failed: boolean;
+}
+
+/** A step that is over stays as it is. */
+const STEPS = new WeakMap<ConversationMessage, Step>();
+
+function lastSteps(conversation: readonly ConversationMessage[], most: number): Step[] {
+  const steps: Step[] = [];
+  for (let index = conversation.length - 1; index >= 0 && steps.length < most; index--) {
+    const message = conversation[index];
+    if (message === undefined || message.invocations.length === 0 || isDeliberate(message)) break;
+    const step = STEPS.get(message) ?? stepOf(message);
+    if (step === null) break;
+    STEPS.set(message, step);
+    steps.push(step);
+  }
+  return steps;
+}
+
+/** For a step whose result was recorded in other words than its tool gave. */
+export function forget(step: ConversationMessage): void {
+  STEPS.delete(step);
+}
+
+/** Null while a call has no result. */
+function stepOf({ invocations }: ConversationMessage): Step | null {
+  const asked = invocations.map(callKey).join('\n');
+  const results: ToolResult[] = [];
+  for (const { result } of invocations) {
+    if (result === null) return null;
+    results.push(result);
+  }
+  const answered = results.map((result) => withoutFigures(resultKey(result))).join('\n');
+  return {
+    calls: invocations.length,
+    asked,
+    same: hash(asked, answered),
+    alike: hash(invocations.map((call) => withoutFigures(callKey(call))).join('\n'), answered),
+    failed: results.every(isFailure),
+  };
+}
+
+function isDeliberate({ parts }: ConversationMessage): boolean {
+  return parts.some((part) => part.type === 'tool' && part.deliberate === true);
+}
+
+function callKey({ name, input }: ToolInvocation): string {
+  return `${name} ${JSON.stringify(sorted(input))}`;
+}
+
+/** Without what the model alone reads: a duration, an earlier hint. */
+function resultKey(result: ToolResult): string {
+  if (result.status === 'success') return JSON.stringify(sorted(result.output));
+  return `${result.status} ${result.status === 'error' ? result.error : result.reason}`;
+}
+
+/** A command that ends with another code than 0 is a result for the API, and a failure here. */
+function isFailure(result: ToolResult): boolean {
+  return result.status !== 'success' || exitCodeOf(result.output) !== 0;
+}
+
+function exitCodeOf(output: JsonValue): JsonValue {
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return 0;
+  return output['exitCode'] ?? 0;
+}
+
+/** Characters at the beginning and at the end of a text whose figures are left out: 64 results of 64 KB then take 20 ms. */
+const EDGE = 8_000;
+/** Numbers, and ids and hashes, whose letters are figures too. Nothing is looked for ahead: 64 long results took 1.7 s with that. */
+const FIGURES = /(?<![\w-])[0-9a-f][0-9a-f-]{7,}|\d+(?:\.\d+)*/gi;
+
+function withoutFigures(text: string): string {
+  if (text.length > 2 * EDGE) {
+    return withoutFigures(text.slice(0, EDGE)) + text.slice(EDGE, -EDGE) + withoutFigures(text.slice(-EDGE));
+  }
+  return text.replace(FIGURES, (found) => (/\d/.test(found) ? '0' : found));
+}
+
+function hash(...texts: string[]): string {
+  return createHash('sha1').update(texts.join('\0')).digest('base64');
 }

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { z } from 'zod';
 import type { JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
+import { longText } from '../models/result-text.js';
 import type { ToolDefinition } from '../models/model-provider.js';
 import { walkJson } from '../../platform/http/json-walk.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
@@ -9,6 +10,7 @@ import { untilAborted } from './abort.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from './agent-tool.js';
 import { cleanJson, cleanText } from './clean-json.js';
 import { EngineSettings } from './engine-settings.js';
+import { readArguments, spelling } from './tool-arguments.js';
 import { cutMiddle } from './tools/tool-text.js';
 
 /** A call that may be carried out, or the error that the model reads instead. */
@@ -21,16 +23,13 @@ export interface ReadyCall {
 
 /** Characters of the question before a call. */
 const QUESTION = 4_000;
-/** Of wrong arguments: how many the model is told, and characters of that. 250,000 of them made an error of 9 MB. */
-const ISSUES = 10;
-const WRONG = 4_000;
 
 /** Every tool of the running application. */
 @Injectable()
 export class ToolRegistry implements OnModuleInit {
   private readonly logger = new Logger(ToolRegistry.name);
   private tools: Map<string, AgentTool> | undefined;
-  private described: ToolDefinition[] | undefined;
+  private readonly described = new Map<AgentTool, ToolDefinition>();
 
   constructor(
     private readonly registry: PluginRegistry,
@@ -39,37 +38,24 @@ export class ToolRegistry implements OnModuleInit {
 
   /** A tool whose arguments have no JSON Schema stops the boot, not a task. */
   onModuleInit(): void {
-    this.definitions();
+    for (const tool of this.all().values()) this.defined(tool);
   }
 
-  /** What a model is told of the tools. */
-  definitions(): ToolDefinition[] {
-    this.described ??= [...this.all()].map(([name, tool]) => ({
-      name,
-      description: tool.description,
-      inputSchema: schemaOf(tool),
-    }));
-    return this.described;
+  /** What a model is told of the tools. A call of one that it is not told of is carried out too. */
+  definitions(writesPatches = false): ToolDefinition[] {
+    const offered = [...this.all().values()].filter(({ patches }) => patches !== !writesPatches);
+    return offered.map((tool) => this.defined(tool));
   }
 
   /** Looks for a call's tool and checks its arguments. Nothing is started. */
   check({ name, input }: Pick<ToolInvocation, 'name' | 'input'>): CheckedCall {
-    const tool = this.all().get(name);
+    const tool = this.all().get(name) ?? this.spelled(name);
     if (tool === undefined) {
       return { error: `There is no tool '${name}'. The tools are: ${[...this.all().keys()].join(', ')}.` };
     }
-    if (typeof input === 'string') {
-      const error = `The arguments of ${name} are not a JSON object of at most 10,000 keys and values, so nothing was done.`;
-      return { error: `${error} ${expected(tool)}` };
-    }
-    const parsed = tool.parameters.safeParse(input);
-    if (parsed.success) return { tool, input: parsed.data };
-    const { issues } = parsed.error;
-    const told = issues.slice(0, ISSUES).map((issue) => `- ${issue.path.join('.') || 'arguments'}: ${issue.message}`);
-    if (issues.length > ISSUES) told.push(`- and ${issues.length - ISSUES} more`);
-    return {
-      error: `The arguments of ${name} are wrong, so nothing was done:\n${cutMiddle(told.join('\n'), WRONG).text}\n${expected(tool)}`,
-    };
+    const schema = this.defined(tool).inputSchema;
+    const read = readArguments(tool, schema, input);
+    return 'error' in read ? read : { tool, input: read.input };
   }
 
   /**
@@ -85,7 +71,8 @@ export class ToolRegistry implements OnModuleInit {
         void carriedOut.then(discard, () => undefined);
         throw error;
       });
-      return outcome.status === 'question' ? outcome : { ...outcome, ...this.bounded(outcome) };
+      if (outcome.status === 'question') return outcome;
+      return { ...outcome, ...this.bounded(await withWhole(outcome, context)) };
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof SandboxError) throw error;
@@ -112,16 +99,36 @@ export class ToolRegistry implements OnModuleInit {
   }
 
   private bounded(result: ToolResult): ToolResult {
-    const { resultBytes } = this.settings;
     if (result.status === 'denied') return { status: 'denied', reason: result.reason };
+    const { forModel } = result;
+    return { ...this.boundedOutput(result), ...(forModel === undefined ? {} : { forModel }) };
+  }
+
+  private boundedOutput(result: Exclude<ToolResult, { status: 'denied' }>): ToolResult {
+    const { resultBytes } = this.settings;
     if (result.status === 'error') {
       // A character is at most six bytes of JSON.
-      return { status: 'error', error: cleanText(result.error).slice(0, resultBytes / 8) };
+      return { status: 'error', error: cleanText(result.error.slice(0, resultBytes / 8)) };
     }
     const json = JSON.stringify(result.output);
     if (Buffer.byteLength(json) <= resultBytes) return { status: 'success', output: cleanJson(result.output, json) };
-    const text = cleanText(typeof result.output === 'string' ? result.output : json).slice(0, resultBytes / 8);
+    const whole = typeof result.output === 'string' ? result.output : json;
+    const text = cleanText(whole.slice(0, resultBytes / 8));
     return { status: 'success', output: `${text}\n[The result was cut here: it had ${json.length} characters.]` };
+  }
+
+  /** `Bash` and `BASH` are `bash`. */
+  private spelled(name: string): AgentTool | undefined {
+    const [one, ...more] = [...this.all().values()].filter((tool) => spelling(tool.name) === spelling(name));
+    return more.length === 0 ? one : undefined;
+  }
+
+  private defined(tool: AgentTool): ToolDefinition {
+    const { name, description } = tool;
+    const freeform = tool.freeform === null ? {} : { freeform: tool.freeform };
+    const known = this.described.get(tool) ?? { name, description, inputSchema: schemaOf(tool), ...freeform };
+    this.described.set(tool, known);
+    return known;
   }
 
   private all(): Map<string, AgentTool> {
@@ -142,13 +149,17 @@ function discard(outcome: ToolOutcome): void {
   for (const file of outcome.files ?? []) file.content.destroy();
 }
 
+/** A result that is too long to be shown as a whole is kept in a file. */
+async function withWhole(result: ToolResult, { resultCharacters, keepWhole }: ToolContext): Promise<ToolResult> {
+  if (keepWhole === undefined || result.status === 'denied' || result.forModel?.whole !== undefined) return result;
+  const text = longText(result, resultCharacters);
+  const whole = text === null ? null : await keepWhole(text);
+  return whole === null ? result : { ...result, forModel: { ...result.forModel, whole } };
+}
+
 function schemaOf(tool: AgentTool): Record<string, unknown> {
   const { $schema: _version, ...schema } = z.toJSONSchema(tool.parameters, { target: 'draft-7', io: 'input' });
   return schema;
-}
-
-function expected(tool: AgentTool): string {
-  return `The schema of its arguments: ${JSON.stringify(schemaOf(tool))}`;
 }
 
 /** Arguments as a model wrote them: parsed, or the text itself when it is no JSON object, or too many values. */

@@ -11,28 +11,38 @@ export class TurnLimits {
   private readonly begun = performance.now();
 
   constructor(
-    private readonly input: Pick<AgentInput, 'budget' | 'spent'>,
+    private readonly input: Pick<AgentInput, 'budget' | 'model' | 'spent'>,
     private readonly stepsPerTurn: number,
-    private readonly prices: Prices | null,
+    private readonly pricesOf: (model: string) => Prices | null,
   ) {
     this.steps = input.spent.steps;
     this.tokens = input.spent.tokens;
     this.costMicros = input.spent.costMicros;
   }
 
-  count(usage: ModelUsage): void {
+  /** @param model the one that answered, by default that of the turn. */
+  count(usage: ModelUsage, model = this.input.model.id): void {
     this.steps++;
     this.tokens += usage.inputTokens + usage.outputTokens;
-    this.costMicros += costOf(usage, this.prices) ?? 0;
+    this.costMicros += costOf(usage, this.pricesOf(model)) ?? 0;
+  }
+
+  /** Until the turn has run as long as it may; null without such a limit. */
+  secondsLeft(): number | null {
+    const { maxDurationSeconds } = this.input.budget;
+    return maxDurationSeconds == null ? null : Math.max(0, maxDurationSeconds - this.seconds);
+  }
+
+  private get seconds(): number {
+    return (this.input.spent.durationMs + performance.now() - this.begun) / 1000;
   }
 
   /** Why no further model call is allowed; null when one is. */
   exceeded(): Extract<AgentOutcome, { type: 'failed' }> | null {
     const { maxSteps, maxTokens, maxDurationSeconds, maxCost } = this.input.budget;
-    const seconds = (this.input.spent.durationMs + performance.now() - this.begun) / 1000;
     if (reached(this.steps, maxSteps)) return overBudget(`${maxSteps} steps`);
     if (reached(this.tokens, maxTokens)) return overBudget(`${maxTokens} tokens`);
-    if (reached(seconds, maxDurationSeconds)) return overBudget(`${maxDurationSeconds} seconds`);
+    if (reached(this.seconds, maxDurationSeconds)) return overBudget(`${maxDurationSeconds} seconds`);
     if (maxCost != null && reached(this.costMicros, microsOf(maxCost))) return overBudget(`${maxCost} USD`);
     if (this.steps < this.stepsPerTurn) return null;
     const message = `The turn came to its limit of ${this.stepsPerTurn} steps without an end.`;

@@ -113,7 +113,8 @@ describe('after a crash', () => {
   });
 
   it('ends it as failed when that is how it ended', async () => {
-    await start(steps({ text: 'Half an', finish: 'length' }));
+    await start(() => ({ text: 'Half an', finish: 'length' }));
+    bench.settings.continuations = 0;
     const input = bench.input('Go');
     const failed = { type: 'failed', code: 'output_limit' };
     expect((await bench.run(input)).outcome).toMatchObject(failed);
@@ -144,15 +145,47 @@ describe('limits', () => {
     expect(bench.server?.requests.length).toBe(4);
   });
 
-  it('refuses the third same call in a row and fails at the sixth', async () => {
+  it('tells a model that goes in circles so in the result, carries its calls out, and ends the turn when it goes on', async () => {
     await start(() => ({ calls: [bash('echo same')] }));
     const { outcome, events } = await bench.run(bench.input('Go'));
+    expect(outcome).toMatchObject({ type: 'failed', code: 'no_progress', retryable: true });
+    expect(outcome).toMatchObject({ message: 'The same call came 8 times in a row, with the same result.' });
+    expect(bench.sandbox.commands.length).toBe(8);
+    expect(results(events).map((result) => result.status !== 'denied' && result.forModel?.hint !== undefined)).toEqual(
+      [1, 2, 3, 4, 5, 6, 7, 8].map((times) => times >= 4),
+    );
+    const read = bench.server?.requests.map(({ body }) => String(body.messages.at(-1)?.content));
+    expect(read?.[3]).toMatch(/^exit 0, \d+\.\d s\nsame$/);
+    expect(read?.[4]).toMatch(/\nsame\n\n\[The same call came 4 times in a row, with the same result\. /);
+  });
+
+  it('ends a turn whose calls only count within 40 steps', async () => {
+    await start((request) => ({ calls: [bash(`echo ${request.messages.length}`)] }));
+    const { outcome } = await bench.run(bench.input('Go'));
     expect(outcome).toMatchObject({ type: 'failed', code: 'no_progress' });
-    expect(results(events).map((result) => result.status)).toEqual([
-      ...['success', 'success', 'error'],
-      ...['error', 'error', 'error'],
-    ]);
-    expect(bench.sandbox.commands.length).toBe(2);
+    expect(bench.server?.requests.length).toBe(24);
+  });
+
+  it('counts in what is on record: a worker that takes over ends the turn at the same step', async () => {
+    await start(() => ({ calls: [bash('echo same')] }));
+    const input = bench.input('Go', { budget: { maxSteps: 5 } });
+    expect((await bench.run(input)).outcome).toMatchObject({ code: 'budget_exceeded' });
+    expect((await bench.run({ ...input, budget: {} })).outcome).toMatchObject({ code: 'no_progress' });
+    expect(bench.server?.requests.length).toBe(8);
+    // Also one that finds everything done but the end.
+    expect((await bench.run({ ...input, budget: {} })).outcome).toMatchObject({ code: 'no_progress' });
+    expect(bench.server?.requests.length).toBe(8);
+  });
+
+  it('shows a model with a small window less of each result, and says so on record', async () => {
+    await start(steps({ calls: [bash('seq 100000')] }, { text: 'Done.' }));
+    Object.assign(bench.models.default(), { contextWindow: 16_000 });
+    const { events } = await bench.run(bench.input('Go'));
+    const content = String(bench.server?.requests[1]?.body.messages.at(-1)?.content);
+    expect(content.length).toBeGreaterThan(7_900);
+    expect(content.length).toBeLessThan(8_100);
+    expect(content).toMatch(/^exit 0, \d+\.\d s\n1\n2\n[\s\S]+\n\[… [\d,]+ bytes left out; [\s\S]+\n100000$/);
+    expect(results(events)).toMatchObject([{ forModel: { characters: 8_000 } }]);
   });
 
   it('fails when the sandbox does not work, and leaves no call open', async () => {
@@ -169,4 +202,17 @@ describe('limits', () => {
     const { outcome } = await bench.run(bench.input('Go', { model: { id: 'gone', effort: null } }));
     expect(outcome).toMatchObject({ type: 'failed', code: 'model_not_available' });
   });
+});
+
+it('reads what is on record when that is not what the tool gave', async () => {
+  await start(steps({ calls: [bash('echo made')] }, { text: 'Done.' }));
+  const running = bench.engine.run(bench.input('Go'));
+  const nothing = { steer: [], files: [] };
+  await running.next(nothing);
+  await running.next(nothing);
+  await running.next({ ...nothing, result: { status: 'error', error: 'It could not be stored.' } });
+  await running.return({ type: 'completed', text: '' });
+  const said = JSON.stringify(bench.server?.requests.at(-1)?.body.messages.at(-1));
+  expect(said).toContain('It could not be stored.');
+  expect(said).not.toContain('made');
 });

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import { Env } from '../../../platform/config/env.js';
+import { isCutCommand, MOST_CHARACTERS } from '../../models/result-text.js';
 import type { RunResult } from '../../sandbox/sandbox.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
-import { cutMiddle, noNul, toolText } from './tool-text.js';
+import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js';
+import { noNul, toolText } from './tool-text.js';
+import { WholeOutput } from './whole-output.js';
 
 const parameters = z.strictObject({
   command: z.string().min(1).max(200_000).refine(noNul, 'a NUL character cannot be part of a command'),
@@ -13,31 +17,76 @@ const parameters = z.strictObject({
     )
     .optional()
     .describe('Extra environment variables.'),
-  timeoutSeconds: z.int().positive().max(86_400).optional().describe('Default and most: the limit of the sandbox.'),
+  timeoutSeconds: z.int().positive().max(86_400).optional(),
   cwd: z.string().min(1).refine(noNul).optional().describe('Folder to run in; default /workdir.'),
 });
 
-/** Characters of a stream that a model is shown: 32,768 are about 8,000 tokens. */
-const SHOWN = 32_768;
+/** Bytes of a stream that are on record: a little more than the third and the two thirds that a model is shown. */
+const KEPT = { first: 10_923, last: 21_845 };
 /** Below the 256 KiB of the loop, because a cut there would lose the shape of the result. */
 const RESULT_BYTES = 240 * 1024;
+
+const OUT_OF_BUDGET = 'the time that the budget gives the turn was over';
+/** For a command that is given no time of its own: what takes longer was seldom meant to. */
+export const COMMAND_SECONDS = 120;
 
 @Plugin(AgentTool, 'bash')
 export class BashTool extends AgentTool<typeof parameters> {
   readonly name = 'bash';
-  readonly description = toolText('bash');
+  readonly description: string;
   readonly parameters = parameters;
   readonly repeatable = false;
+  override readonly aliases = { command: ['cmd', 'script'], cwd: ['workdir', 'working_directory', 'directory', 'dir'] };
+  /** Seconds that a command may have at most, and those that it has by default. */
+  private readonly most: number;
+  private readonly usual: number;
+
+  constructor(env: Env) {
+    super();
+    this.most = sandboxLimitsOf(env.file).wallClockSeconds;
+    this.usual = Math.min(COMMAND_SECONDS, this.most);
+    this.description = toolText('bash').replace('{usual}', String(this.usual)).replace('{most}', String(this.most));
+  }
 
   async execute({ command, ...options }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();
-    const { env, timeoutSeconds, cwd } = options;
-    const result = await session.run(command, {
-      ...(env === undefined ? {} : { env }),
-      ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
-      ...(cwd === undefined ? {} : { cwd }),
-    });
-    return success(outputOf(result));
+    const { env, cwd } = options;
+    const asked = Math.min(options.timeoutSeconds ?? this.usual, this.most);
+    const timeoutSeconds = Math.min(asked, context.secondsLeft ?? asked);
+    const begun = performance.now();
+    const { resultCharacters = MOST_CHARACTERS, keepWhole, progress } = context;
+    const whole = keepWhole === undefined ? null : new WholeOutput(resultCharacters, keepWhole);
+    try {
+      const result = await session.run(command, {
+        keep: KEPT,
+        network: true,
+        ...(env === undefined ? {} : { env }),
+        timeoutSeconds,
+        ...(cwd === undefined ? {} : { cwd }),
+        onOutput: (which, chunk) => {
+          whole?.add(which, chunk);
+          progress?.(which === 0 ? 'stdout' : 'stderr', chunk);
+        },
+      });
+      const { streams } = result;
+      const ms = Math.round(performance.now() - begun);
+      const output = outputOf(result, timeoutSeconds < asked ? OUT_OF_BUDGET : this.overtime(asked));
+      const forModel = { ms, ...(streams === undefined ? {} : { streams }) };
+      const file = (await whole?.end(() => isCutCommand(output, forModel, resultCharacters))) ?? null;
+      return { status: 'success', output, forModel: { ...forModel, ...(file === null ? {} : { whole: file }) } };
+    } catch (error) {
+      whole?.destroy();
+      throw error;
+    }
+  }
+
+  /** What is said of a command that took longer, for the model. */
+  private overtime(seconds: number): string {
+    const advice =
+      seconds < this.most
+        ? `Give it more by timeoutSeconds, at most ${this.most}, or run a part of it`
+        : 'That is the most there is: run a part of it';
+    return `its time limit of ${seconds} s was reached. ${advice}`;
   }
 
   override approvalQuestion({ command }: z.output<typeof parameters>): string {
@@ -45,29 +94,24 @@ export class BashTool extends AgentTool<typeof parameters> {
   }
 }
 
-function outputOf(result: RunResult) {
-  // Control characters take six bytes each in JSON, so a few binary outputs need a shorter cut.
-  for (let max = SHOWN; ; max /= 2) {
-    const stdout = cutMiddle(result.stdout, max);
-    const stderr = cutMiddle(result.stderr, max);
-    const output = {
-      exitCode: result.exitCode,
-      stdout: stdout.text,
-      stderr: stderr.text + killNote(result, stderr.text),
-      truncated: result.truncated || stdout.cut || stderr.cut,
-    };
-    if (Buffer.byteLength(JSON.stringify(output)) <= RESULT_BYTES) return output;
-  }
+function outputOf(result: RunResult, overtime: string) {
+  const { exitCode, stdout, stderr, truncated } = result;
+  const output = { exitCode, stdout, stderr: stderr + killNote(result, overtime), truncated };
+  if (Buffer.byteLength(JSON.stringify(output)) <= RESULT_BYTES) return output;
+  // Control characters take six bytes each in JSON. Binary output is full of them, and says nothing to anybody.
+  return { ...output, stdout: withoutControls(stdout), stderr: withoutControls(output.stderr) };
 }
 
+// eslint-disable-next-line no-control-regex -- they are what is looked for
+const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b-\x1f\x7f]/g, '\uFFFD');
+
 const REASONS = {
-  timeout: 'its time limit was reached',
   output: 'it wrote more output than allowed',
-  disk: 'the workdir was full, or the disk of the service',
+  disk: 'the workdir with /tmp and ~ was full, or the disk of the service',
   memory: 'its processes held more memory than allowed',
 };
 
-function killNote({ killed }: RunResult, before: string): string {
+function killNote({ killed, stderr }: RunResult, overtime: string): string {
   if (killed === null) return '';
-  return `${before === '' || before.endsWith('\n') ? '' : '\n'}[The command was killed: ${REASONS[killed]}.]`;
+  return `${stderr === '' || stderr.endsWith('\n') ? '' : '\n'}[The command was killed: ${killed === 'timeout' ? overtime : REASONS[killed]}.]`;
 }

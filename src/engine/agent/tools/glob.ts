@@ -3,7 +3,7 @@ import { Plugin } from '../../../platform/plugins/plugin.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { globToRegex } from './glob-regex.js';
 import { ripgrep } from './ripgrep.js';
-import { noNul, shellPath, shellQuote, toolText } from './tool-text.js';
+import { FOLDER_PATH, noNul, shellPath, shellQuote, toolText } from './tool-text.js';
 
 const FILES = 300;
 
@@ -19,16 +19,19 @@ export class GlobTool extends AgentTool<typeof parameters> {
   readonly parameters = parameters;
   readonly repeatable = true;
   override readonly changes = false;
+  override readonly changesNothing = true;
+  override readonly aliases = { path: FOLDER_PATH, pattern: ['glob', 'glob_pattern'] };
 
   async execute({ pattern, path }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     // Not `rg --glob`: a pattern that matches a folder brings back what .gitignore excludes, node_modules and all.
     const list = 'rg --files --hidden --no-require-git --sort path --glob "!.git/"';
     const filter = `rg --no-line-number --color never -e ${shellQuote(globToRegex(pattern))} -`;
     const script = `if cd -- ${shellPath(path)}; then ${list} | ${filter}; else (exit 2); fi`;
-    const { lines } = await ripgrep(await context.sandbox(), script, FILES + 1);
+    const { lines, cut } = await ripgrep(await context.sandbox(), script, FILES + 1, context.resultCharacters);
     if (lines.length === 0) return success(`No file matches ${pattern} below ${path}.`);
-    const more = lines.length > FILES ? [`[Only the first ${FILES} are shown: use a narrower pattern.]`] : [];
     const prefix = path === '.' ? '' : `${path.replace(/\/+$/, '')}/`;
-    return success([...lines.slice(0, FILES).map((line) => prefix + line), ...more].join('\n'));
+    const shown = lines.slice(0, FILES).map((line) => prefix + line);
+    if (cut || lines.length > FILES) shown.push(`[Only the first ${shown.length} are shown: use a narrower pattern.]`);
+    return success(shown.join('\n'));
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { ripgrep } from './ripgrep.js';
-import { noNul, shellPath, shellQuote, toolText } from './tool-text.js';
+import { FILE_PATH, FOLDER_PATH, noNul, shellPath, shellQuote, toolText, within } from './tool-text.js';
 
 const LINES = 300;
 
@@ -19,7 +19,7 @@ const parameters = z.strictObject({
   ignoreCase: z.boolean().default(false),
   literal: z.boolean().default(false).describe('The pattern is plain text.'),
   filesOnly: z.boolean().default(false).describe('Only the names of the files that match.'),
-  context: z.int().min(0).max(20).default(0).describe('Lines to show before and after each match.'),
+  context: z.number().transform(within(0, 20)).default(0).describe('Lines to show before and after each match.'),
 });
 
 type Input = z.output<typeof parameters>;
@@ -31,9 +31,23 @@ export class GrepTool extends AgentTool<typeof parameters> {
   readonly parameters = parameters;
   readonly repeatable = true;
   override readonly changes = false;
+  override readonly changesNothing = true;
+  override readonly aliases = {
+    pattern: ['query', 'regex'],
+    path: [...FOLDER_PATH, ...FILE_PATH],
+    glob: ['include', 'file_pattern'],
+    ignoreCase: ['case_insensitive', '-i'],
+    filesOnly: ['files_with_matches'],
+    context: ['-C'],
+  };
 
   async execute(input: Input, context: ToolContext): Promise<ToolOutcome> {
-    const { lines, cut } = await ripgrep(await context.sandbox(), commandFor(input), LINES + 1);
+    const { lines, cut } = await ripgrep(
+      await context.sandbox(),
+      commandFor(input),
+      LINES + 1,
+      context.resultCharacters,
+    );
     if (lines.length === 0) return success(`Nothing matches ${input.pattern} in ${input.path}.`);
     const shown = lines.slice(0, LINES).map((line) => line.replace(/^\.\//, ''));
     if (cut || lines.length > LINES)

@@ -1,7 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 
 const LINE_LENGTH = 2_000;
-const WINDOW_LENGTH = 60_000;
+/** Characters before a line: its number, and a tab. */
+const NUMBER = 8;
+/** For the sentence that says how to read on. */
+const NOTE = 100;
 const SNIFFED_BYTES = 8_192;
 
 /** Takes some lines out of a stream of bytes, whatever its size: at most one window of them is in memory. */
@@ -22,6 +25,8 @@ export class LineWindow {
   constructor(
     private readonly offset: number,
     private readonly limit: number,
+    /** Characters that its lines may have with their numbers. */
+    private readonly characters: number,
   ) {}
 
   /** True when nothing more is needed. */
@@ -61,7 +66,8 @@ export class LineWindow {
   }
 
   private full(): boolean {
-    this.more = this.lines.length >= this.limit || this.length >= WINDOW_LENGTH;
+    const full = this.length + this.current.length + NUMBER > this.characters - NOTE;
+    this.more = this.lines.length >= this.limit || (this.lines.length > 0 && full);
     return this.more;
   }
 
@@ -70,7 +76,7 @@ export class LineWindow {
     if (this.total >= this.offset) {
       const line = this.current.endsWith('\r') ? this.current.slice(0, -1) : this.current;
       this.lines.push(this.cut > 0 ? `${line} [… ${this.cut} characters left out]` : line);
-      this.length += line.length;
+      this.length += line.length + NUMBER;
     }
     this.current = '';
     this.cut = 0;

@@ -6,12 +6,12 @@ import { isShown } from '../../../platform/text/names.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type OpenedFile, SandboxFileError } from '../../sandbox/sandbox.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js';
-import { noNul, toolText } from './tool-text.js';
+import { FILE_PATH, noNul, toolText } from './tool-text.js';
 
 const FILE_NAME = 'a file name without slashes and hidden characters is expected';
 
 const parameters = z.strictObject({
-  path: z.string().min(1).refine(noNul).describe('File, relative to /workdir or absolute below it.'),
+  path: z.string().min(1).refine(noNul).describe('File: relative to /workdir, or absolute there, in /tmp or ~.'),
   name: z
     .string()
     .max(255)
@@ -28,6 +28,7 @@ export class PublishTool extends AgentTool<typeof parameters> {
   readonly repeatable = true;
   // It copies what is there for people who see the task anyway; the workdir stays as it is.
   override readonly changes = false;
+  override readonly aliases = { path: FILE_PATH };
 
   constructor(private readonly env: Env) {
     super();

@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { SandboxFileError, type SandboxSession } from '../../sandbox/sandbox.js';
+import { MOST_CHARACTERS } from '../../models/result-text.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { LineWindow } from './line-window.js';
-import { noNul, shellPath, toolText } from './tool-text.js';
+import { show, sniffed } from './read-shown.js';
+import { FILE_PATH, noNul, shellPath, toolText, within } from './tool-text.js';
 
 const LINES = 2_000;
 const ENTRIES = 500;
 
 const parameters = z.strictObject({
-  path: z.string().min(1).refine(noNul).describe('File, relative to /workdir or absolute below it.'),
-  offset: z.int().positive().default(1).describe('First line, from 1.'),
-  limit: z.int().positive().max(LINES).default(LINES).describe(`Number of lines, at most ${LINES}.`),
+  path: z.string().min(1).refine(noNul).describe('File: relative to /workdir, or absolute there, in /tmp or ~.'),
+  offset: z.number().transform(within(1, Number.MAX_SAFE_INTEGER)).default(1).describe('First line, from 1.'),
+  limit: z.number().transform(within(1, LINES)).default(LINES).describe(`Number of lines, at most ${LINES}.`),
 });
 
 @Plugin(AgentTool, 'read')
@@ -21,20 +23,24 @@ export class ReadTool extends AgentTool<typeof parameters> {
   readonly parameters = parameters;
   readonly repeatable = true;
   override readonly changes = false;
+  override readonly changesNothing = true;
+  override readonly aliases = { path: FILE_PATH, offset: ['start_line'], limit: ['lines', 'max_lines'] };
 
   async execute({ path, offset, limit }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();
     try {
-      const { size, content } = await session.readFile(path);
-      const window = new LineWindow(offset, limit);
+      const opened = await session.readFile(path);
+      const { type, content } = await sniffed(opened.content);
+      if (type !== null) return await show({ path, type, size: opened.size, content }, context);
+      const window = new LineWindow(offset, limit, context.resultCharacters ?? MOST_CHARACTERS);
       try {
         for await (const chunk of content) if (window.add(chunk as Buffer)) break;
       } finally {
         content.destroy();
       }
       if (window.binary)
-        throw new Error(`${path} is a binary file of ${size} bytes. Look at it with bash (file, xxd, strings).`);
-      return success(describe(window, path, offset));
+        throw new Error(`${path} is a binary file of ${opened.size} bytes. Look at it with bash (file, xxd, strings).`);
+      return { ...success(describe(window, path, offset)), paths: [path] };
     } catch (error) {
       if (error instanceof SandboxFileError && error.code === 'not_a_file') return await list(session, path, error);
       throw error;

@@ -16,6 +16,7 @@ export class TodoTool extends AgentTool<typeof parameters> {
   readonly parameters = parameters;
   readonly repeatable = true;
   override readonly changes = false;
+  override readonly aliases = { items: ['todos', 'plan'] };
 
   execute({ items }: z.output<typeof parameters>, { toolCallId }: ToolContext): Promise<ToolOutcome> {
     const left = items.filter(({ status }) => status === 'pending' || status === 'in_progress').length;

@@ -1,0 +1,101 @@
+import { isPassing } from '../../platform/database/database-errors.js';
+import { newId } from '../../platform/database/ids.js';
+import { PushError } from '../repositories/push-record.js';
+import { RepositoryError } from '../repositories/repository-error.js';
+import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
+import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome, RepositoryChanges } from './agent-engine.js';
+import { sandboxUnavailable } from './turn-outcomes.js';
+
+type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
+interface Opens {
+  get(): Promise<SandboxSession>;
+}
+/** `warn` for what the repository, or who named it, has caused. */
+type Report = (error: Error, level?: 'warn') => void;
+
+/** The patch of a task, among its files (reference §15). */
+const PATCH = 'changes.patch';
+/** The part that tells of a branch that was not pushed. */
+const FAILED = 'repository_push';
+
+/** Before the first model call: the repository of the task is cloned and handed in. Else the outcome that ends the run. */
+export async function* bringIn(
+  { repository, signal, stopping }: AgentInput,
+  sandbox: Opens,
+  report: Report,
+): Steps<AgentOutcome | null> {
+  if (repository == null) return null;
+  stopping.throwIfAborted();
+  try {
+    const commit = await repository.clone(stopping);
+    if (repository.recorded === null) yield { type: 'cloned', commit };
+    await repository.handIn(() => sandbox.get());
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    stopping.throwIfAborted();
+    if (error instanceof RepositoryError) {
+      report(withCause(error), 'warn');
+      return { type: 'failed', code: 'repository_unavailable', message: error.message, retryable: true };
+    }
+    if (!(error instanceof SandboxError) || isPassing(error.cause)) throw error;
+    report(error);
+    return sandboxUnavailable();
+  }
+}
+
+/**
+ * After the turn: what differs from the original commit, which a completed turn pushes. That it cannot be told or pushed changes no
+ * outcome. A run that only waits for a person has not ended its turn.
+ */
+export async function* tellChanges(
+  input: AgentInput,
+  outcome: AgentOutcome,
+  sandbox: Opens,
+  report: Report,
+): Steps<void> {
+  const { repository, signal } = input;
+  if (repository == null || (outcome.type !== 'completed' && outcome.type !== 'failed')) return;
+  try {
+    const found = await repository.changes(await sandbox.get());
+    const { counted, patch } = found;
+    try {
+      const file = patch === null ? null : { id: newId(), name: PATCH, size: patch.size, content: patch.content };
+      yield { type: 'changes', counted, patch: file };
+      if (outcome.type === 'completed') yield* push(input, found, report);
+    } finally {
+      patch?.content.destroy();
+      // The next comparison removes what is left of this one.
+      await found.close().catch(() => undefined);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof RepositoryError || error instanceof SandboxError)) throw error;
+    report(withCause(error));
+    yield { type: 'changes', counted: null, patch: null };
+    if (outcome.type === 'completed') yield* push(input, null, report);
+  }
+}
+
+async function* push(
+  { repository, signal }: AgentInput,
+  changes: RepositoryChanges | null,
+  report: Report,
+): Steps<void> {
+  if (repository?.branch == null) return;
+  try {
+    yield* repository.push(changes);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof PushError)) throw error;
+    report(withCause(error), 'warn');
+    const { code, message } = error;
+    const data = { branch: repository.branch, state: 'failed', code, message };
+    yield { type: 'push_failed', messageId: newId(), parts: [{ type: 'data', name: FAILED, id: newId(), data }] };
+  }
+}
+
+/** The client is told what it may know, and the operator the rest. */
+function withCause({ message, cause }: Error): Error {
+  return cause instanceof Error ? new Error(`${message} ${cause.message}`, { cause }) : new Error(message);
+}

@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { terminalText } from '../../models/result-lines.js';
+
+/** Characters of a line that is not over: of a longer one it is not known any more what was written over. */
+const LINE = 64 * 1024;
+
+type Keep = (content: Readable) => Promise<number | null>;
+
+/**
+ * Both streams of a command as one text, line by line as they are ended, in the form in which a model reads them. When it has become
+ * longer than what a model is shown, it goes on into a file, so that it is never held as a whole. Until then nothing is made of the bytes.
+ */
+export class WholeOutput {
+  /** Null from the moment when there are more bytes than characters that are shown. */
+  private raw: [0 | 1, Buffer][] | null = [];
+  private bytes = 0;
+  private texts: string[] = [];
+  private length = 0;
+  private readonly decoders = [new StringDecoder('utf8'), new StringDecoder('utf8')] as const;
+  private readonly rests = ['', ''];
+  private file: { content: Readable; number: Promise<number | null> } | null = null;
+
+  constructor(
+    private readonly characters: number,
+    private readonly keep: Keep,
+  ) {}
+
+  readonly add = (stream: 0 | 1, chunk: Buffer): void => {
+    this.bytes += chunk.length;
+    if (this.raw === null) return this.take(stream, this.decoders[stream].write(chunk));
+    this.raw.push([stream, chunk]);
+    if (this.bytes <= this.characters) return;
+    const { raw } = this;
+    this.raw = null;
+    for (const [from, bytes] of raw) this.take(from, this.decoders[from].write(bytes));
+  };
+
+  /**
+   * The number of the file that has the whole; null when there is none. `isCut`: whether the model is shown a part, also of a text that
+   * is short enough: much that was written over is in no record.
+   */
+  async end(isCut: () => boolean): Promise<number | null> {
+    if (this.raw !== null || !isCut()) {
+      this.destroy();
+      return null;
+    }
+    for (const stream of [0, 1] as const) {
+      const rest = terminalText(this.rests[stream] + this.decoders[stream].end());
+      if (rest !== '') this.push(`${rest}\n`);
+    }
+    const { content, number } = this.file ?? this.open();
+    content.push(null);
+    return number;
+  }
+
+  /** Nobody wants it any more. */
+  destroy(): void {
+    this.file?.content.destroy();
+  }
+
+  private take(stream: 0 | 1, text: string): void {
+    const end = text.lastIndexOf('\n') + 1;
+    const rest = this.rests[stream] ?? '';
+    if (end > 0) this.push(terminalText(rest + text.slice(0, end)));
+    const open = end > 0 ? text.slice(end) : rest + text;
+    if (open.length > LINE) this.push(terminalText(open));
+    this.rests[stream] = open.length > LINE ? '' : open;
+  }
+
+  private push(text: string): void {
+    this.length += text.length;
+    if (this.file !== null) this.file.content.push(text);
+    else this.texts.push(text);
+    if (this.file === null && this.length > this.characters + 1) this.open();
+  }
+
+  private open() {
+    const content = new Readable({ read: () => undefined });
+    const number = this.keep(content).then((found) => {
+      // What comes from here on would be held, and read by nobody.
+      if (found === null) content.destroy();
+      return found;
+    });
+    for (const text of this.texts) content.push(text);
+    this.texts = [];
+    return (this.file = { content, number });
+  }
+}

@@ -1,0 +1,90 @@
+// How the run of a turn ends, and what calls that are not carried out are told.
+import { type ConversationMessage, OWN, type StoredPart, type ToolResult } from '../models/conversation.js';
+import { ModelError } from '../models/model-provider.js';
+import type { AgentOutcome } from './agent-engine.js';
+import type { PublishedFile, Question } from './agent-tool.js';
+import { wholeAnswer } from './cut-answer.js';
+
+export type Failure = Extract<AgentOutcome, { type: 'failed' }>;
+/** Why the run ends after a call: its outcome, and what the calls after it are told. */
+export type Ending = { outcome: Failure; others: string };
+export type Asked = { question: Question };
+export type Finished = { result: ToolResult; files: PublishedFile[]; parts: StoredPart[]; ending: Ending | null };
+
+export const INTERRUPTED =
+  'This was interrupted; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
+
+/** Closes the files that a call has handed over, when they are stored or nobody wants them. */
+export function letGo(done: Finished | Asked): void {
+  if ('files' in done) for (const { content } of done.files) content.destroy();
+}
+
+/** How the last message, which has no calls, ends the turn; null when it was cut off, and the next call goes on with it. */
+export function endOf(
+  conversation: readonly ConversationMessage[],
+  failure: Omit<Failure, 'type'> | null,
+): AgentOutcome | null {
+  if (failure !== null) return { type: 'failed', ...failure };
+  const text = wholeAnswer(conversation);
+  return text === null ? null : { type: 'completed', text };
+}
+
+/** Of what a provider threw; throws what is no failure of a model. */
+export function modelFailed(error: unknown): Failure {
+  if (!(error instanceof ModelError)) throw error;
+  return { type: 'failed', code: error.code, message: error.message, retryable: error.retryable };
+}
+
+/** The outcome of a run whose sandbox failed. The client is told only that; the operator is told why. */
+export function sandboxUnavailable(): Failure {
+  const message = 'The sandbox could not be started on this server; its log says why.';
+  return { type: 'failed', code: 'sandbox_unavailable', message, retryable: true };
+}
+
+/** Of a call for which no sandbox could be had. */
+export function sandboxFailed(): Finished {
+  const others = 'Not started, because the sandbox could not be started.';
+  const ending = { outcome: sandboxUnavailable(), others };
+  return { ...refused('The sandbox could not be started; nothing was run.'), ending };
+}
+
+export function refused(error: string): Finished {
+  return { result: { status: 'error', error }, files: [], parts: [], ending: null };
+}
+
+/** A command or a file change in a workspace that is above its limit ends the turn: people must delete something first. */
+export function storageExhausted(why: string): Finished {
+  const message = `${why}: delete tasks, or files of projects, then send a message to go on.`;
+  const others = `Not started: ${why}.`;
+  return {
+    ...refused(`Nothing was run: ${why}.`),
+    ending: { outcome: { type: 'failed', code: 'storage_exhausted', message, retryable: true }, others },
+  };
+}
+
+/** The next window, or an operator, lets a further message go on. */
+export function usedUp(why: string): Failure {
+  return { type: 'failed', code: 'usage_exhausted', message: `${why}.`, retryable: true };
+}
+
+export function noProgress(message: string): Failure {
+  return { type: 'failed', code: 'no_progress', message, retryable: true };
+}
+
+/** Notes in the message that it ended the turn as failed, for a run that finds it without the end on record. */
+export function withFailure(parts: StoredPart[], failure: Omit<Failure, 'type'>): StoredPart[] {
+  const last = parts.findLastIndex((part) => part.type === 'text');
+  return parts.map((part, index) => {
+    if (index !== last || part.type !== 'text') return part;
+    const own = { ...part.providerMetadata?.[OWN], failure };
+    return { ...part, providerMetadata: { ...part.providerMetadata, [OWN]: own } };
+  });
+}
+
+export function failureIn(parts: StoredPart[]): Omit<Failure, 'type'> | null {
+  for (const part of parts) {
+    const noted = part.type === 'text' ? part.providerMetadata?.[OWN]?.['failure'] : undefined;
+    if (noted !== undefined) return noted as Omit<Failure, 'type'>;
+  }
+  return null;
+}

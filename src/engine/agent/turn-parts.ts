@@ -1,0 +1,34 @@
+import type { ModelInfo, ToolDefinition } from '../models/model-provider.js';
+import type { ContextKeeper } from './context/context-keeper.js';
+import type { EngineSettings } from './engine-settings.js';
+import type { LazySandbox } from './lazy-sandbox.js';
+import type { ModelCaller } from './model-caller.js';
+import type { TurnOutput } from './output/turn-output.js';
+import type { Surroundings } from './surroundings.js';
+import type { TaskFiles } from './task-files.js';
+import type { ToolRegistry } from './tool-registry.js';
+import type { TurnLimits } from './turn-limits.js';
+
+/** What the run of a turn works with. */
+export interface TurnParts {
+  caller: ModelCaller;
+  /** The system prompt. */
+  system: string;
+  output: TurnOutput;
+  tools: ToolRegistry;
+  /** What the model is told of them. */
+  offered: ToolDefinition[];
+  settings: EngineSettings;
+  sandbox: LazySandbox;
+  limits: TurnLimits;
+  /** Characters of one result that the model is shown. */
+  resultCharacters: number;
+  /** What the model takes. */
+  reads: ModelInfo['input'];
+  files: TaskFiles;
+  /** What the model is told before the first message of a task; null: it is not told. */
+  surroundings: (() => Promise<Surroundings>) | null;
+  context: ContextKeeper;
+  /** Receives what an operator must know and a client must not see. */
+  report: (error: Error) => void;
+}
