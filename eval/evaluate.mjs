@@ -1,0 +1,138 @@
+// The whole evaluation: repairs × manners, judged, as a table.
+import { table } from '../bench/figures.mjs';
+import { SetupError } from '../scripts/setup.mjs';
+import { damage, failing, missing } from './checks.mjs';
+import { Millwright } from './millwright.mjs';
+import { PlayerServer } from './model-server.mjs';
+import { installPeers, peers } from './peers.mjs';
+import { play } from './player.mjs';
+import { loadRepairs } from './repairs.mjs';
+import { MILLWRIGHT } from './tools.mjs';
+
+/** Resolves with whether all that must be solved was: every repair of our clean player, or of the real model. */
+export async function evaluate({ names, model, peers: withPeers, manner: manners, json }) {
+  const repairs = loadRepairs(names);
+  const program = missing(repairs);
+  if (program !== null) throw new SetupError(`${program} is missing in /usr: name the repairs that do not need it.`);
+  const say = json ? () => undefined : (text) => console.log(text);
+  const results =
+    model === undefined
+      ? await played(repairs, { manners, withPeers, say })
+      : { [model]: await asked(repairs, model, say) };
+  const sums = Object.entries(results).map(([subject, rows]) => ({ subject, ...sumOf(rows) }));
+  say(table('In sum', sums));
+  if (json) console.log(JSON.stringify({ at: new Date().toISOString(), node: process.version, results, sums }));
+  const counted = model ?? 'millwright, clean';
+  return (results[counted] ?? []).every(({ solved }) => solved);
+}
+
+/** The player in the place of a model, in each manner: on our service, then on each of the peers. */
+async function played(repairs, { manners, withPeers, say }) {
+  const server = await PlayerServer.start();
+  const config = { id: 'player', provider: 'openai-compatible', model: 'player', baseUrl: server.url, default: true };
+  try {
+    const results = await withService({ models: [config] }, async (service) => {
+      const subject = { name: 'millwright', tools: MILLWRIGHT, place: (repair) => service.place(repair) };
+      return onSubject(
+        { ...subject, make: (repair) => service.make(repair, 'player') },
+        { repairs, manners, server, say },
+      );
+    });
+    if (!withPeers) return results;
+    for (const peer of peers(await installPeers(), server.url)) {
+      const { name, tools } = peer;
+      const subject = { name, tools, place: (repair) => peer.place(repair), make: (repair) => peer.make(repair) };
+      const work = () => onSubject(subject, { repairs, manners, server, say });
+      Object.assign(results, await andThen(() => peer.stop(), work));
+    }
+    return results;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Resolves with `{'name, manner': rows}`. */
+async function onSubject({ name, tools, place, make }, { repairs, manners, server, say }) {
+  const results = {};
+  for (const manner of manners) {
+    const rows = [];
+    for (const repair of repairs) {
+      const game = server.begin(
+        play(repair, tools, place(repair), { sloppy: manner === 'sloppy', number: repair.number }),
+      );
+      const made = await make(repair);
+      if (game.error !== null) throw game.error;
+      const { steps, inputTokens } = game;
+      rows.push(await judged(repair, { ...made, steps, inputTokens, exact: true }));
+    }
+    results[`${name}, ${manner}`] = rows;
+    say(table(`The player on ${name}, ${manner}`, rows.map(shown)));
+  }
+  return results;
+}
+
+/** A real model, by the service's own configuration. */
+async function asked(repairs, model, say) {
+  return withService({}, async (service) => {
+    const rows = [];
+    for (const repair of repairs) {
+      const made = await service.make(repair, model);
+      const { steps, inputTokens, cost } = made.usage;
+      rows.push({
+        ...(await judged(repair, { ...made, steps, inputTokens, exact: false })),
+        cost: cost === null ? null : Number(cost.amount),
+      });
+    }
+    say(table(`The model ${model}`, rows.map(shown)));
+    return rows;
+  });
+}
+
+async function withService(options, work) {
+  const opening = Millwright.start(options);
+  const stop = async () => (await opening.catch(() => null))?.stop();
+  return andThen(stop, async () => work(await opening));
+}
+
+/** Does the work and cleans up, also when a signal ends it. */
+async function andThen(stop, work) {
+  const onSignal = () => void stop().finally(() => process.exit(130));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, onSignal);
+  try {
+    return await work();
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, onSignal);
+    await stop();
+  }
+}
+
+async function judged(repair, { files, status, steps, inputTokens, wallMs, exact }) {
+  const failed = await failing(repair, files);
+  const damaged = damage(repair, files, { exact });
+  const solved = status === 'completed' && failed.length === 0;
+  return { repair: repair.name, solved, damaged, failed, status, steps, inputTokens, wallMs };
+}
+
+function shown({ repair, solved, damaged, failed, status, steps, inputTokens, wallMs, cost }) {
+  return {
+    repair,
+    solved: solved ? 'yes' : status === 'completed' ? `no: ${failed.join(', ')}` : `no: ${status}`,
+    damaged: damaged.join(', ') || '–',
+    steps,
+    'input tokens': inputTokens,
+    seconds: wallMs / 1000,
+    ...(cost !== undefined && { USD: cost }),
+  };
+}
+
+function sumOf(rows) {
+  const sum = (key) => rows.reduce((all, row) => all + (row[key] ?? 0), 0);
+  return {
+    solved: `${rows.filter(({ solved }) => solved).length} of ${rows.length}`,
+    'damaged files': rows.reduce((all, { damaged }) => all + damaged.length, 0),
+    steps: sum('steps'),
+    'input tokens': sum('inputTokens'),
+    seconds: sum('wallMs') / 1000,
+    ...(rows.some(({ cost }) => typeof cost === 'number') && { USD: sum('cost') }),
+  };
+}
