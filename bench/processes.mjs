@@ -51,9 +51,7 @@ export class Program {
 
   /** CPU seconds so far, those of its ended children included. */
   get cpu() {
-    const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_SECONDS;
+    return cpuOf(readFileSync(`/proc/${this.child.pid}/stat`, 'utf8'));
   }
 
   /** Resident memory of the process and of what it started, MiB. */
@@ -72,6 +70,16 @@ export class Program {
     }
     running.delete(child);
   }
+}
+
+function cpuOf(stat) {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_SECONDS;
+}
+
+/** CPU seconds so far of a process and of all that it started, also of what has ended. */
+export function cpuOfTree(pid) {
+  return withChildren(pid).reduce((sum, one) => sum + cpuOf(readOr(`/proc/${one}/stat`, ') Z 0')), 0);
 }
 
 async function answers(url) {

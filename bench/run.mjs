@@ -1,4 +1,4 @@
-// npm run bench [-- http|messages|create|start|agent|boot …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
+// npm run bench [-- http|messages|create|start|agent|streams|boot …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { agent, starts } from './agent.mjs';
@@ -6,6 +6,7 @@ import { boot } from './boot.mjs';
 import { table } from './figures.mjs';
 import { creates, messages, reads } from './http.mjs';
 import { World } from './servers.mjs';
+import { streams } from './streams.mjs';
 
 const COMMANDS = {
   http: { title: 'GET /v1/tasks/{id}, with key, limits and scopes', measure: reads },
@@ -13,6 +14,10 @@ const COMMANDS = {
   create: { title: 'POST /v1/tasks with an Idempotency-Key, 16 connections', measure: creates },
   start: { title: 'queued → running, one task at a time', measure: starts },
   agent: { title: 'Tasks with a model that does not think', measure: agent },
+  streams: {
+    title: 'Streams of events: 1,000 idle ones; from the transaction of an event to the client',
+    measure: streams,
+  },
   boot: { title: 'Boot to the first 200 on a migrated database, and memory', measure: boot },
 };
 

@@ -28,7 +28,7 @@ export function told(events: TaskEventView[]): string[] {
     switch (event.type) {
       case 'message.created':
       case 'message.completed':
-        return `${event.type} ${(event as { message: MessageRow }).message.role}`;
+        return `${event.type} ${(event as { message: MessageRow | null }).message?.role ?? 'gone'}`;
       case 'interaction.settled':
         return `${event.type} ${(event as { outcome: string }).outcome}`;
       default:
@@ -50,12 +50,14 @@ export function fold(events: TaskEventView[], transparency: Transparency, origin
   const folded = new Map<string, Folded>();
   const shown = (row: MessageRow) => messageView(row, { transparency, origin }) as MessageBody & { createdAt: string };
   for (const event of events) {
-    if ('message' in event) {
+    if (event.type === 'message.withdrawn') folded.delete((event as { messageId: string }).messageId);
+    else if ('message' in event) {
+      if (event.message === null) continue;
       const message = shown(event.message);
       if (message.parts.length > 0) {
         folded.set(message.id, { message, first: folded.get(message.id)?.first ?? event.seq });
       }
-    } else if ('messageId' in event) {
+    } else if ('call' in event) {
       const { call, parts } = event;
       const { toolCallId } = call;
       const row = { ...NO_MESSAGE, parts: [{ type: 'tool' as const, toolCallId }, ...parts], invocations: [call] };
@@ -64,12 +66,10 @@ export function fold(events: TaskEventView[], transparency: Transparency, origin
       if (known !== undefined) known.message = { ...known.message, parts: withResult(known.message.parts, news) };
     }
   }
-  return [...folded.values()]
-    .sort((a, b) => a.message.createdAt.localeCompare(b.message.createdAt) || a.first - b.first)
-    .map(({ message }) => message);
+  return inOrder(folded);
 }
 
-const NO_MESSAGE = { id: '', seq: 0, role: 'assistant', status: 'in_progress', createdById: null, createdByName: null, createdAt: new Date().toISOString() } as const; // prettier-ignore
+const NO_MESSAGE = { id: '', seq: 0, turn: 1, readAt: null, role: 'assistant', status: 'in_progress', createdById: null, createdByName: null, createdAt: new Date().toISOString() } as const; // prettier-ignore
 
 function withResult(parts: PartBody[], news: PartBody[]): PartBody[] {
   const isResult = ({ type }: PartBody) => type === 'tool_result';
@@ -78,6 +78,26 @@ function withResult(parts: PartBody[], news: PartBody[]): PartBody[] {
     part.type === 'tool_call' && part.toolCallId === result?.toolCallId ? [part, result] : [part],
   );
   return [...all, ...news.filter((part) => !isResult(part))] as PartBody[];
+}
+
+/** {@link fold} of events as clients get them. */
+export function foldViews(events: { type: string; seq?: unknown; [field: string]: unknown }[]): MessageBody[] {
+  const folded = new Map<string, Folded>();
+  for (const { type, seq, data } of events as { type: string; seq: number; data: Record<string, unknown> }[]) {
+    const message = data['message'] as Folded['message'] | undefined;
+    if (message !== undefined) folded.set(message.id, { message, first: folded.get(message.id)?.first ?? seq });
+    if (type === 'message.withdrawn') folded.delete(data['messageId'] as string);
+    const known = type === 'tool.completed' ? folded.get(data['messageId'] as string) : undefined;
+    if (known === undefined) continue;
+    known.message = { ...known.message, parts: withResult(known.message.parts, data['parts'] as PartBody[]) };
+  }
+  return inOrder(folded);
+}
+
+function inOrder(folded: Map<string, Folded>): MessageBody[] {
+  return [...folded.values()]
+    .sort((a, b) => a.message.createdAt.localeCompare(b.message.createdAt) || a.first - b.first)
+    .map(({ message }) => message);
 }
 
 /** Everything is shown. */

@@ -43,8 +43,8 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'temporary',
-    what: 'two tasks that fill the folders which lie in memory',
-    wave: (a) => a.tasks(2, 'for d in /tmp /dev/shm "$HOME"; do cat /dev/zero > $d/a; done; sleep 1'),
+    what: 'two tasks that fill the folder which lies in memory, then /tmp and their home',
+    wave: (a) => a.tasks(2, 'for d in /dev/shm /tmp "$HOME"; do cat /dev/zero > $d/a; done; sleep 1'),
   },
   {
     name: 'floods',

@@ -6,6 +6,7 @@ import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AUTOMATION_ATTACKS } from './attacks-automations.js';
 import { SANDBOX_ATTACKS } from './attacks-sandbox.js';
+import { STREAM_ATTACKS } from './attacks-streams.js';
 import type { Attack } from './attack.js';
 import { MIB } from './bounds.js';
 
@@ -159,7 +160,7 @@ const HTTP_ATTACKS: Attack[] = [
   },
 ];
 
-export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...AUTOMATION_ATTACKS, ...SANDBOX_ATTACKS];
+export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...STREAM_ATTACKS, ...AUTOMATION_ATTACKS, ...SANDBOX_ATTACKS];
 
 /** The body of an answer; nothing of one that never came, because too many connections of its address were open. */
 function parsed<T>({ body }: { body: string }): Partial<T> {

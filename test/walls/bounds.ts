@@ -76,7 +76,7 @@ export function boundsOf({ processes, tasks, workspaces, groups }: Circumstances
   const { places, uploadBytes, descriptors, runningTasks, memoryBytes, diskBytes, storageBytes, outputBytes } = LIMITS;
   const connections = (descriptors - OWN_DESCRIPTORS) / 2;
   const running = Math.min(tasks, places, workspaces * runningTasks);
-  const one = groups ? memoryBytes : (LIMITS.processes + 0.75) * memoryBytes;
+  const one = groups ? memoryBytes : (LIMITS.processes + 0.25) * memoryBytes;
   return {
     service:
       processes * RESTING_BYTES +

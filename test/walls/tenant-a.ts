@@ -35,6 +35,8 @@ export class TenantA {
     private readonly tidier: string,
     /** Its automations. */
     readonly planned: Planned,
+    /** Further keys of the workspace, of one that follows its tasks: each has streams of its own. */
+    readonly followers: readonly string[] = [],
   ) {}
 
   get secret(): string {

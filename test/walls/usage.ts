@@ -4,22 +4,23 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync, statSy
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { BESIDE } from '../../src/engine/sandbox/workdir/workdirs.js';
 
 const run = promisify(execFile);
 const EVERY_MS = 400;
 const TMPFS = 0x01021994;
-/** The folders in a sandbox that lie in memory. */
-const IN_MEMORY = ['tmp', 'dev/shm', 'home/agent'];
+/** The folder in a sandbox that lies in memory. */
+const IN_MEMORY = 'dev/shm';
 
 /** Bytes, but for the descriptors. */
 export interface Usage {
   /** Resident memory of the service's own processes. */
   service: number;
-  /** Memory of everything that its workers have started: their pages, their files without a name in memory, their temporary folders. */
+  /** Memory of everything that its workers have started: their pages, their files without a name in memory, their `/dev/shm`. */
   sandboxes: number;
   /** Uploads and files. */
   stored: number;
-  /** The workdirs of the attack, and what was deleted in DATA_DIR and is held open. */
+  /** The workdirs of the attack with `/tmp` and home beside them, and what was deleted in DATA_DIR and is held open. */
   workdirs: number;
   /** Of the process that has the most. */
   descriptors: number;
@@ -84,13 +85,16 @@ async function usageOf(dataDir: string, pids: number[], taskIds: string[]): Prom
   const { dev } = statSync(dataDir);
   const held = heldFiles([...pids, ...started]);
   const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
-  const workdirs = taskIds.map((id) => join(dataDir, 'workdirs', id)).filter((path) => existsSync(path));
+  const workdirs = taskIds
+    .flatMap((id) => [id, id + BESIDE])
+    .map((name) => join(dataDir, 'workdirs', name))
+    .filter((path) => existsSync(path));
   return {
     service: sum(pids.map((pid) => kib(`/proc/${pid}/status`, 'VmRSS'))),
     sandboxes:
       sum(started.map((pid) => kib(`/proc/${pid}/smaps_rollup`, 'Pss'))) +
       sum(held.filter(({ memory }) => memory).map(({ bytes }) => bytes)) +
-      temporaryFolders(started),
+      sharedMemory(started),
     stored: await du([join(dataDir, 'files')]),
     workdirs: (await du(workdirs)) + sum(held.filter((file) => file.dev === dev).map(({ bytes }) => bytes)),
     descriptors: Math.max(0, ...pids.map((pid) => list(`/proc/${pid}/fd`).length)),
@@ -137,8 +141,8 @@ function heldFiles(pids: number[]): HeldFile[] {
   return [...files.values()];
 }
 
-/** What lies in the temporary folders of all sandboxes, each of which has its own. */
-function temporaryFolders(pids: number[]): number {
+/** What lies in the folders of shared memory of all sandboxes, each of which has its own. */
+function sharedMemory(pids: number[]): number {
   const namespaces = new Map<string, number>();
   for (const pid of pids) {
     try {
@@ -147,9 +151,7 @@ function temporaryFolders(pids: number[]): number {
       // It has ended.
     }
   }
-  return [...namespaces.values()]
-    .flatMap((pid) => IN_MEMORY.map((folder) => inTmpfs(`/proc/${pid}/root/${folder}`)))
-    .reduce((a, b) => a + b, 0);
+  return [...namespaces.values()].map((pid) => inTmpfs(`/proc/${pid}/root/${IN_MEMORY}`)).reduce((a, b) => a + b, 0);
 }
 
 function inTmpfs(path: string): number {

@@ -18,6 +18,7 @@ import { automationOn, connect } from '../harness/hooks.js';
 import { until } from '../harness/until.js';
 import { Bystander } from './bystander.js';
 import { CONFIG, LIMITS } from './bounds.js';
+import { FOLLOWERS } from './attacks-streams.js';
 import { Planned } from './planned.js';
 import { TenantA } from './tenant-a.js';
 import { UsageWatch } from './usage.js';
@@ -30,6 +31,7 @@ interface Attacker {
   member: Member;
   tidier: string;
   planned: Planned;
+  followers: string[];
 }
 
 /** Runs of the automations of a workspace, with their tasks. */
@@ -86,7 +88,8 @@ export class World {
   attacker(name: string): TenantA {
     const attacker = this.attackers.get(name);
     if (attacker === undefined) throw new Error(`No workspace was made for ${name}.`);
-    return new TenantA(this.processes.get('api')?.url ?? '', attacker.member, attacker.tidier, attacker.planned);
+    const { member, tidier, planned, followers } = attacker;
+    return new TenantA(this.processes.get('api')?.url ?? '', member, tidier, planned, followers);
   }
 
   /** Ends the processes of the service, for {@link revive}, and forgets the attack: the next one finds a sound service. */
@@ -199,19 +202,20 @@ export class World {
       for (const name of names) {
         const member = await makeMember(service);
         const { workspace, user } = member;
-        const tidier = await service.app.get(KeysService, { strict: false }).create({
-          workspaceId: workspace.id,
-          userId: user.id,
-          name: `tidies up ${randomUUID()}`,
-          scopes: service.app.get(ExtensionSet).scopes,
-          lifetimeSeconds: null,
-        });
+        const newKey = async () => {
+          const keys = service.app.get(KeysService, { strict: false });
+          const { scopes } = service.app.get(ExtensionSet);
+          const about = { workspaceId: workspace.id, userId: user.id, name: `a key ${randomUUID()}`, scopes };
+          return (await keys.create({ ...about, lifetimeSeconds: null })).secret;
+        };
+        const tidier = await newKey();
+        const followers = await Promise.all(Array.from({ length: name === 'streams' ? FOLLOWERS : 0 }, newKey));
         const connections = {
           github: await connect(service, member),
           webhook: await connect(service, member, { slug: 'webhook' }),
         };
         const planned = new Planned(this.db, member, connections);
-        this.attackers.set(name, { member, tidier: tidier.secret, planned });
+        this.attackers.set(name, { member, tidier, planned, followers });
       }
     } finally {
       await service.close();

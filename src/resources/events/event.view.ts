@@ -1,0 +1,176 @@
+// Events as clients see them (reference §17).
+import { z } from 'zod';
+import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
+import { fileSchema, fileView } from '../files/file.view.js';
+import type { TaskEventView } from '../tasks/events/task-events.js';
+import {
+  messageSchema,
+  messageView,
+  type MessageViewContext,
+  partSchema,
+  resultViews,
+} from '../tasks/messages/message.view.js';
+import { TASK_STATUSES } from '../tasks/task-status.js';
+import {
+  interactionSchema,
+  interactionView,
+  sourceSchema,
+  statusReasonSchema,
+  usageSchema,
+} from '../tasks/task.view.js';
+
+/** Those of the task's status: one for each, and one for its beginning. */
+const STATUS_TYPES = ['task.created', ...TASK_STATUSES.map((status) => `task.${status}` as const)] as const;
+const AUTOMATION_TYPES = ['automation.run_started', 'automation.run_skipped', 'automation.run_failed', 'automation.paused'] as const; // prettier-ignore
+
+/** The types that `/v1/events` has. */
+export const WORKSPACE_TYPES = [...STATUS_TYPES, 'task.updated', 'task.deleted', ...AUTOMATION_TYPES] as const;
+
+/** The types that a task has. */
+export const TASK_TYPES = [
+  ...STATUS_TYPES,
+  'task.updated',
+  'message.created',
+  'message.completed',
+  'message.withdrawn',
+  'tool.completed',
+  'file.published',
+  'interaction.created',
+  'interaction.settled',
+] as const;
+
+const metadata = z.record(z.string(), z.string());
+const projectId = idSchema.nullable();
+const tokens = z.int().min(0);
+const callUsage = z
+  .strictObject({ inputTokens: tokens, outputTokens: tokens, cachedInputTokens: tokens, reasoningTokens: tokens })
+  .nullable()
+  .describe("Of the model's call, with the first event of its message; else null.");
+
+const ofTask = {
+  id: z.string().describe('`<taskId>-<seq>`.'),
+  seq: z.int().min(1),
+  taskId: idSchema,
+  createdAt: timestampSchema,
+};
+
+const event = <const T extends readonly [string, ...string[]], D extends z.ZodType>(id: string, types: T, data: D) =>
+  named(id, z.strictObject({ ...ofTask, type: z.enum(types), data }));
+
+const taskEvents = [
+  event(
+    'TaskStatusEvent',
+    STATUS_TYPES,
+    z.strictObject({
+      status: z.enum(TASK_STATUSES),
+      statusReason: statusReasonSchema.nullable(),
+      projectId,
+      source: sourceSchema,
+      metadata,
+      usage: usageSchema.nullable().describe('Null for a task that is older than its events.'),
+      interactionId: idSchema.nullable(),
+    }),
+  ),
+  event('TaskUpdatedEvent', ['task.updated'], z.strictObject({ changed: z.array(z.string()), projectId, metadata })),
+  event('MessageEvent', ['message.created', 'message.completed'], z.strictObject({ message: messageSchema, usage: callUsage })),
+  event('MessageWithdrawnEvent', ['message.withdrawn'], z.strictObject({ messageId: idSchema, by: personSchema.nullable() })),
+  event('ToolEvent', ['tool.completed'], z.strictObject({ messageId: idSchema, toolCallId: z.string(), parts: z.array(partSchema) })),
+  event('FileEvent', ['file.published'], z.strictObject({ file: fileSchema })),
+  event('InteractionCreatedEvent', ['interaction.created'], z.strictObject({ interaction: interactionSchema })),
+  event(
+    'InteractionSettledEvent',
+    ['interaction.settled'],
+    z.strictObject({
+      interactionId: idSchema,
+      outcome: z.enum(['answered', 'approved', 'denied', 'expired', 'cancelled']),
+      by: personSchema.nullable(),
+    }),
+  ),
+] as const; // prettier-ignore
+
+const workspaceEvents = [
+  taskEvents[0],
+  taskEvents[1],
+  event('TaskDeletedEvent', ['task.deleted'], z.strictObject({ projectId, source: sourceSchema })),
+  named(
+    'AutomationEvent',
+    z.strictObject({
+      id: idSchema,
+      type: z.enum(AUTOMATION_TYPES),
+      seq: z.null(),
+      taskId: idSchema.nullable(),
+      createdAt: timestampSchema,
+      data: z.strictObject({
+        automationId: idSchema,
+        runId: idSchema.nullable(),
+        taskId: idSchema.nullable(),
+        reason: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+      }),
+    }),
+  ),
+] as const;
+
+const ABOUT = { description: 'Told apart by `type`. New types and fields may be added: ignore what you do not know.' };
+export const taskEventSchema = named('TaskEvent', z.union(taskEvents), ABOUT);
+export const workspaceEventSchema = named('WorkspaceEvent', z.union(workspaceEvents), ABOUT);
+
+/** `{events, position, caughtUp}` */
+export const eventsAnswer = <T extends z.ZodType>(id: string, one: T) =>
+  named(
+    id,
+    z.strictObject({
+      events: z.array(one),
+      position: z.string().describe('The next `after`.'),
+      caughtUp: z.boolean().describe('Whether nothing more was there.'),
+    }),
+  );
+
+/** An event of a task under a policy; null when it shows nothing. */
+export function eventView(news: TaskEventView, context: MessageViewContext): z.output<typeof taskEventSchema> | null {
+  const { id, type, seq, taskId, createdAt } = news;
+  const data = dataOf(news, context);
+  return data === null ? null : ({ id, type, seq, taskId, createdAt, data } as z.output<typeof taskEventSchema>);
+}
+
+function dataOf(news: TaskEventView, context: MessageViewContext): object | null {
+  if ('message' in news) {
+    if (news.message === null) return null;
+    const message = messageView(news.message, context);
+    return message.parts.length === 0 ? null : { message, usage: news.usage };
+  }
+  if (news.type === 'message.withdrawn') return { messageId: news.messageId, by: news.by };
+  if ('call' in news) {
+    const { messageId, call, parts: added } = news;
+    const parts = resultViews(call, added, context);
+    return parts.length === 0 ? null : { messageId, toolCallId: call.toolCallId, parts };
+  }
+  if ('file' in news) {
+    const { file } = news;
+    return { file: fileView({ ...file, createdAt: new Date(file.createdAt) }, context.origin) };
+  }
+  if ('interaction' in news) return { interaction: interactionView(news.interaction, context.transparency) };
+  if ('outcome' in news) {
+    const { interactionId, outcome, by } = news;
+    return { interactionId, outcome, by };
+  }
+  return news.data;
+}
+
+/** What `/v1/events` has of an event. */
+export interface WorkspaceNews {
+  id: string;
+  type: string;
+  seq: number | null;
+  taskId: string | null;
+  createdAt: string;
+  data: Record<string, unknown>;
+}
+
+/** An event of the log of a workspace. */
+export function workspaceEventView(news: WorkspaceNews): z.output<typeof workspaceEventSchema> {
+  const { id, type, seq, taskId, createdAt, data } = news;
+  const { createdBy: _inside, ...shown } = data;
+  return { id, type, seq, taskId, createdAt: timestampView(createdAt), data: shown } as z.output<
+    typeof workspaceEventSchema
+  >;
+}

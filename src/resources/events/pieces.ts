@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Transparency } from '../../platform/config/config-file.js';
+import type { Piece } from '../../platform/events/event-news.js';
+import type { Batch } from './feed.js';
+
+const KIND = z.enum(['step_start', 'data', 'tool', 'text', 'reasoning', 'sealed']);
+type Kind = z.output<typeof KIND>;
+
+const at = { messageId: z.string(), offset: z.number(), delta: z.string() };
+// A notice comes through the database, where an older or a newer process may have sent it.
+const PIECE = z.union([
+  z.object({ ...at, kinds: z.array(KIND).min(1) }),
+  z.object({ ...at, toolCallId: z.string(), stream: z.enum(['stdout', 'stderr']) }),
+  z.object({ messageId: z.string(), discarded: z.literal(true) }),
+]);
+
+/** What a stream shows of a piece. */
+export type Delta =
+  | { type: 'message.delta'; messageId: string; index: number; part: 'text' | 'reasoning'; offset: number; delta: string }
+  | { type: 'tool.progress'; messageId: string; toolCallId: string; stream: string; offset: number; delta: string }
+  | { type: 'message.discarded'; messageId: string }; // prettier-ignore
+
+/**
+ * What is passed on of a task and not recorded, as one stream shows it: under the policy, each character once and from the first one on,
+ * nothing that an event has replaced (reference §17).
+ */
+export class Pieces {
+  /** How much of each text was shown. */
+  private readonly shownOf = new Map<string, number>();
+  /** Messages and calls whose event was sent. */
+  private readonly told = new Set<string>();
+
+  constructor(private readonly transparency: () => Transparency) {}
+
+  replacedBy({ shown }: Batch): void {
+    for (const { event } of shown) {
+      const { message, toolCallId } = event.data as { message?: { id: string; role: string }; toolCallId?: string };
+      const id = message?.role === 'assistant' ? message.id : toolCallId;
+      if (id === undefined) continue;
+      this.told.add(id);
+      this.forget(id);
+    }
+    // A piece that is late is late by a moment.
+    for (const id of this.told) if (this.told.size > 200) this.told.delete(id);
+  }
+
+  shown(piece: Piece): Delta[] {
+    const parsed = PIECE.safeParse(piece);
+    if (!parsed.success) return [];
+    const { data } = parsed;
+    if ('discarded' in data)
+      return this.forget(data.messageId) ? [{ type: 'message.discarded', messageId: data.messageId }] : [];
+    const policy = this.transparency();
+    const { messageId } = data;
+    if ('kinds' in data) {
+      const part = data.kinds.at(-1);
+      if ((part !== 'text' && part !== 'reasoning') || !policy[part] || this.told.has(messageId)) return [];
+      const index = data.kinds.slice(0, -1).filter((kind) => isShown(kind, policy)).length;
+      return this.rest(`${messageId} ${data.kinds.length}`, data, (rest) => ({ type: 'message.delta', messageId, index, part, ...rest })); // prettier-ignore
+    }
+    const { toolCallId, stream } = data;
+    if (!policy.tool_activity || this.told.has(toolCallId)) return [];
+    return this.rest(`${toolCallId} ${stream}`, data, (rest) => ({ type: 'tool.progress', messageId, toolCallId, stream, ...rest })); // prettier-ignore
+  }
+
+  /** What of a piece was not shown yet; nothing when something before it is missing. */
+  private rest(
+    key: string,
+    { offset, delta }: { offset: number; delta: string },
+    frame: (rest: { offset: number; delta: string }) => Delta,
+  ): Delta[] {
+    const shown = this.shownOf.get(key) ?? 0;
+    const rest = delta.slice(shown - offset);
+    if (offset > shown || shown - offset >= delta.length) return [];
+    this.shownOf.set(key, offset + delta.length);
+    return [frame({ offset: shown, delta: rest })];
+  }
+
+  /** Whether anything of it was shown. */
+  private forget(id: string): boolean {
+    const keys = [...this.shownOf.keys()].filter((key) => key.startsWith(`${id} `));
+    for (const key of keys) this.shownOf.delete(key);
+    return keys.length > 0;
+  }
+}
+
+function isShown(kind: Kind, policy: Transparency): boolean {
+  switch (kind) {
+    case 'step_start':
+      return policy.step_boundaries;
+    case 'tool':
+      return policy.tool_activity;
+    case 'sealed':
+      return false;
+    default:
+      return policy[kind];
+  }
+}

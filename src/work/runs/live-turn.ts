@@ -1,0 +1,118 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { AgentEvent, LiveEvent } from '../../engine/agent/agent-engine.js';
+import type { EventNews, Piece, PieceSource } from '../../platform/events/event-news.js';
+
+/** Milliseconds from a word to the piece that has it: a model writes a hundred times a second. */
+const TOGETHER_MS = 50;
+/** Milliseconds until what is at hand is passed on again: those who come together get it together. */
+const AGAIN_MS = 150;
+/** Characters that are kept of a part and of a stream of output, for who joins in between. What comes behind is not passed on. */
+const KEPT = { words: 256 * 1024, output: 64 * 1024 };
+
+/** A text that grows. */
+interface Growing {
+  /** What each of its pieces says beside `offset` and `delta`. */
+  head: Piece;
+  text: string;
+  /** How much of it was passed on. */
+  passed: number;
+}
+
+/**
+ * What happens in a turn and is not recorded: keeps what is at hand, and passes it on while anybody wants it. While nobody does, it
+ * only keeps.
+ */
+export class LiveTurn implements PieceSource {
+  private readonly growing = new Map<string, Growing>();
+  private readonly decoders = new Map<string, StringDecoder>();
+  private timer: NodeJS.Timeout | null = null;
+  private repeating: NodeJS.Timeout | null = null;
+  private readonly leave: () => void;
+
+  constructor(
+    private readonly news: EventNews,
+    private readonly taskId: string,
+  ) {
+    this.leave = news.open(taskId, this);
+  }
+
+  readonly take = (event: LiveEvent): void => {
+    if (event.type === 'words') this.words(event);
+    else if (event.type === 'output') this.output(event);
+    else this.discard(event.messageId);
+  };
+
+  /** An event comes: what it replaces goes out before it, and nothing of that afterwards. */
+  settle(event: AgentEvent): void {
+    if (event.type !== 'step' && event.type !== 'tool') return;
+    this.flush();
+    const id = event.type === 'step' ? event.messageId : event.toolCallId;
+    for (const key of this.growing.keys()) if (key.startsWith(`${id} `)) this.growing.delete(key);
+    for (const key of this.decoders.keys()) if (key.startsWith(`${id} `)) this.decoders.delete(key);
+  }
+
+  again(): void {
+    this.repeating ??= setTimeout(() => {
+      this.repeating = null;
+      for (const one of this.growing.values()) one.passed = 0;
+      this.flush();
+    }, AGAIN_MS);
+  }
+
+  /** The turn is over here. Words that no event has replaced are void. */
+  close(): void {
+    const words = [...this.growing.values()].filter(({ head }) => head['kinds'] !== undefined);
+    for (const messageId of new Set(words.map(({ head }) => String(head['messageId'])))) this.discard(messageId);
+    for (const timer of [this.timer, this.repeating]) if (timer !== null) clearTimeout(timer);
+    this.leave();
+  }
+
+  private words({ messageId, kinds, delta }: Extract<LiveEvent, { type: 'words' }>): void {
+    this.grow(`${messageId} ${kinds.length}`, { messageId, kinds }, delta, KEPT.words);
+  }
+
+  private output({ messageId, toolCallId, stream, chunk }: Extract<LiveEvent, { type: 'output' }>): void {
+    const key = `${toolCallId} ${stream}`;
+    if ((this.growing.get(key)?.text.length ?? 0) >= KEPT.output) return;
+    const decoder = this.decoders.get(key) ?? new StringDecoder('utf8');
+    this.decoders.set(key, decoder);
+    const delta = decoder.write(chunk.subarray(0, KEPT.output)).replaceAll('\0', '');
+    this.grow(key, { messageId, toolCallId, stream }, delta, KEPT.output);
+  }
+
+  private grow(key: string, head: Piece, delta: string, most: number): void {
+    const one = this.growing.get(key) ?? { head, text: '', passed: 0 };
+    this.growing.set(key, one);
+    one.text += delta.slice(0, most - one.text.length);
+    if (this.timer === null && this.news.wantsPieces(this.taskId)) {
+      this.timer = setTimeout(() => this.flush(), TOGETHER_MS);
+    }
+  }
+
+  private discard(messageId: string): void {
+    for (const key of this.growing.keys()) if (key.startsWith(`${messageId} `)) this.growing.delete(key);
+    if (this.news.wantsPieces(this.taskId)) this.news.pass(this.taskId, { messageId, discarded: true }, () => []);
+  }
+
+  private flush(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    if (!this.news.wantsPieces(this.taskId)) return;
+    for (const one of this.growing.values()) {
+      const { head, text, passed } = one;
+      if (passed >= text.length) continue;
+      one.passed = text.length;
+      this.news.pass(this.taskId, { ...head, offset: passed, delta: text.slice(passed) }, halves);
+    }
+  }
+}
+
+function halves(piece: Piece): Piece[] {
+  const { offset, delta } = piece as { offset: number; delta: string };
+  const middle = delta.length >> 1;
+  if (middle === 0) return [];
+  return [
+    { ...piece, delta: delta.slice(0, middle) },
+    { ...piece, offset: offset + middle, delta: delta.slice(middle) },
+  ];
+}
