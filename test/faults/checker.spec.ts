@@ -24,7 +24,7 @@ function whole(order: Order): History & { rows: MessageRow[] } {
       { type: 'tool_call', toolCallId, name, input },
       { type: 'tool_result', toolCallId, name, status: 'success' },
     ]);
-    return { id, role, status, createdBy: null, parts: [{ type: 'text', text: 'x' }, ...parts] };
+    return { id, role, status, turn: 1, readAt: null, createdBy: null, parts: [{ type: 'text', text: 'x' }, ...parts] };
   });
   return {
     tasks: [{ id: 'task', title: order.key, status: 'completed', runs: ['finished'] }],

@@ -114,7 +114,8 @@ export class KeyedWrites {
   async effects(): Promise<Record<string, number>> {
     const [counted] = await this.service.db.query<Record<string, number>>(
       `WITH created AS (SELECT id, title AS key FROM tasks WHERE title LIKE 'key-%'),
-         sent AS (SELECT m.parts->0->>'text' AS key FROM messages m WHERE m.parts->0->>'text' LIKE 'key-%'),
+         said AS (SELECT jsonb_path_query(parts, '$[*] ? (@.type == "text").text') #>> '{}' AS key FROM messages WHERE role = 'user'),
+         sent AS (SELECT key FROM said WHERE key LIKE 'key-%'),
          answered AS (SELECT v.output->>'content' AS key FROM tool_invocations v WHERE v.output->>'content' LIKE 'key-%'),
          effects AS (SELECT key FROM created UNION ALL SELECT key FROM sent UNION ALL SELECT key FROM answered)
        SELECT (SELECT count(*)::int FROM created) AS created, (SELECT count(*)::int FROM sent) AS sent,

@@ -4,6 +4,8 @@ import { script } from '../harness/tasks.js';
 /** Steps of every task: so many calls of the model, the last of which is the answer. */
 export const STEPS = 5;
 export const MODEL = 'faults';
+/** A command of a runbook has the most time that the sandbox gives: 10 minutes where the configuration does not say. */
+const COMMAND_SECONDS = 600;
 
 /**
  * `quick` is over in milliseconds; `slow` waits for its model at each step, so that a frozen worker wakes while another is
@@ -31,7 +33,11 @@ export function orderOf(key: string, kind: Kind, pauseMs = 300): Order {
   if (kind === 'shell') {
     const commands = [1, 2, 3].map((n) => `echo ${n} >> log\n`).concat('cat log\n');
     const text = commands.map((command) => `\`\`\`sh may-fail\n${command}\`\`\``).join('\n');
-    const calls = commands.map((command) => ({ name: 'bash', input: { command }, mayBeInterrupted: true }));
+    const calls = commands.map((command) => ({
+      name: 'bash',
+      input: { command, timeoutSeconds: COMMAND_SECONDS },
+      mayBeInterrupted: true,
+    }));
     return { key, kind, body: body(`${key}\n\n${text}`), calls };
   }
   const files = Array.from({ length: STEPS - 1 }, (_, n) => ({

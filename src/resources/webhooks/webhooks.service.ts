@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import type { AuthContext } from '../../access/auth/auth-context.js';
+import { Env } from '../../platform/config/env.js';
+import { newSecret, Sealing } from '../../platform/config/sealing.js';
+import { Database } from '../../platform/database/database.js';
+import { isUuid, newId } from '../../platform/database/ids.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError, notFound } from '../../platform/http/api-error.js';
+import { byCreation, type PageRequest } from '../../platform/http/pages.js';
+import { ProjectsService } from '../projects/projects.service.js';
+import { addressOf } from './webhook-address.js';
+import type { ChangeWebhookDto, CreateWebhookDto } from './webhook.dto.js';
+import { ownerOfSecret } from './webhook.entity.js';
+import {
+  CANCEL,
+  CHANGE,
+  CREATE,
+  DELETE,
+  DISABLE,
+  ENABLE,
+  GET,
+  LIST,
+  LOCK,
+  LOCK_WORKSPACE,
+  OTHERS,
+  ROTATE,
+  type WebhookRow,
+} from './webhooks.sql.js';
+
+/** Webhooks of one workspace. */
+const MOST_WEBHOOKS = 20;
+const BY_HAND = { code: 'manual', message: 'Disabled on request.' } as const;
+
+/** A webhook with its secret, which exists in this one answer. */
+export interface MadeWebhook {
+  webhook: WebhookRow;
+  secret: string;
+}
+
+/** The webhooks of a workspace, for its owners and admins (reference §18). */
+@Injectable()
+export class WebhooksService {
+  private readonly networks: readonly string[];
+
+  constructor(
+    private readonly database: Database,
+    private readonly projects: ProjectsService,
+    private readonly sealing: Sealing,
+    env: Env,
+  ) {
+    this.networks = env.variables.WEBHOOK_NETWORKS ?? [];
+  }
+
+  /** Throws 404 unless it is the workspace's, as everything here that takes an id. */
+  async get(auth: AuthContext, id: string): Promise<WebhookRow> {
+    const [row] = isUuid(id) ? await this.database.read.run(GET({ auth, id })) : [];
+    return row ?? missing();
+  }
+
+  /** Newest first. */
+  async list(auth: AuthContext, page: PageRequest) {
+    const [createdAt = null, id = null] = page.after ?? [];
+    return page.cut(await this.database.read.run(LIST({ auth, createdAt, id, limit: page.limit + 1 })), byCreation);
+  }
+
+  /** Throws 400 for an address that is not allowed, 404 for a project that is not there, 409 for one too many or one that is there. */
+  async create(auth: AuthContext, tx: UnitOfWork, given: CreateWebhookDto): Promise<MadeWebhook> {
+    const { url, types, description = null, projectId = null } = given;
+    const address = addressOf(url, this.networks);
+    await this.holdProject(auth, tx, projectId);
+    await tx.run(LOCK_WORKSPACE({ auth }));
+    const others = await checkOthers(auth, tx, address, null);
+    if (others.count >= MOST_WEBHOOKS) {
+      throw new ApiError('too_many_webhooks', `A workspace has at most ${MOST_WEBHOOKS} webhooks; delete one first.`);
+    }
+    const id = newId();
+    const made = this.newSecret(id);
+    await tx.run(CREATE({ auth, id, url, address, description, types, projectId, ...made.stored }));
+    return { webhook: await read(auth, tx, id), secret: made.secret };
+  }
+
+  /** Changes what is given; nothing given changes nothing. Throws as {@link create}. */
+  async change(auth: AuthContext, tx: UnitOfWork, id: string, given: ChangeWebhookDto): Promise<WebhookRow> {
+    const address = given.url === undefined ? null : addressOf(given.url, this.networks);
+    // Project and workspace before the webhook, as a create locks them; the webhook's own 404 is told first all the same.
+    const seen = given.projectId == null || (await this.projects.hold(auth, tx, given.projectId));
+    if (address !== null) await tx.run(LOCK_WORKSPACE({ auth }));
+    const before = await lock(auth, tx, id);
+    if (!seen) throw notFound('project', 'projectId');
+    if (address !== null && address !== before.address) await checkOthers(auth, tx, address, id);
+    const { status, ...fields } = given;
+    if (Object.values(fields).some((value) => value !== undefined)) {
+      // Null clears; what is not given stays.
+      const { url = before.url, description = before.description } = fields;
+      const { types = before.types, projectId = before.projectId } = fields;
+      await tx.run(CHANGE({ id, url, address: address ?? before.address, description, types, projectId }));
+    }
+    if (status !== undefined && status !== before.status) await setStatus(tx, id, status);
+    return read(auth, tx, id);
+  }
+
+  async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
+    const gone = isUuid(id) ? await tx.run(DELETE({ auth, id })) : [];
+    if (gone.length === 0) missing();
+  }
+
+  /** A new secret. The former one signs too for `overlapSeconds`. */
+  async rotate(auth: AuthContext, tx: UnitOfWork, id: string, overlapSeconds: number): Promise<MadeWebhook> {
+    const { id: known } = await lock(auth, tx, id);
+    const { secret, stored } = this.newSecret(known);
+    await tx.run(ROTATE({ id: known, overlapSeconds, ...stored }));
+    return { webhook: await read(auth, tx, known), secret };
+  }
+
+  private newSecret(id: string) {
+    const secret = newSecret();
+    return {
+      secret,
+      stored: { secret: this.sealing.seal(ownerOfSecret(id), secret), secretPrefix: secret.slice(0, 12) },
+    };
+  }
+
+  private async holdProject(auth: AuthContext, tx: UnitOfWork, projectId: string | null): Promise<void> {
+    if (projectId === null || (await this.projects.hold(auth, tx, projectId))) return;
+    throw notFound('project', 'projectId');
+  }
+}
+
+/** How many webhooks there are beside one. The caller holds the workspace. Throws 409 `webhook_exists`. */
+async function checkOthers(auth: AuthContext, tx: UnitOfWork, address: string, id: string | null) {
+  const [others = { count: 0, taken: false }] = await tx.run(OTHERS({ auth, address, id }));
+  if (!others.taken) return others;
+  throw new ApiError('webhook_exists', 'A webhook of this workspace has this url already; change or delete that one.');
+}
+
+async function setStatus(tx: UnitOfWork, id: string, status: WebhookRow['status']): Promise<void> {
+  if (status === 'disabled') await tx.run(DISABLE({ id, reason: BY_HAND }));
+  // Enabling makes up for nothing: what was written while it was being disabled goes too.
+  await tx.run(CANCEL({ ids: [id] }));
+  if (status === 'enabled') await tx.run(ENABLE({ id }));
+}
+
+async function lock(auth: AuthContext, tx: UnitOfWork, id: string): Promise<WebhookRow> {
+  const [row] = isUuid(id) ? await tx.run(LOCK({ auth, id })) : [];
+  return row ?? missing();
+}
+
+async function read(auth: AuthContext, tx: UnitOfWork, id: string): Promise<WebhookRow> {
+  const [row] = await tx.run(GET({ auth, id }));
+  return row ?? missing();
+}
+
+function missing(): never {
+  throw notFound('webhook');
+}

@@ -1,0 +1,131 @@
+// The statements of webhooks. Locks are taken in the order membership, project, workspace, webhooks by id, deliveries.
+import { USER, WORKSPACE } from '../../access/auth/visibility.js';
+import { columns } from '../../platform/database/columns.js';
+import {
+  bytes,
+  type Fragment,
+  int,
+  jsonb,
+  sql,
+  text,
+  textOrNull,
+  texts,
+  timeOrNull,
+  uuid,
+  uuidOrNull,
+  uuids,
+} from '../../platform/database/sql.js';
+import { type DisabledReason, Webhook } from './webhook.entity.js';
+
+const WEBHOOK = columns(Webhook, 'w', [
+  'id',
+  'url',
+  'address',
+  'description',
+  'types',
+  'projectId',
+  'status',
+  'disabledReason',
+  'secretPrefix',
+  'failingSince',
+  'lastSuccessAt',
+  'createdBy',
+  'createdAt',
+  'updatedAt',
+]);
+/** A webhook with the name of its creator, and the end of its former secret while that signs. */
+export type WebhookRow = typeof WEBHOOK.row & { createdByName: string; previousSecretUntil: Date | null };
+
+const ID = uuid('id');
+const BEFORE = timeOrNull('createdAt');
+const OWN = sql`w.workspace_id = ${WORKSPACE}`;
+const SELECT = sql`
+SELECT ${WEBHOOK}, u.name AS "createdByName",
+  CASE WHEN w.previous_secret_until > clock_timestamp() THEN w.previous_secret_until END AS "previousSecretUntil"
+FROM webhooks w JOIN users u ON u.id = w.created_by`;
+
+export const GET = sql`${SELECT} WHERE ${OWN} AND w.id = ${ID}`.rows<WebhookRow>();
+
+/** Newest first; `createdAt` and `id`: the row after which the page begins, null for the first page. */
+export const LIST = sql`${SELECT}
+WHERE ${OWN} AND (${BEFORE} IS NULL OR (w.created_at, w.id) < (${BEFORE}, ${uuidOrNull('id')}))
+ORDER BY w.created_at DESC, w.id DESC LIMIT ${int('limit')}`.rows<WebhookRow>();
+
+/** Until the transaction ends it neither changes nor goes, and no attempt is recorded. */
+export const LOCK = sql`${SELECT} WHERE ${OWN} AND w.id = ${ID} FOR UPDATE OF w`.rows<WebhookRow>();
+
+/** One after the other, so that two of them do not both count one too few, or have one address. */
+export const LOCK_WORKSPACE = sql`SELECT 1 FROM workspaces WHERE id = ${WORKSPACE} FOR NO KEY UPDATE`.rows();
+
+/** Those of the workspace but one. */
+export const OTHERS = sql`
+SELECT count(*)::int AS count, coalesce(bool_or(w.address = ${text('address')}), false) AS taken FROM webhooks w
+WHERE ${OWN} AND w.id IS DISTINCT FROM ${uuidOrNull('id')}`.rows<{ count: number; taken: boolean }>();
+
+const URL = text('url');
+const ADDRESS = text('address');
+const DESCRIPTION = textOrNull('description');
+const TYPES = texts('types');
+const PROJECT = uuidOrNull('projectId');
+const SECRET = bytes('secret');
+const PREFIX = text('secretPrefix');
+
+/** The caller holds the project and {@link LOCK_WORKSPACE}. */
+export const CREATE = sql`
+INSERT INTO webhooks (id, workspace_id, url, address, description, types, project_id, secret, secret_prefix, created_by)
+VALUES (${ID}, ${WORKSPACE}, ${URL}, ${ADDRESS}, ${DESCRIPTION}, ${TYPES}, ${PROJECT}, ${SECRET}, ${PREFIX}, ${USER})`.rows();
+
+/** The caller holds the webhook, and {@link LOCK_WORKSPACE} for another address, which has not failed yet. */
+export const CHANGE = sql`
+UPDATE webhooks SET url = ${URL}, address = ${ADDRESS}, description = ${DESCRIPTION}, types = ${TYPES}, project_id = ${PROJECT},
+  failing_since = CASE WHEN address = ${ADDRESS} THEN failing_since END,
+  failed_attempts = CASE WHEN address = ${ADDRESS} THEN failed_attempts ELSE 0 END, updated_at = now()
+WHERE id = ${ID}`.rows();
+
+/** From now on, and as one that has not failed. */
+export const ENABLE = sql`
+UPDATE webhooks SET status = 'enabled', disabled_reason = NULL, failing_since = NULL, failed_attempts = 0, updated_at = now()
+WHERE id = ${ID}`.rows();
+
+const REASON = jsonb<DisabledReason>()('reason');
+const disable = <P>(which: Fragment<P>) =>
+  sql`
+UPDATE webhooks w SET status = 'disabled', disabled_reason = ${REASON}, updated_at = now()
+WHERE w.id = ANY(ARRAY(SELECT w.id FROM webhooks w WHERE w.status = 'enabled' AND ${which} ORDER BY w.id FOR UPDATE))
+RETURNING w.id`.rows<{ id: string }>();
+
+export const DISABLE = disable(sql`w.id = ${ID}`);
+/** Those that a member has made. */
+export const DISABLE_OF_CREATOR = disable(
+  sql`w.workspace_id = ${uuid('workspaceId')} AND w.created_by = ${uuid('userId')}`,
+);
+
+/**
+ * Cancels what waits for webhooks that are disabled. What another transaction holds at this moment is left: it is being deleted, or
+ * {@link CANCEL_LEFT} finds it.
+ */
+export const CANCEL = sql`
+UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL
+WHERE id = ANY(ARRAY(SELECT id FROM webhook_deliveries
+  WHERE webhook_id = ANY(${uuids('ids')}) AND status = 'pending' AND event_type <> 'webhook.test' FOR UPDATE SKIP LOCKED))`.rows();
+
+/** What was written while its webhook was being disabled. */
+export const CANCEL_LEFT = sql`
+UPDATE webhook_deliveries SET status = 'cancelled', next_attempt_at = NULL
+WHERE id = ANY(ARRAY(SELECT d.id FROM webhooks w JOIN webhook_deliveries d ON d.webhook_id = w.id
+  WHERE w.status = 'disabled' AND d.status = 'pending' AND d.event_type <> 'webhook.test' LIMIT 500 FOR UPDATE OF d SKIP LOCKED))
+RETURNING 1`.rows();
+
+/** The former secret signs beside the new one for some seconds, by the clock of the database; null for not at all. */
+export const ROTATE = sql`
+UPDATE webhooks SET secret = ${SECRET}, secret_prefix = ${PREFIX},
+  previous_secret = CASE WHEN ${int('overlapSeconds')} > 0 THEN secret END,
+  previous_secret_until = CASE WHEN ${int('overlapSeconds')} > 0 THEN clock_timestamp() + make_interval(secs => ${int('overlapSeconds')}) END,
+  updated_at = now()
+WHERE id = ${ID}`.rows();
+
+/** Its deliveries are never sent from here on; a chore deletes them. */
+export const DELETE = sql`DELETE FROM webhooks w WHERE ${OWN} AND w.id = ${ID} RETURNING w.id`.rows<{ id: string }>();
+
+/** Of a workspace that is deleted. */
+export const DELETE_SOME = sql`DELETE FROM webhooks WHERE workspace_id = ${uuid('workspaceId')} RETURNING 1`.rows();
