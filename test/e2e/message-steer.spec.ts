@@ -43,7 +43,7 @@ describe('A message that steers (reference §5)', () => {
   };
   const turns = (id: string) =>
     service.db.query<{ text: string; turn: number; read_seq: number }>(
-      `SELECT jsonb_path_query_first(parts, '$[*].text') #>> '{}' AS text, turn, read_seq
+      `SELECT jsonb_path_query_first(parts, '$[*] ? (@.type == "text").text') #>> '{}' AS text, turn, read_seq
        FROM messages WHERE task_id = $1 ORDER BY read_seq`,
       [id],
     );

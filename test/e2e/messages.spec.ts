@@ -51,6 +51,8 @@ describe('Messages (reference §5 and §6)', () => {
       role: 'user',
       createdAt: expect.any(String),
       status: 'queued',
+      turn: null,
+      readAt: null,
       createdBy: { id: member.user.id, name: expect.any(String) },
       parts: [{ type: 'text', text: script({ text: 'Second answer.' }) }],
     });
@@ -83,6 +85,9 @@ describe('Messages (reference §5 and §6)', () => {
     });
     expect(texts(all)).toEqual(['A', 'B', 'C']);
     expect(all.every(({ status }) => status === 'complete')).toBe(true);
+    expect(all.map(({ role, turn, readAt }) => [role, turn, readAt === null]).sort()).toEqual(
+      [1, 2, 3].flatMap((turn) => [['assistant', turn, true], ['user', turn, false]]).sort(), // prettier-ignore
+    );
     expect((await finished(member.client, id)).messageCount).toBe(6);
     const last = model.requests.at(-1)?.body.messages.map(({ role }) => role);
     expect(last).toEqual(['system', 'user', 'assistant', 'user', 'assistant', 'user']);

@@ -203,6 +203,36 @@ describe('Project files (reference §3, §7)', () => {
     ]);
     expect((await owner.client.get(`/v1/files/${his.id}`)).body).toEqual({ file: { ...his, projectId: null } });
     expect((await owner.client.get(`/v1/projects/${id}/files`)).status).toBe(404);
+    const left = async ({ client }: Member) => {
+      const { body } = await client.get<{ files: FileBody[] }>('/v1/files?project=none');
+      return body.files.map((file) => file.id).filter((one) => [his.id, hers.id].includes(one));
+    };
+    expect([await left(bob), await left(ann), await left(owner)]).toEqual([[his.id], [hers.id], [hers.id, his.id]]);
+  });
+
+  it('then they are deleted one by one, and their bytes no longer count; any other file is in use', async () => {
+    const who = await makeMember(service);
+    const counted = async () => {
+      const sql = 'SELECT stored_bytes::int AS bytes FROM storage_usage WHERE workspace_id = $1';
+      return (await service.db.query<{ bytes: number }>(sql, [who.workspace.id]))[0]?.bytes;
+    };
+    const { id } = await createProject(who);
+    const [one, two] = [await addProjectFile(service, who, id, 'one'), await addProjectFile(service, who, id, 'other')];
+    const end = async (file: FileBody) => {
+      const { status, body } = await deletion<ErrorBody>(who.client, `/v1/files/${file.id}`);
+      return status === 200 ? body : body.error.code;
+    };
+    expect([await end(one), await counted()]).toEqual(['file_in_use', 8]);
+    expect((await deletion(who.client, `/v1/projects/${id}`)).status).toBe(200);
+    // Of two at once one finds it.
+    const both = await Promise.all([end(one), end(one)]);
+    expect(both).toEqual(expect.arrayContaining([{ deleted: true, id: one.id }, 'not_found']));
+    expect(await counted()).toBe(5);
+    expect((await who.client.get(`/v1/files/${one.id}/content`)).status).toBe(404);
+    expect([await end(two), await counted()]).toEqual([{ deleted: true, id: two.id }, 0]);
+    expect((await who.client.get('/v1/files')).body).toEqual({ files: [], nextCursor: null });
+    const wrong = await who.client.get<ErrorBody>(`/v1/files?project=${id}`);
+    expect([wrong.status, wrong.body.error.code]).toEqual([400, 'invalid_query']);
   });
 
   it('one that is added while its project is deleted is either in it before, or 404', async () => {

@@ -28,6 +28,7 @@ describe('Projects (reference §3, §4, §11)', () => {
           name: 'Mill',
           description: null,
           visibility: 'private',
+          tags: [],
           owner: { id: ann.user.id, name: expect.any(String) },
           createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
           updatedAt: body.project.createdAt,
@@ -53,6 +54,7 @@ describe('Projects (reference §3, §4, §11)', () => {
       ['with a long description', { name: 'x', description: 'x'.repeat(4001) }, 'invalid_field', 'description'],
       ['with another visibility', { name: 'x', visibility: 'public' }, 'invalid_field', 'visibility'],
       ['with null as visibility', { name: 'x', visibility: null }, 'invalid_field', 'visibility'],
+      ['with a tag twice', { name: 'x', tags: ['a', 'a'] }, 'invalid_field', 'tags'],
       ['with an unknown field', { name: 'x', owner: 'me' }, 'unknown_field', 'owner'],
     ])('%s is 400', async (_what, json, code, param) => {
       const { status, body } = await ann.client.post<ErrorBody>('/v1/projects', json);
@@ -87,10 +89,14 @@ describe('Projects (reference §3, §4, §11)', () => {
       const made = await createProject(ann, { name: 'A', description: 'D' });
       const path = `/v1/projects/${made.id}`;
       expect((await patch(ann.client, path, {})).body).toEqual({ project: made });
-      const changed = await patch<{ project: ProjectBody }>(ann.client, path, { name: ' B ', visibility: 'workspace' });
+      const changed = await patch<{ project: ProjectBody }>(ann.client, path, {
+        name: ' B ',
+        visibility: 'workspace',
+        tags: ['t'],
+      });
       expect(changed.status).toBe(200);
       const { updatedAt } = changed.body.project;
-      expect(changed.body.project).toEqual({ ...made, name: 'B', visibility: 'workspace', updatedAt });
+      expect(changed.body.project).toEqual({ ...made, name: 'B', visibility: 'workspace', tags: ['t'], updatedAt });
       expect(updatedAt > made.updatedAt).toBe(true);
       const cleared = await patch<{ project: ProjectBody }>(ann.client, path, { description: null });
       expect(cleared.body.project).toMatchObject({ name: 'B', description: null, visibility: 'workspace' });

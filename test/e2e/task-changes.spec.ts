@@ -134,6 +134,8 @@ describe('Tasks in projects, and what may be changed of them (reference §3, §4
         [{ title: ' B ' }, { title: 'B' }],
         [{ metadata: { c: '3' } }, { metadata: { c: '3' } }],
         [{ metadata: {} }, { metadata: {} }],
+        [{ tags: ['b', 'a'] }, { tags: ['b', 'a'] }],
+        [{ archived: true }, { archived: true }],
         [
           { budget: { maxTokens: 9 } },
           { budget: { maxSteps: null, maxTokens: 9, maxDurationSeconds: null, maxCost: null } },

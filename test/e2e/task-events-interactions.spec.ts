@@ -62,6 +62,16 @@ describe('The events of questions and approvals (reference §17)', () => {
     });
   });
 
+  it('an answer brings an archived task back; archiving it answers nothing', async () => {
+    const { id, task } = await asking({ question: 'Why?' });
+    const archived = { json: { archived: true } };
+    const { body } = await member.client.request('PATCH', `/v1/tasks/${id}`, archived);
+    expect(body).toMatchObject({ task: { archived: true, status: 'awaiting_input' } });
+    await watch.answer(id, task, { content: 'So.' });
+    (await model.asked()).answer({ text: 'Done.' });
+    expect(await finished(member.client, id)).toMatchObject({ archived: false, status: 'completed' });
+  });
+
   it('of a choice that a message takes the place of say that it was cancelled', async () => {
     const { id } = await asking({
       question: 'Which?',

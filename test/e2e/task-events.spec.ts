@@ -198,7 +198,8 @@ describe('The events of a task (reference §17)', () => {
     await member.client.request('DELETE', `/v1/tasks/${id}`);
     expect(await readEvents(service.db, id)).toEqual([]);
     const source = { type: 'api', automationId: null, automationRunId: null };
-    expect(await feed(id)).toEqual([{ seq: 7, type: 'task.deleted', data: { projectId: null, source } }]);
+    const data = { projectId: null, createdBy: member.user.id, source };
+    expect(await feed(id)).toEqual([{ seq: 7, type: 'task.deleted', data }]);
   });
 
   it('have numbers that each change takes in its turn, however many are under way', async () => {

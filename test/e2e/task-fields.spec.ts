@@ -73,6 +73,25 @@ describe('The limits of a task’s fields (reference §4)', () => {
     }
   });
 
+  it('tags are at most 16 different ones of 1 to 64 characters each, in one line', async () => {
+    const most = Array.from({ length: 16 }, (_, n) => `${n}`.padEnd(64, 't'));
+    const { id, ...made } = await createTask(member.client, { content: 'x', tags: ['😀'.repeat(64), 'a b', 'A b'] });
+    expect(made).toMatchObject({ tags: ['😀'.repeat(64), 'a b', 'A b'], archived: false });
+    const path = `/v1/tasks/${id}`;
+    for (const tags of [most, []]) {
+      expect((await member.client.request('PATCH', path, { json: { tags } })).body).toMatchObject({ task: { tags } });
+    }
+    const wrong = [[...most, 'one more'], ['a', 'a'], [''], ['x'.repeat(65)], [' a'], ['a\nb'], ['a\u202eb'], [1], [null], [['a']], 'a', {}, null];
+    for (const tags of wrong) {
+      expect([tags, ...(await refusal({ tags }))]).toEqual([tags, 400, 'invalid_field', 'tags']);
+      expect((await member.client.request('PATCH', path, { json: { tags } })).status).toBe(400);
+    }
+    expect(await refusal({ archived: true })).toEqual([400, 'unknown_field', 'archived']);
+    for (const archived of ['true', 1, null]) {
+      expect((await member.client.request('PATCH', path, { json: { archived } })).status).toBe(400);
+    }
+  }); // prettier-ignore
+
   it.each([
     ['maxSteps', 1_000_000],
     ['maxTokens', 1_000_000_000_000],

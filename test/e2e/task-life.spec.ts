@@ -1,3 +1,4 @@
+import { newId } from '../../src/platform/database/ids.js';
 import { TASK_STATUSES, type TaskStatus } from '../../src/resources/tasks/task-status.js';
 import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
@@ -17,9 +18,30 @@ describe('What a client may do in which status (reference §5)', () => {
 
   const taskIn = async (status: TaskStatus, owner = member): Promise<string> => {
     const id = await makeTask(service, owner);
-    await service.db.query('UPDATE tasks SET status = $2 WHERE id = $1', [id, status]);
+    await service.db.query('UPDATE tasks SET status = $2, turn = 1 WHERE id = $1', [id, status]);
     return id;
   };
+  /** Tasks under way are listed by what is under way. */
+  const begin = (id: string, status: TaskStatus) =>
+    status === 'awaiting_input'
+      ? service.db.query(
+          `WITH message AS (
+             INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, parts)
+             VALUES (gen_random_uuid(), $1, 1, 1, 1, 'assistant', 'in_progress', '[{"type": "tool", "toolCallId": "call_1"}]')
+             RETURNING id),
+           call AS (
+             INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, state)
+             SELECT id, 0, 'call_1', 'ask', '{}', 'running' FROM message)
+           INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, expires_at)
+           SELECT $2::uuid, $1, id, 'call_1', 'question', 'Why?', now() + interval '1 hour' FROM message`,
+          [id, newId()],
+        )
+      : service.db.query(
+          `INSERT INTO runs (id, task_id, workspace_id, kind, status, lease_until)
+           SELECT gen_random_uuid(), id, workspace_id, 'turn', status, CASE status WHEN 'running' THEN now() + interval '1 hour' END
+           FROM tasks WHERE id = $1 AND status IN ('queued', 'running')`,
+          [id],
+        );
   const send = (id: string, json: object = { content: 'x' }) =>
     member.client.post<ErrorBody & { message: MessageBody; task: TaskBody }>(`/v1/tasks/${id}/messages`, json);
   const cancel = (id: string) => member.client.post<ErrorBody & { task: TaskBody }>(`/v1/tasks/${id}/cancel`);
@@ -32,6 +54,7 @@ describe('What a client may do in which status (reference §5)', () => {
     const ids = new Map<TaskStatus, string>();
     for (const status of TASK_STATUSES) ids.set(status, await taskIn(status, lister));
     for (const [status, id] of ids) {
+      await begin(id, status);
       expect(await readPage(lister.client, '/v1/tasks', { status })).toEqual({ ids: [id], nextCursor: null });
     }
   });

@@ -64,9 +64,13 @@ describe('Tasks (reference §4)', () => {
         durationMs: 0,
         cost: null,
       },
+      outputSchema: null,
       repository: null,
       changes: null,
+      pullRequest: null,
       metadata: { ticket: 'A-1' },
+      tags: [],
+      archived: false,
       createdBy: { id: member.user.id, name: expect.any(String) },
       messageCount: 1,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -90,7 +94,7 @@ describe('Tasks (reference §4)', () => {
     expect(task).toMatchObject({
       status: 'completed',
       statusReason: null,
-      result: { text: 'All is well.', fileIds: [] },
+      result: { text: 'All is well.', fileIds: [], output: null },
     });
     expect(task.usage).toMatchObject({
       inputTokens: 300,
@@ -159,7 +163,12 @@ describe('Tasks (reference §4)', () => {
     [{ content: 'x', colour: 'red' }, 400, 'unknown_field', 'colour'],
     [{ content: 'x', approvals: 'always' }, 400, 'invalid_field', 'approvals'],
     [{ content: 'x', approvals: null }, 400, 'invalid_field', 'approvals'],
-    [{ content: 'x', repository: { url: 'https://example.test/r.git' } }, 400, 'unknown_field', 'repository'],
+    [
+      { content: 'x', repository: { url: 'http://example.test/r.git' } },
+      400,
+      'repository_not_allowed',
+      'repository.url',
+    ],
     [{ content: 'x', projectId: crypto.randomUUID() }, 404, 'not_found', 'projectId'],
     [{ content: 'x', budget: { maxCost: '1.00' } }, 400, 'invalid_field', 'budget.maxCost'],
     [{ content: 'x', budget: { maxSteps: 0 } }, 400, 'invalid_field', 'budget.maxSteps'],

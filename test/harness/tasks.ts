@@ -32,6 +32,8 @@ export interface MessageBody {
   id: string;
   role: string;
   status: string;
+  turn: number | null;
+  readAt: string | null;
   createdBy: { id: string; name: string } | null;
   parts: PartBody[];
 }
@@ -44,6 +46,7 @@ export interface PartBody {
   input?: unknown;
   status?: string;
   output?: unknown;
+  data?: unknown;
   error?: string;
 }
 
@@ -77,7 +80,7 @@ export function reaches(client: Client, id: string, ...statuses: string[]): Prom
     const task = await readTask(client, id);
     return statuses.includes(task.status) ? task : null;
   };
-  return until(`task to be ${statuses.join(' or ')}`, reached, { within: 20_000 });
+  return until(`task to be ${statuses.join(' or ')}`, reached, { within: 60_000 });
 }
 
 /** How long an interaction waits for its answer, in seconds. */
@@ -88,6 +91,15 @@ export function patience({ createdAt, expiresAt }: NonNullable<TaskBody['pending
 /** Waits for a final status. */
 export function finished(client: Client, id: string): Promise<TaskBody> {
   return reaches(client, id, 'completed', 'failed', 'cancelled');
+}
+
+/** Waits for a final status after work that takes many programs, such as git(1) on both sides of a push. */
+export function finishedLater(client: Client, id: string): Promise<TaskBody> {
+  const over = async () => {
+    const task = await readTask(client, id);
+    return task.finishedAt === null ? null : task;
+  };
+  return until('task to have ended', over, { within: 60_000 });
 }
 
 /** Creates a task and waits for its end. */

@@ -5,6 +5,7 @@ import { Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
+import { has } from '../../platform/http/etag.js';
 import { attachment } from './file-name.js';
 import type { FileRow } from './files.sql.js';
 import type { FileStorage } from './storage/file-storage.js';
@@ -14,7 +15,7 @@ import { servedType } from './storage/media-type.js';
 /** Answers a GET or HEAD. Throws `range_not_satisfiable`, or the storage's error, before anything is sent. */
 export async function sendContent(req: Request, res: Response, file: FileRow, storage: FileStorage): Promise<void> {
   const etag = `"${file.sha256}"`;
-  if (matches(req.headers['if-none-match'], etag)) {
+  if (has(req.headers['if-none-match'], etag)) {
     res.writeHead(304, validators(etag)).end();
     return;
   }
@@ -85,11 +86,6 @@ function wantedRange(req: Request, etag: string, size: number): ByteRange | null
   const ifRange = req.headers['if-range'];
   if (req.method !== 'GET' || (ifRange !== undefined && ifRange !== etag)) return null;
   return parseRange(req.headers.range, size);
-}
-
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  const given = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return given.includes(etag) || given.includes('*');
 }
 
 function unsatisfiable(size: number): ApiError {

@@ -24,11 +24,14 @@ export function cleanName(given: string | null | undefined): string {
   return fit(stem, extension);
 }
 
-/** `name` while it is not in `taken`, else the first free one of `name (2)`, `name (3)`, …; the number stands before the extension. */
-export function freeName(name: string, taken: ReadonlySet<string>): string {
+/**
+ * `name` while it is not in `taken`, else the first free one of `name (2)`, `name (3)`, …; the number stands before the extension.
+ * @param from the first number that is tried.
+ */
+export function freeName(name: string, taken: Pick<ReadonlySet<string>, 'has'>, from = 2): string {
   if (!taken.has(name)) return name;
   const { stem, extension } = parts(name);
-  for (let number = 2; ; number += 1) {
+  for (let number = from; ; number += 1) {
     const candidate = fit(stem, ` (${number})${extension}`);
     if (!taken.has(candidate)) return candidate;
   }

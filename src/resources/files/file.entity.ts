@@ -11,8 +11,10 @@ import { Task } from '../tasks/task.entity.js';
 // (task_id, created_at DESC, id DESC), and the same by project: TypeORM describes no order.
 @Index('files_task_page', { synchronize: false })
 @Index('files_project_page', { synchronize: false })
+// What is left of deleted projects, by workspace, in the same order.
+@Index('files_ungrouped_page', { synchronize: false })
 @Index('files_attachment_path', ['taskId', 'path'], { unique: true, where: 'path IS NOT NULL' })
-@Check('files_origin_check', `origin IN ('attachment', 'task', 'project')`)
+@Check('files_origin_check', `origin IN ('attachment', 'task', 'project', 'shown')`)
 export class StoredFile {
   @Id() id: string;
   @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
@@ -25,7 +27,8 @@ export class StoredFile {
   @ForeignKey(() => Project, { onDelete: 'SET NULL' })
   @Column('uuid', { nullable: true })
   projectId: string | null;
-  @Column('text') origin: 'attachment' | 'task' | 'project';
+  /** `shown`: what a result shows to the model. No client sees it. */
+  @Column('text') origin: 'attachment' | 'task' | 'project' | 'shown';
   @Column('text') name: string;
   /** Where an attachment lies in the workdir. */
   @Column('text', { nullable: true }) path: string | null;

@@ -6,7 +6,19 @@ import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import { freeName } from './file-name.js';
-import { CLAIM, CLAIMABLE, type FileRow, GET, PAGE_OF_TASK } from './files.sql.js';
+import {
+  type ArchivedFile,
+  CLAIM,
+  CLAIMABLE,
+  DELETE,
+  type FileRow,
+  GET,
+  LOCK,
+  MAX_ARCHIVED,
+  OF_ARCHIVE,
+  PAGE_OF_TASK,
+  PAGE_UNGROUPED,
+} from './files.sql.js';
 
 /** Where attachments lie in the workdir. */
 const FOLDER = 'attachments/';
@@ -48,6 +60,42 @@ export class FilesService {
     const values = { auth, taskId, createdAt, id, limit: page.limit + 1 };
     const rows = isUuid(taskId) ? await this.database.read.run(PAGE_OF_TASK(values)) : [];
     return page.cut(rows, byCreation);
+  }
+
+  /** All files of a task, oldest first, with the task's title. Throws 404 unless the caller sees the task, and 413 for too many. */
+  async ofArchive(auth: AuthContext, taskId: string): Promise<{ title: string; files: ArchivedFile[] }> {
+    const rows = isUuid(taskId) ? await this.database.read.run(OF_ARCHIVE({ auth, taskId })) : [];
+    const [first] = rows;
+    if (first === undefined) throw notFound('task');
+    if (rows.length > MAX_ARCHIVED) {
+      const most = MAX_ARCHIVED.toLocaleString('en');
+      throw new ApiError(
+        'too_large',
+        `An archive holds at most ${most} files, and the task has more: download them one by one.`,
+      );
+    }
+    return { title: first.title, files: rows.flatMap((row) => (row.sha256 === null ? [] : row)) };
+  }
+
+  /** One page of what is left of deleted projects, newest first. */
+  async pageUngrouped(auth: AuthContext, page: PageRequest) {
+    const [createdAt = null, id = null] = page.after ?? [];
+    return page.cut(
+      await this.database.read.run(PAGE_UNGROUPED({ auth, createdAt, id, limit: page.limit + 1 })),
+      byCreation,
+    );
+  }
+
+  /** Deletes a file of a deleted project for good; who sees it may. Throws 404, and 409 `file_in_use` for any other. */
+  async removeUngrouped(auth: AuthContext, tx: UnitOfWork, fileId: string): Promise<void> {
+    const [found] = isUuid(fileId) ? await tx.run(LOCK({ auth, id: fileId })) : [];
+    if (found === undefined) throw notFound('file');
+    if (!found.ungrouped) {
+      const words =
+        'Only files of deleted projects are deleted here: those of a task go with it, those of a project are removed from it.';
+      throw new ApiError('file_in_use', words);
+    }
+    await tx.run(DELETE({ id: fileId }));
   }
 
   /** A file that the caller may see. Throws 404 for any other. */

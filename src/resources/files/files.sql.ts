@@ -1,7 +1,7 @@
 // The statements of durable files. Locks are taken in the order project, task, upload, file.
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { int, sql, texts, timeOrNull, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { int, raw, sql, texts, timeOrNull, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
 import { StoredFile } from './file.entity.js';
 
 export const FILE = columns(StoredFile, 'f', [
@@ -25,15 +25,38 @@ export type FileRow = typeof FILE.row & { createdByName: string };
 /** Files `f` as {@link FileRow}s; joins and conditions follow. */
 export const SELECT_FILE = sql`SELECT ${FILE}, u.name AS "createdByName" FROM files f JOIN users u ON u.id = f.created_by`;
 
-/** A file that the caller sees: who sees a task sees its files (reference §3). */
-export const GET = sql`${SELECT_FILE} LEFT JOIN tasks t ON t.id = f.task_id
+/** What is kept for a model alone is no file for clients. */
+const IS_FILE = raw(`f.origin <> 'shown'`);
+
+/** One that the caller sees: who sees a task sees its files (reference §3). */
+const SEEN = sql`LEFT JOIN tasks t ON t.id = f.task_id
 CROSS JOIN LATERAL (SELECT f.workspace_id, coalesce(t.project_id, f.project_id) AS project_id,
   coalesce(t.created_by, f.created_by) AS created_by) owned
-WHERE f.id = ${uuid('id')} AND ${visible('owned')}`.rows<FileRow>();
+WHERE f.id = ${uuid('id')} AND ${IS_FILE} AND ${visible('owned')}`;
+
+/** A file that the caller sees. */
+export const GET = sql`${SELECT_FILE} ${SEEN}`.rows<FileRow>();
+
+/** What is left of projects that are gone. */
+const UNGROUPED = raw(`f.origin = 'project' AND f.project_id IS NULL`);
+
+/** As {@link GET}, and nobody else deletes it until the transaction ends. */
+export const LOCK = sql`SELECT ${UNGROUPED} AS ungrouped FROM files f ${SEEN} FOR UPDATE OF f`.rows<{
+  ungrouped: boolean;
+}>();
+
+/** The trigger on files counts its bytes out. */
+export const DELETE = sql`DELETE FROM files WHERE id = ${uuid('id')}`.rows();
+
+/** Files of deleted projects that the caller sees; `createdAt` and `id` as of {@link PAGE_OF_TASK}. */
+export const PAGE_UNGROUPED = sql`${SELECT_FILE}
+WHERE ${visible('f')} AND ${UNGROUPED} AND (${timeOrNull('createdAt')} IS NULL
+  OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
+ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
 
 /** Of a task that the caller sees. `createdAt` and `id`: the row after which the page begins, null for the first page. */
 export const PAGE_OF_TASK = sql`${SELECT_FILE} JOIN tasks t ON t.id = f.task_id
-WHERE ${visible('t')} AND f.task_id = ${uuid('taskId')} AND (${timeOrNull('createdAt')} IS NULL
+WHERE ${visible('t')} AND f.task_id = ${uuid('taskId')} AND ${IS_FILE} AND (${timeOrNull('createdAt')} IS NULL
   OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
 ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
 
@@ -52,3 +75,20 @@ INSERT INTO files AS f (id, workspace_id, task_id, origin, name, path, media_typ
 SELECT c.id, u.workspace_id, ${uuid('taskId')}, 'attachment', u.name, c.path, u.media_type, u.size, u.sha256, u.user_id
 FROM unnest(${uuids('ids')}, ${uuids('uploadIds')}, ${texts('paths')}) AS c(id, upload_id, path) JOIN uploads u ON u.id = c.upload_id
 RETURNING ${FILE}`.rows<typeof FILE.row>();
+
+const ENTRY = columns(StoredFile, 'f', ['workspaceId', 'origin', 'name', 'path', 'size', 'sha256', 'createdAt']);
+/** What an archive needs of a file. */
+export type ArchivedFile = typeof ENTRY.row;
+
+/** More needs records that the writer of archives makes for large ones alone, and unzip(1) then refuses the archive. */
+export const MAX_ARCHIVED = 65_534;
+
+/**
+ * A task that the caller sees, with its files, oldest first: a row for each, at most one more than {@link MAX_ARCHIVED}; one row of a task
+ * without any, whose file is all null.
+ */
+export const OF_ARCHIVE = sql`
+SELECT t.title, ${ENTRY} FROM tasks t LEFT JOIN files f ON f.task_id = t.id AND ${IS_FILE}
+WHERE ${visible('t')} AND t.id = ${uuid('taskId')} ORDER BY f.created_at, f.id LIMIT ${raw(String(MAX_ARCHIVED + 1))}`.rows<
+  { title: string } & (ArchivedFile | Record<keyof ArchivedFile, null>)
+>();

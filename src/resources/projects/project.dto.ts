@@ -1,12 +1,13 @@
 import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { Documented } from '../../platform/http/documented.js';
-import { Name, OptionalNotNull } from '../../platform/http/fields.js';
+import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
 import { VISIBILITIES, type Visibility } from './project.entity.js';
 
 const NAME = 'What people call it.';
 const VISIBILITY = '`workspace`: all members see it and what belongs to it. `private`, the default: its owner alone.';
+const TAGS = 'Words of your own. A PATCH replaces all of them.';
 const LIMIT = 'limit must be a whole number from 1 to 50';
 
 export class CreateProjectDto {
@@ -23,6 +24,9 @@ export class CreateProjectDto {
   @IsIn(VISIBILITIES)
   @Documented({ description: VISIBILITY })
   visibility?: Visibility;
+
+  @Tags(TAGS)
+  tags?: string[];
 }
 
 export class ChangeProjectDto {
@@ -40,6 +44,9 @@ export class ChangeProjectDto {
   @IsIn(VISIBILITIES)
   @Documented({ description: VISIBILITY })
   visibility?: Visibility;
+
+  @Tags(TAGS)
+  tags?: string[];
 }
 
 export class ListProjectsQuery extends PageQuery {

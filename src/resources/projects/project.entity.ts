@@ -22,6 +22,7 @@ export class Project {
   @Column('text') name: string;
   @Column('text', { nullable: true }) description: string | null;
   @Column('text') visibility: Visibility;
+  @Column('text', { array: true, default: '{}' }) tags: string[];
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
 }

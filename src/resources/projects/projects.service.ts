@@ -54,8 +54,8 @@ export class ProjectsService {
   }
 
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
-    const { name, description = null, visibility = 'private' } = input;
-    const [row] = await tx.run(CREATE({ auth, id: newId(), name, description, visibility }));
+    const { name, description = null, visibility = 'private', tags = [] } = input;
+    const [row] = await tx.run(CREATE({ auth, id: newId(), name, description, visibility, tags }));
     if (row === undefined) throw new Error('The project was not inserted.');
     return { ...row, ownerName: auth.user.name };
   }
@@ -63,10 +63,10 @@ export class ProjectsService {
   /** Changes what is given; nothing given changes nothing. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, input: ChangeProjectDto): Promise<ProjectRow> {
     await this.lock(auth, tx, id, LOCK_TO_CHANGE);
-    const { name = null, visibility = null, description } = input;
+    const { name = null, visibility = null, tags = null, description } = input;
     if (Object.values(input).some((value) => value !== undefined)) {
       const describe = description !== undefined;
-      await tx.run(CHANGE({ id, name, visibility, describe, description: description ?? null }));
+      await tx.run(CHANGE({ id, name, visibility, tags, describe, description: description ?? null }));
     }
     const [row] = await tx.run(READ({ id }));
     return row ?? missing();

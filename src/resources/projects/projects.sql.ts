@@ -1,10 +1,31 @@
 // The statements of projects. Locks are taken in the order membership, project, automations by id, tasks by id, run, file.
 import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { bool, int, raw, sql, text, textOrNull, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import {
+  bool,
+  int,
+  raw,
+  sql,
+  text,
+  textOrNull,
+  texts,
+  textsOrNull,
+  timeOrNull,
+  uuid,
+  uuidOrNull,
+} from '../../platform/database/sql.js';
 import { Project } from './project.entity.js';
 
-const PROJECT = columns(Project, 'p', ['id', 'name', 'description', 'visibility', 'ownerId', 'createdAt', 'updatedAt']);
+const PROJECT = columns(Project, 'p', [
+  'id',
+  'name',
+  'description',
+  'visibility',
+  'tags',
+  'ownerId',
+  'createdAt',
+  'updatedAt',
+]);
 type Columns = typeof PROJECT.row;
 
 /** A project with the name of its owner. */
@@ -29,8 +50,8 @@ WHERE ${VISIBLE_PROJECT} AND (${timeOrNull('createdAt')} IS NULL
 ORDER BY p.created_at DESC, p.id DESC LIMIT ${int('limit')}`.rows<ProjectRow>();
 
 export const CREATE = sql`
-INSERT INTO projects AS p (id, workspace_id, owner_id, name, description, visibility)
-VALUES (${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${textOrNull('description')}, ${text('visibility')})
+INSERT INTO projects AS p (id, workspace_id, owner_id, name, description, visibility, tags)
+VALUES (${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${textOrNull('description')}, ${text('visibility')}, ${texts('tags')})
 RETURNING ${PROJECT}`.rows<Columns>();
 
 const OWNER = columns(Project, 'p', ['ownerId']);
@@ -42,9 +63,10 @@ export const LOCK_TO_CHANGE = lock('FOR NO KEY UPDATE');
 /** As {@link LOCK_TO_CHANGE}; besides, nothing is put into the project. */
 export const LOCK_TO_DELETE = lock('FOR UPDATE');
 
-/** Null keeps the name or the visibility; `describe` says whether the description is replaced. */
+/** Null keeps the name, the visibility or the tags; `describe` says whether the description is replaced. */
 export const CHANGE = sql`
 UPDATE projects SET name = coalesce(${textOrNull('name')}, name), visibility = coalesce(${textOrNull('visibility')}, visibility),
+  tags = coalesce(${textsOrNull('tags')}, tags),
   description = CASE WHEN ${bool('describe')} THEN ${textOrNull('description')} ELSE description END, updated_at = now()
 WHERE id = ${uuid('id')}`.rows();
 

@@ -3,6 +3,7 @@ import type { AuthContext } from '../../access/auth/auth-context.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { Sql } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { EventNews } from '../../platform/events/event-news.js';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
 import { lockTask, readTask } from './task-lock.js';
 import { CANCEL, LOCK_OF_USER } from './task-end.sql.js';
@@ -12,7 +13,10 @@ import type { TaskRow } from './task.sql.js';
 /** Cancels tasks: on request, and when their creator is removed. */
 @Injectable()
 export class TaskCanceller {
-  constructor(private readonly channel: PgChannel) {}
+  constructor(
+    private readonly channel: PgChannel,
+    private readonly news: EventNews,
+  ) {}
 
   /** Cancels at once: the worker is fenced off by the epoch, and nudged after the commit so that its processes end. */
   async cancel(auth: AuthContext, tx: UnitOfWork, id: string): Promise<TaskRow> {
@@ -25,11 +29,16 @@ export class TaskCanceller {
     }
     if (task.status !== 'cancelled') {
       // Without a name: names are forgotten with the account, and this text is not.
-      const reason = { code: 'cancelled', message: 'Cancelled on request.', retryable: false };
-      const stopped = await this.stop(tx, [task.id], reason, auth.userId);
-      tx.afterCommit(() => this.nudge(stopped));
+      await this.cancelLocked(tx, task.id, 'Cancelled on request.', auth.userId);
+      tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
     }
     return readTask(tx, task.id);
+  }
+
+  /** Cancels a task that is under way; the caller holds its lock. `message` says why, `by` is the user whose doing it is. */
+  async cancelLocked(tx: UnitOfWork, taskId: string, message: string, by: string): Promise<void> {
+    const stopped = await this.stop(tx, [taskId], { code: 'cancelled', message, retryable: false }, by);
+    tx.afterCommit(() => this.nudge(stopped));
   }
 
   /** Cancels what a removed member has under way. */
@@ -39,6 +48,7 @@ export class TaskCanceller {
     const reason = { code: 'owner_removed', message: 'Its creator was removed from the workspace.', retryable: false };
     const stopped = await this.stop(tx, tasks.map(({ id }) => id), reason, null); // prettier-ignore
     tx.afterCommit(() => this.nudge(stopped));
+    tx.afterCommit(() => this.news.changed(workspaceId, ...tasks.map(({ id }) => id)));
   }
 
   /** The caller holds the tasks' locks. Resolves with the ids of the runs that were open. */

@@ -120,19 +120,21 @@ const RUN_ID = columns(Run, 'r', ['id']);
 
 /**
  * Deletes tasks and answers their open runs; the caller holds the tasks' locks. Messages, calls, questions, runs and files go
- * with the task's row, its events here but the last one. A worker's later write finds no run to be fenced by.
+ * with the task's row, its events and what webhooks are told of them here, but the last one. A worker's later write finds no run to be fenced by.
  */
 export const DELETE = sql`
 WITH open AS (SELECT ${RUN_ID} FROM runs r WHERE r.task_id = ANY(${TASK_IDS}) AND r.status IN ('queued', 'running')),
 gone AS (
   DELETE FROM tasks WHERE id = ANY(${TASK_IDS})
-  RETURNING id, workspace_id, project_id, last_event, automation_id, automation_run_id),
+  RETURNING id, workspace_id, project_id, created_by, last_event, automation_id, automation_run_id),
 forgotten AS (DELETE FROM task_events WHERE task_id = ANY(${TASK_IDS})),
 withdrawn AS (DELETE FROM workspace_events WHERE task_id = ANY(${TASK_IDS})),
+unsent AS (DELETE FROM webhook_deliveries WHERE task_id = ANY(${TASK_IDS})),
 told AS (
   INSERT INTO workspace_events (xid, workspace_id, task_id, seq, type, data)
   SELECT pg_current_xact_id()::text::bigint, workspace_id, id, last_event + 1, 'task.deleted', jsonb_build_object(
     'projectId', project_id,
+    'createdBy', created_by,
     'source', jsonb_build_object('type', CASE WHEN automation_id IS NULL THEN 'api' ELSE 'automation' END,
       'automationId', automation_id, 'automationRunId', automation_run_id)) FROM gone)
 SELECT id FROM open`.rows<typeof RUN_ID.row>();

@@ -1,11 +1,13 @@
-import { Controller, Get, Param, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import { Page } from '../../access/auth/page.decorator.js';
 import { Env } from '../../platform/config/env.js';
+import { ARCHIVE_ANSWERS, sendArchive } from '../files/file-archive.js';
 import { fileSchema, fileView } from '../files/file.view.js';
 import { FilesService } from '../files/files.service.js';
+import { FileStorage } from '../files/storage/file-storage.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { originOf } from '../../platform/http/origin.js';
 import { PageQuery, type PageRequest } from '../../platform/http/pages.js';
@@ -17,6 +19,7 @@ export class TaskFilesController {
   constructor(
     private readonly tasks: TaskAccess,
     private readonly files: FilesService,
+    private readonly storage: FileStorage,
     private readonly env: Env,
   ) {}
 
@@ -39,5 +42,23 @@ export class TaskFilesController {
     if (rows.length === 0) await this.tasks.check(auth, taskId);
     const origin = originOf(req, this.env);
     return { files: rows.map((row) => fileView(row, origin)), nextCursor };
+  }
+
+  @Get('archive')
+  @Endpoint({
+    summary: 'Download the files of a task',
+    description:
+      'All of them as one zip, oldest first, attachments below `attachments/`. Equal names get ` (2)`. The files are stored as they are.',
+    policy: 'resource_read',
+    scopes: ['tasks:read', 'files:read'],
+    answer: ARCHIVE_ANSWERS,
+  })
+  async archive(
+    @Auth() auth: AuthContext,
+    @Param('taskId') taskId: string,
+    @Req() req: Request,
+    @Res() res: Response,
+  ): Promise<void> {
+    await sendArchive(req, res, await this.files.ofArchive(auth, taskId), this.storage);
   }
 }

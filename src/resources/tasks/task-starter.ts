@@ -2,16 +2,21 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/auth/auth-context.js';
 import { Billing } from '../billing/billing.service.js';
 import { FilesService } from '../files/files.service.js';
-import { notFound } from '../../platform/http/api-error.js';
+import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { shown } from '../../platform/text/names.js';
 import { newId } from '../../platform/database/ids.js';
+import { schemaFault } from '../../engine/agent/output/output-schema.js';
+import { EventNews } from '../../platform/events/event-news.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
+import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { WorkSignal } from '../../platform/signals/work-signal.js';
 import { checkInput, userParts } from './messages/message-parts.js';
+import type { RepositoryDto } from './repository.dto.js';
 import type { CreateTaskDto } from './task.dto.js';
+import type { StoredRepository } from './task.entity.js';
 import { CREATE, type TaskRow } from './task.sql.js';
 
 /** The automation that makes a task, and the run of it. */
@@ -28,7 +33,9 @@ export class TaskStarter {
     private readonly projects: ProjectsService,
     private readonly files: FilesService,
     private readonly billing: Billing,
+    private readonly repositories: RepositoryRules,
     private readonly signal: WorkSignal,
+    private readonly news: EventNews,
   ) {}
 
   /** @param source null for a task of the API. */
@@ -36,6 +43,8 @@ export class TaskStarter {
     checkInput(auth, input);
     const { model, effort } = chooseModel(this.models, input.model, input.effort);
     checkMaxCost(this.models, model.id, input.budget?.maxCost);
+    await checkSchema(auth, input.outputSchema);
+    const repository = await this.repository(auth, input.repository);
     const taskId = newId();
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
@@ -56,8 +65,12 @@ export class TaskStarter {
         effort,
         budget: input.budget ?? null,
         metadata: input.metadata ?? {},
+        tags: input.tags ?? [],
+        opening: openingOf(input.content ?? ''),
         projectId: input.projectId ?? null,
         approvals: input.approvals ?? 'none',
+        repository,
+        outputSchema: input.outputSchema == null ? null : JSON.stringify(input.outputSchema),
         parts,
         automationId: source?.automationId ?? null,
         automationRunId: source?.automationRunId ?? null,
@@ -67,7 +80,20 @@ export class TaskStarter {
     // A request takes back what it has written. So its statement brings the answer, and asks no further time.
     if (source === null) await this.billing.authorize(tx, { ...work, exhausted: created.exhausted });
     tx.afterCommit(() => this.signal.ring('runs', runId));
+    tx.afterCommit(() => this.news.changed(auth.workspaceId));
     return { ...created.row, createdByName: auth.user.name, interaction: null };
+  }
+
+  private async repository(auth: Actor, given: RepositoryDto | undefined): Promise<StoredRepository | null> {
+    if (given === undefined) return null;
+    const source = await this.repositories.source(given.url);
+    const repository = { url: source.url.href, ref: given.ref ?? null, commit: null };
+    if (given.push === undefined) return repository;
+    this.repositories.checkPush(source, auth.workspace.slug, given.push);
+    const { branch, pullRequest } = given.push;
+    const { title = null, base = null, draft = false } = pullRequest ?? {};
+    const wanted = pullRequest === undefined ? null : { title, base, draft };
+    return { ...repository, push: { branch, pullRequest: wanted, commits: [], url: null, pullRequestUrl: null } };
   }
 
   private async holdProject(auth: Actor, tx: UnitOfWork, id: string | null | undefined): Promise<void> {
@@ -75,10 +101,24 @@ export class TaskStarter {
   }
 }
 
+/** Throws 400 for a schema that cannot be compiled, or that takes too long. */
+async function checkSchema({ workspaceId }: Actor, schema: CreateTaskDto['outputSchema']): Promise<void> {
+  const fault = schema == null ? null : await schemaFault(schema, workspaceId);
+  if (fault !== null) throw new ApiError('invalid_field', `outputSchema ${fault}.`, { param: 'outputSchema' });
+}
+
 function nameOfFirst(parts: Awaited<ReturnType<typeof userParts>>): string {
   const [first] = parts;
   return first?.type === 'file' ? first.name : 'Task';
 }
+
+/** Of the first message, what a search looks through: 10,000 characters. */
+function openingOf(content: string): string {
+  if (content.length <= OPENING) return content;
+  return [...content.slice(0, 2 * OPENING)].slice(0, OPENING).join('');
+}
+
+const OPENING = 10_000;
 
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\r?\n\1[ \t]*(?:\r?\n|$)/;
 

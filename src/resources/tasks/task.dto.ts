@@ -3,6 +3,7 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInstance,
   IsInt,
@@ -16,11 +17,13 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
+import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import { Documented } from '../../platform/http/documented.js';
-import { Name, OptionalNotNull } from '../../platform/http/fields.js';
+import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
 import type { Effort } from '../../engine/models/model-provider.js';
-import { TASK_STATUSES, type TaskStatus } from './task-status.js';
+import { SchemaOfOutput } from './output-schema.dto.js';
+import { RepositoryDto } from './repository.dto.js';
 
 const MAX_CONTENT = 200_000;
 const OF_UPLOADS = 'each of $property must be an object {uploadId}';
@@ -97,7 +100,8 @@ export class BudgetDto {
   maxCost?: string;
 }
 
-function isMetadata(value: unknown): boolean {
+/** Whether a value is at most 16 pairs of text, as `metadata` takes it. */
+export function isMetadata(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const pairs = Object.entries(value);
   return (
@@ -115,7 +119,7 @@ function fits(text: string, characters: number): boolean {
 const Substance = () => Documented({ anyOf: [{ required: ['content'] }, { required: ['attachments'] }] });
 
 /** What a task is created with and may be changed to afterwards. */
-export class ChangeTaskDto {
+class TaskOptions {
   @OptionalNotNull()
   @Name('Without it the first line of the content that says something, else the name of the first file.')
   title?: string;
@@ -151,10 +155,38 @@ export class ChangeTaskDto {
     },
   })
   metadata?: Record<string, string>;
+
+  @Tags('Words of your own that lists can be filtered by. A PATCH replaces all of them.')
+  tags?: string[];
+
+  @OptionalNotNull()
+  @IsString()
+  @Documented({
+    description:
+      'An id of `GET /v1/models`; a task that is created without it has the default. A PATCH counts from the next turn on.',
+  })
+  model?: string;
+
+  @OptionalNotNull()
+  @IsIn(['low', 'medium', 'high'])
+  @Documented({
+    description:
+      'How much the model thinks, as `GET /v1/models` lists it for the model; without it the default of the model.',
+  })
+  effort?: Effort;
+}
+
+export class ChangeTaskDto extends TaskOptions {
+  @OptionalNotNull()
+  @IsBoolean()
+  @Documented({
+    description: 'Lists leave out a task that is archived. It goes on as it is; a message or an answer brings it back.',
+  })
+  archived?: boolean;
 }
 
 @Substance()
-export class CreateTaskDto extends ChangeTaskDto {
+export class CreateTaskDto extends TaskOptions {
   @Content()
   content?: string;
 
@@ -162,23 +194,21 @@ export class CreateTaskDto extends ChangeTaskDto {
   attachments?: AttachmentDto[];
 
   @OptionalNotNull()
-  @IsString()
-  @Documented({ description: 'An id of `GET /v1/models`; without it the default.' })
-  model?: string;
-
-  @OptionalNotNull()
-  @IsIn(['low', 'medium', 'high'])
-  @Documented({
-    description: 'How much the model thinks, as `GET /v1/models` lists it for the model; without it its default.',
-  })
-  effort?: Effort;
-
-  @OptionalNotNull()
   @IsIn(APPROVALS)
   @Documented({
     description: '`writes`: a person approves each command and each change of a file first. `none` is the default.',
   })
   approvals?: Approvals;
+
+  @SchemaOfOutput()
+  outputSchema?: OutputSchema | null;
+
+  @OptionalNotNull()
+  @IsInstance(RepositoryDto, { message: 'repository must be an object' })
+  @ValidateNested({ message: 'repository must be an object' })
+  @Type(() => RepositoryDto)
+  @Documented({ description: 'Cloned before the first model call, and handed in at `repo/` of the workdir.' })
+  repository?: RepositoryDto;
 }
 
 const MODES = `When a running task reads the message; otherwise all three are the same. \`queue\`, the default: in a turn of its own, when the
@@ -234,23 +264,6 @@ export class AnswerDto {
   @IsIn(['task'])
   @Documented({ description: 'With `approve`: no more asking for that tool in this task.' })
   remember?: 'task';
-}
-
-export class ListTasksQuery extends PageQuery {
-  @OptionalNotNull()
-  @IsString()
-  @Documented({ description: 'Only tasks of this project.' })
-  projectId?: string;
-
-  @OptionalNotNull()
-  @IsIn(TASK_STATUSES)
-  @Documented({ description: 'Only tasks in this status.' })
-  status?: TaskStatus;
-
-  @OptionalNotNull()
-  @IsString()
-  @Documented({ description: 'Only tasks that this automation made.' })
-  automationId?: string;
 }
 
 export class ListMessagesQuery extends PageQuery {

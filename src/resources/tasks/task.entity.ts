@@ -1,8 +1,11 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
-import type { Approvals, Budget } from '../../engine/agent/agent-engine.js';
+import type { Approvals, Budget, ChangeCounts } from '../../engine/agent/agent-engine.js';
+import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
+import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
+import type { PushOfTask } from '../../engine/repositories/push-record.js';
 import { Big, CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import { Project } from '../projects/project.entity.js';
 import type { StatusReason, TaskStatus } from './task-status.js';
@@ -10,13 +13,28 @@ import type { StatusReason, TaskStatus } from './task-status.js';
 /** A figure that starts at 0. */
 const Count = (): PropertyDecorator => Column('int', { default: 0 });
 
+/** What a task works on (reference §15), in one column: it is read as a whole. */
+export interface StoredRepository {
+  url: string;
+  /** As given: a branch, a tag or a commit; null for the default branch. */
+  ref: string | null;
+  /** What it is a clone of; null until it is cloned. */
+  commit: string | null;
+  /** Absent as null: tasks of earlier versions. */
+  push?: PushOfTask | null;
+}
+
 /** A job and its conversation (reference §4). Its row is the mutex of all that moves it (docs/decisions/0004). */
 @Entity('tasks')
-// By workspace, creator, project and automation, each with created_at DESC, id DESC: TypeORM describes no order.
+// By workspace, creator, project and automation, each (but the creator's) with archived, all with created_at DESC, id DESC: TypeORM
+// describes no order.
 @Index('tasks_page', { synchronize: false })
 @Index('tasks_creator_page', { synchronize: false })
 @Index('tasks_project_page', { synchronize: false })
 @Index('tasks_automation_page', { synchronize: false })
+@Index('tasks_updated', { synchronize: false })
+// Of an expression: what a task is found by (docs/decisions/0060).
+@Index('tasks_terms', { synchronize: false })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
 @Check('tasks_approvals_check', `approvals IN ('none', 'writes')`)
 export class Task {
@@ -37,8 +55,16 @@ export class Task {
   @Column('text', { nullable: true }) effort: Effort | null;
   @Column('jsonb', { nullable: true }) budget: Budget | null;
   @Column('jsonb', { default: {} }) metadata: Record<string, string>;
+  @Column('text', { array: true, default: '{}' }) tags: string[];
+  @Column('boolean', { default: false }) archived: boolean;
+  /** The first 10,000 characters of the first message: with the title it is what a search looks through. */
+  @Column('text', { default: '' }) opening: string;
   @Column('text', { nullable: true }) resultText: string | null;
   @Column('uuid', { array: true, nullable: true }) resultFileIds: string[] | null;
+  /** As it was given, with its keys in their order: the model is sent it, and writes in that order. */
+  @Column('json', { nullable: true }) outputSchema: OutputSchema | null;
+  /** The JSON of the last answer; null without a schema. */
+  @Column('json', { nullable: true }) resultOutput: JsonValue;
   @Big({ default: 0 }) inputTokens: number;
   @Big({ default: 0 }) outputTokens: number;
   @Big({ default: 0 }) cachedInputTokens: number;
@@ -56,6 +82,8 @@ export class Task {
   @Big({ default: 0 }) turnCostMicros: number;
   /** Whether the turn was started beyond the turns that the workspace may start in a window: a top-up pays all of it. */
   @Column('boolean', { default: false }) turnBeyond: boolean;
+  /** Tokens of the last step, prompt and answer; null after a cut of the context, and before the first step. */
+  @Big({ nullable: true }) contextTokens: number | null;
   @Count() messageCount: number;
   /** One counter gives messages their place in the list (`seq`) and in the model's reading (`readSeq`). */
   @Count() lastSeq: number;
@@ -72,8 +100,13 @@ export class Task {
   /** What made it, if an automation did. Both stay when the automation is deleted: they are no foreign keys. */
   @Column('uuid', { nullable: true }) automationId: string | null;
   @Column('uuid', { nullable: true }) automationRunId: string | null;
+  @Column('jsonb', { nullable: true }) repository: StoredRepository | null;
+  /** Between the repository and its original commit, after the last turn; null when that is not known. */
+  @Column('jsonb', { nullable: true }) changes: ChangeCounts | null;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
+  /** The ten minutes that `updatedAt` lies in; a trigger keeps it (docs/decisions/0060). */
+  @Count() updatedSlot: number;
   @Timestamp({ nullable: true }) startedAt: Date | null;
   @Timestamp({ nullable: true }) finishedAt: Date | null;
 }

@@ -5,21 +5,22 @@ import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import {
   bool,
-  int,
+  boolOrNull,
   type Json,
   jsonb,
   raw,
   sql,
   text,
   textOrNull,
-  timeOrNull,
+  texts,
+  textsOrNull,
   uuid,
   uuidOrNull,
 } from '../../platform/database/sql.js';
 import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
 import { Interaction } from './interactions/interaction.entity.js';
 import { ToolInvocation } from './messages/tool-invocation.entity.js';
-import { Task } from './task.entity.js';
+import { type StoredRepository, Task } from './task.entity.js';
 
 const TASK = columns(Task, 't', [
   'id',
@@ -32,8 +33,12 @@ const TASK = columns(Task, 't', [
   'approvals',
   'budget',
   'metadata',
+  'tags',
+  'archived',
   'resultText',
   'resultFileIds',
+  'outputSchema',
+  'resultOutput',
   'inputTokens',
   'outputTokens',
   'cachedInputTokens',
@@ -43,9 +48,12 @@ const TASK = columns(Task, 't', [
   'durationMs',
   'costMicros',
   'messageCount',
+  'lastEvent',
   'createdById',
   'automationId',
   'automationRunId',
+  'repository',
+  'changes',
   'createdAt',
   'updatedAt',
   'startedAt',
@@ -79,13 +87,16 @@ CASE i.type WHEN 'approval' THEN (
     SELECT ${CALL} FROM tool_invocations v
     WHERE v.message_id = i.message_id AND v.tool_call_id = i.tool_call_id) call) END AS "toolCall"`;
 
-/** Reads tasks as {@link TaskRow}s in one statement; append conditions on `t`. */
-const TASK_SELECT = sql`
-SELECT ${TASK}, u.name AS "createdByName",
+/** What a {@link TaskRow} has, of a task `t` and its creator `u`. */
+export const TASK_ROW = sql`${TASK}, u.name AS "createdByName",
   CASE WHEN t.status = 'awaiting_input' THEN (
     SELECT row_to_json(asked) FROM (
       SELECT ${INTERACTION}, ${TOOL_CALL}
-      FROM interactions i WHERE i.task_id = t.id AND i.status = 'pending') asked) END AS interaction
+      FROM interactions i WHERE i.task_id = t.id AND i.status = 'pending') asked) END AS interaction`;
+
+/** Reads tasks as {@link TaskRow}s in one statement; append conditions on `t`. */
+const TASK_SELECT = sql`
+SELECT ${TASK_ROW}
 FROM tasks t JOIN users u ON u.id = t.created_by`;
 
 const ID = uuid('id');
@@ -96,19 +107,9 @@ export const GET = sql`${TASK_SELECT} WHERE ${visible('t')} AND t.id = ${ID}`.js
 /** One row if the caller sees the task. */
 export const SEEN = sql`SELECT 1 FROM tasks t WHERE ${visible('t')} AND t.id = ${ID}`.rows<object>();
 
-const BEFORE = timeOrNull('createdAt');
-const STATUS = textOrNull('status');
 const PROJECT = uuidOrNull('projectId');
-const AUTOMATION = uuidOrNull('automationId');
 
-/** A page, newest first; `createdAt` and `id` are those of the last task before it, null for the first page. */
-export const LIST = sql`${TASK_SELECT}
-WHERE ${visible('t')} AND (${BEFORE} IS NULL OR (t.created_at, t.id) < (${BEFORE}, ${uuidOrNull('id')}))
-  AND (${STATUS} IS NULL OR t.status = ${STATUS}) AND (${PROJECT} IS NULL OR t.project_id = ${PROJECT})
-  AND (${AUTOMATION} IS NULL OR t.automation_id = ${AUTOMATION})
-ORDER BY t.created_at DESC, t.id DESC LIMIT ${int('limit')}`.jsonRows<TaskRow>();
-
-const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model']);
+const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model', 'effort', 'budget']);
 export type LockedTask = typeof LOCKED.row;
 
 /** Locks the task, if the caller sees it. The unit of work holds the membership; locks that follow: run, then file. */
@@ -134,11 +135,12 @@ const MESSAGE_ID = uuid('messageId');
  */
 export const CREATE = sql`
 WITH task AS (
-  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, message_count, last_seq,
-    last_event, project_id, approvals, automation_id, automation_run_id)
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, tags, opening, message_count,
+    last_seq, last_event, project_id, approvals, automation_id, automation_run_id, repository, output_schema)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${MODEL}, ${textOrNull('effort')},
-    ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, 1, 1, 1, ${uuidOrNull('projectId')},
-    ${text('approvals')}, ${AUTOMATION}, ${uuidOrNull('automationRunId')}
+    ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
+    ${text('approvals')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
+    ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json
   RETURNING ${TASK}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
@@ -158,5 +160,7 @@ export const CHANGE = sql`
 UPDATE tasks SET title = coalesce(${textOrNull('title')}, title),
   project_id = CASE WHEN ${bool('setsProject')} THEN ${PROJECT} ELSE project_id END,
   budget = CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE budget END,
-  metadata = coalesce(${jsonb<Record<string, string> | null>()('metadata')}, metadata), updated_at = now()
+  metadata = coalesce(${jsonb<Record<string, string> | null>()('metadata')}, metadata),
+  tags = coalesce(${textsOrNull('tags')}, tags), archived = coalesce(${boolOrNull('archived')}, archived),
+  model = ${MODEL}, effort = ${textOrNull('effort')}, updated_at = now()
 WHERE id = ${TASK_ID}`.rows();

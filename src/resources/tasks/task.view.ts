@@ -4,12 +4,12 @@ import { APPROVALS, type Budget } from '../../engine/agent/agent-engine.js';
 import { usd } from '../../platform/money/usd.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
-import type { TaskRow } from './task.sql.js';
+import type { InteractionRow, TaskRow } from './task.sql.js';
 import { STATUS_REASON_CODES, TASK_STATUSES } from './task-status.js';
 
 const count = z.int().min(0);
 
-const interactionSchema = named(
+export const interactionSchema = named(
   'PendingInteraction',
   z.strictObject({
     id: idSchema,
@@ -45,7 +45,7 @@ export const budgetSchema = named(
   { description: 'What one turn may use.' },
 );
 
-const usageSchema = named(
+export const usageSchema = named(
   'TaskUsage',
   z.strictObject({
     inputTokens: count.describe('Tokens that the model read, cached ones included.'),
@@ -66,7 +66,7 @@ const usageSchema = named(
   { description: 'Adds up over all turns.' },
 );
 
-const statusReasonSchema = named(
+export const statusReasonSchema = named(
   'StatusReason',
   z.strictObject({
     code: z
@@ -77,7 +77,7 @@ const statusReasonSchema = named(
   }),
 );
 
-const sourceSchema = z.strictObject({
+export const sourceSchema = z.strictObject({
   type: z.enum(['api', 'automation']),
   automationId: idSchema.nullable().describe('The automation that made it, which may be deleted since; else null.'),
   automationRunId: idSchema.nullable().describe('The run of that automation.'),
@@ -89,6 +89,11 @@ const resultSchema = z.strictObject({
     .nullable()
     .describe('The text of the last answer; null where the transparency policy does not show text.'),
   fileIds: z.array(idSchema).describe('The files that the turn published.'),
+  output: z
+    .unknown()
+    .describe(
+      'The JSON value of the last answer, which fits the `outputSchema`; null without one, and where the transparency policy does not show text.',
+    ),
 });
 
 export const taskSchema = named(
@@ -110,16 +115,39 @@ export const taskSchema = named(
     budget: budgetSchema.nullable(),
     source: sourceSchema.describe('What created the task.'),
     result: resultSchema.nullable().describe('Not null exactly while the status is `completed`.'),
+    outputSchema: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('The JSON Schema that the last answer of each turn has to fit; null when it may be any text.'),
     usage: usageSchema,
     repository: z
-      .strictObject({ url: z.string(), ref: z.string().nullable() })
+      .strictObject({
+        url: z.string(),
+        ref: z.string().nullable().describe('As given: a branch, a tag or a commit; null for the default branch.'),
+        commit: z.string().nullable().describe('The original commit; null until the repository is cloned.'),
+        push: z
+          .strictObject({
+            branch: z.string(),
+            url: z.string().nullable().describe('Where people look at the branch; null until it is pushed.'),
+          })
+          .nullable()
+          .describe('The branch that completed turns push to; null when the task names none.'),
+      })
       .nullable()
-      .describe('Always null: repositories are not built yet.'),
+      .describe('What the task works on, in `repo/` of its workdir.'),
     changes: z
       .strictObject({ files: count, additions: count, deletions: count })
       .nullable()
-      .describe('Always null: repositories are not built yet.'),
+      .describe(
+        'Between the repository and its original commit after the last turn, as in its `changes.patch`; null before, and when it is not known.',
+      ),
+    pullRequest: z
+      .strictObject({ url: z.string() })
+      .nullable()
+      .describe('The pull request of that branch; null until there is one.'),
     metadata: z.record(z.string(), z.string()).describe("The client's own pairs of text."),
+    tags: z.array(z.string()).describe("The clients' own words, which lists can be filtered by."),
+    archived: z.boolean().describe('Lists leave it out; a message or an answer brings it back.'),
     createdBy: personSchema.describe('The user or service account that the task belongs to.'),
     messageCount: count.describe('Messages on record, shown or not.'),
     createdAt: timestampSchema,
@@ -140,7 +168,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     status: row.status,
     statusReason: row.statusReason,
     projectId: row.projectId,
-    pendingInteraction: interactionView(row.interaction, transparency),
+    pendingInteraction: row.interaction === null ? null : interactionView(row.interaction, transparency),
     model: row.model,
     effort: row.effort,
     approvals: row.approvals,
@@ -161,9 +189,13 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
       durationMs: row.durationMs,
       cost: row.costMicros === null ? null : { amount: usd(row.costMicros), currency: 'USD' },
     },
-    repository: null,
-    changes: null,
+    outputSchema: row.outputSchema,
+    repository: repositoryView(row.repository),
+    changes: row.changes,
+    pullRequest: row.repository?.push?.pullRequestUrl == null ? null : { url: row.repository.push.pullRequestUrl },
     metadata: row.metadata,
+    tags: row.tags,
+    archived: row.archived,
     createdBy: { id: row.createdById, name: row.createdByName },
     messageCount: row.messageCount,
     createdAt: timestampView(row.createdAt),
@@ -173,8 +205,14 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
   };
 }
 
-function resultView({ resultText, resultFileIds }: TaskRow, { text }: Transparency) {
-  return { text: text ? (resultText ?? '') : null, fileIds: resultFileIds ?? [] };
+function repositoryView(repository: TaskRow['repository']): z.output<typeof taskSchema>['repository'] {
+  if (repository === null) return null;
+  const { url, ref, commit, push = null } = repository;
+  return { url, ref, commit, push: push && { branch: push.branch, url: push.url } };
+}
+
+function resultView({ resultText, resultFileIds, resultOutput }: TaskRow, { text }: Transparency) {
+  return { text: text ? (resultText ?? '') : null, fileIds: resultFileIds ?? [], output: text ? resultOutput : null };
 }
 
 export function budgetView(budget: Budget): z.output<typeof budgetSchema> {
@@ -183,11 +221,7 @@ export function budgetView(budget: Budget): z.output<typeof budgetSchema> {
 }
 
 /** The call of an approval is tool activity; a question or choice is always shown, for a person must answer it. */
-function interactionView(
-  row: TaskRow['interaction'],
-  transparency: Transparency,
-): z.output<typeof interactionSchema> | null {
-  if (row === null) return null;
+export function interactionView(row: InteractionRow, transparency: Transparency): z.output<typeof interactionSchema> {
   const { question, toolCall } = row;
   const shown =
     toolCall === null || transparency.tool_activity

@@ -1,8 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import { Page } from '../../access/auth/page.decorator.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
+import { has, weakTag } from '../../platform/http/etag.js';
 import type { PageRequest } from '../../platform/http/pages.js';
 import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
@@ -12,10 +14,13 @@ import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { TaskCanceller } from './task-canceller.js';
 import { TaskChanger } from './task-changer.js';
 import { TaskRemover } from './task-remover.js';
-import { AnswerDto, ChangeTaskDto, CreateTaskDto, ListTasksQuery } from './task.dto.js';
+import { AnswerDto, ChangeTaskDto, CreateTaskDto } from './task.dto.js';
+import { ListTasksQuery } from './task-list.dto.js';
 import { TaskStarter } from './task-starter.js';
 import { taskAnswer, taskSchema } from './task.view.js';
 import { TasksService } from './tasks.service.js';
+
+const TAGGED = { ETag: 'Weak: the same as long as the answer is.' };
 
 @Controller('v1/tasks')
 export class TasksController {
@@ -49,7 +54,7 @@ export class TasksController {
   @Get()
   @Endpoint({
     summary: 'List tasks',
-    description: 'Newest first.',
+    description: 'Newest first. Without `archived` those that are not archived.',
     policy: 'resource_read',
     scopes: ['tasks:read'],
     answer: pageSchema('tasks', taskSchema),
@@ -59,9 +64,28 @@ export class TasksController {
   }
 
   @Get(':taskId')
-  @Endpoint({ summary: 'Read a task', policy: 'resource_read', scopes: ['tasks:read'], answer: taskAnswer })
-  async get(@Auth() auth: AuthContext, @Param('taskId') taskId: string) {
-    return this.policy.task(auth, await this.tasks.get(auth, taskId));
+  @Endpoint({
+    summary: 'Read a task',
+    description: 'Takes `If-None-Match` with the `ETag`, for a client that asks again and again.',
+    policy: 'resource_read',
+    scopes: ['tasks:read'],
+    answer: {
+      200: { description: 'Success.', content: { 'application/json': taskAnswer }, headers: TAGGED },
+      304: { description: 'The client has it.', headers: TAGGED },
+    },
+  })
+  async get(
+    @Auth() auth: AuthContext,
+    @Param('taskId') taskId: string,
+    @Req() req: Request,
+    @Res({ passthrough: true }) res: Response,
+  ) {
+    const answer = this.policy.task(auth, await this.tasks.get(auth, taskId));
+    const tag = weakTag(answer);
+    res.setHeader('ETag', tag);
+    if (!has(req.headers['if-none-match'], tag)) return answer;
+    res.status(304);
+    return undefined;
   }
 
   @Patch(':taskId')

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
+import { RepositoriesModule } from '../../engine/repositories/repositories.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { InteractionExpiry } from './interactions/interaction-expiry.js';
 import { InteractionsService } from './interactions/interactions.service.js';
@@ -10,6 +11,7 @@ import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { MessageReader } from './messages/message-reader.js';
 import { MessageSender } from './messages/message-sender.js';
+import { MessageWithdrawer } from './messages/message-withdrawer.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { TaskChanger } from './task-changer.js';
 import { TaskFilesController } from './task-files.controller.js';
@@ -18,12 +20,12 @@ import { TasksController } from './tasks.controller.js';
 import { TasksService } from './tasks.service.js';
 
 const READS = [TasksService, MessageReader, TransparencyPolicy];
-const WRITES = [TaskStarter, TaskChanger, MessageSender, InteractionsService, InteractionExpiry];
+const WRITES = [TaskStarter, TaskChanger, MessageSender, MessageWithdrawer, InteractionsService, InteractionExpiry];
 
 @Module({
-  imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule],
+  imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule, RepositoriesModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
   providers: [...READS, ...WRITES],
-  exports: [InteractionExpiry, TaskStarter],
+  exports: [InteractionExpiry, TaskStarter, TasksService, TransparencyPolicy],
 })
 export class TasksModule {}

@@ -28,7 +28,7 @@ export interface PutFile {
   mediaType: string;
 }
 
-/** Pieces of files of one workspace that a process takes in at once. */
+/** Pieces of files of one workspace that a process takes in, or works on, at once. */
 const PIECES = 4;
 
 /** The storage of this installation: the driver that `STORAGE` names, and what every file goes through on its way there. */
@@ -41,6 +41,7 @@ export class FileStorage implements OnModuleInit {
    * sender would have it for minutes.
    */
   private readonly turns = new Turns(PIECES);
+  private readonly leaving = new Turns(PIECES);
   private chosen: StorageDriver | undefined;
 
   constructor(
@@ -86,6 +87,18 @@ export class FileStorage implements OnModuleInit {
       return await this.driver.open(workspaceId, sha256, range);
     } catch (error) {
       throw error instanceof BytesGoneError ? error : new StorageError(error);
+    }
+  }
+
+  /**
+   * The pieces of an open file, for who works on each in this process: an archive's checksum takes 0.25 ms for 64 KiB. They take turns
+   * among those of their workspace, which end with the round of the event loop: what is done with a piece at once is done by then,
+   * and a client that reads slowly has no turn.
+   */
+  async *inTurns(workspaceId: string, stream: Readable): AsyncGenerator<Buffer, void> {
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      setImmediate(await this.leaving.take(workspaceId));
+      yield piece;
     }
   }
 }

@@ -3,14 +3,12 @@ import type { StoredPart } from '../../../engine/models/conversation.js';
 import { columns } from '../../../platform/database/columns.js';
 import { type Fragment, int, type Json, type None, sql, uuid } from '../../../platform/database/sql.js';
 import { FILE, type FileRow } from '../../files/files.sql.js';
-import { Message } from '../messages/message.entity.js';
-import { INVOCATIONS, type InvocationRow, type MessageRow } from '../messages/message.sql.js';
+import { INVOCATIONS, type InvocationRow, MESSAGE, type MessageRow } from '../messages/message.sql.js';
 import { ToolInvocation } from '../messages/tool-invocation.entity.js';
 import { INTERACTION, type InteractionRow, TOOL_CALL } from '../task.sql.js';
 import { TaskEvent } from './task-event.entity.js';
 
 const EVENT = columns(TaskEvent, 'e', ['taskId', 'seq', 'type', 'ref', 'data', 'createdAt']);
-const MESSAGE = columns(Message, 'm', ['id', 'seq', 'role', 'status', 'createdById', 'parts', 'createdAt']);
 const CALL = columns(ToolInvocation, 'v', ['idx', 'toolCallId', 'name', 'input', 'state', 'output', 'error', 'stage']);
 const STARTED = columns(ToolInvocation, 'v', ['idx', 'toolCallId', 'name', 'input', 'stage']);
 
@@ -21,7 +19,7 @@ export type TaskEventRow = Json<typeof EVENT.row> & {
   call: (InvocationRow & { parts: StoredPart[] | null }) | null;
   file: Json<FileRow> | null;
   interaction: InteractionRow | null;
-  /** The name of who settled an interaction. */
+  /** The name of the one who settled an interaction or withdrew a message. */
   byName: string | null;
 };
 
@@ -38,9 +36,9 @@ CASE m.role WHEN 'assistant' THEN (
     SELECT ${STARTED}, 'running' AS state, NULL::jsonb AS output, NULL::text AS error
     FROM tool_invocations v WHERE v.message_id = m.id) call) END AS invocations`;
 
-/** The events of a task after a number, in their order. */
-export const READ = sql`
-SELECT ${EVENT},
+/** What {@link TaskEventRow} has, of an event `e`. */
+export const FILLED = sql`
+${EVENT},
   CASE e.type WHEN 'message.created' THEN ${message(CALLS_ALONE)} WHEN 'message.completed' THEN ${message(INVOCATIONS)} END AS message,
   CASE e.type WHEN 'tool.completed' THEN (
     SELECT row_to_json(r) FROM (
@@ -52,6 +50,10 @@ SELECT ${EVENT},
   CASE e.type WHEN 'interaction.created' THEN (
     SELECT row_to_json(r) FROM (
       SELECT ${INTERACTION}, ${TOOL_CALL} FROM interactions i WHERE i.id = e.ref) r) END AS interaction,
-  CASE e.type WHEN 'interaction.settled' THEN (SELECT u.name FROM users u WHERE u.id = (e.data ->> 'by')::uuid) END AS "byName"
-FROM task_events e
+  CASE WHEN e.type IN ('interaction.settled', 'message.withdrawn') THEN (
+    SELECT u.name FROM users u WHERE u.id = (e.data ->> 'by')::uuid) END AS "byName"`;
+
+/** The events of a task after a number, in their order. */
+export const READ = sql`
+SELECT ${FILLED} FROM task_events e
 WHERE e.task_id = ${uuid('taskId')} AND e.seq > ${int('after')} ORDER BY e.seq LIMIT ${int('limit')}`.jsonRows<TaskEventRow>();

@@ -11,7 +11,9 @@ import { READ, type TaskEventRow } from './task-events.sql.js';
 
 /** What an event tells, before the transparency policy is applied: the rows that the views of messages, files and tasks take. */
 export type TaskNews =
-  | { type: 'message.created' | 'message.completed'; message: MessageRow; usage: ModelUsage | null }
+  /** Without a message: it was withdrawn since, and nothing of it is shown any more. */
+  | { type: 'message.created' | 'message.completed'; message: MessageRow | null; usage: ModelUsage | null }
+  | { type: 'message.withdrawn'; messageId: string; by: { id: string; name: string } | null }
   | { type: 'tool.completed'; messageId: string; call: InvocationRow; parts: StoredPart[] }
   | { type: 'file.published'; file: Json<FileRow> }
   | { type: 'interaction.created'; interaction: InteractionRow }
@@ -35,11 +37,14 @@ export class TaskEvents {
    */
   async read(sql: Sql, taskId: string, after: number, limit: number): Promise<TaskEventView[]> {
     const rows = await sql.run(READ({ taskId, after, limit }));
-    return rows.map((row) => {
-      const { seq, createdAt } = row;
-      return { id: `${taskId}-${seq}`, seq, taskId, createdAt: timestampView(createdAt), ...newsOf(row) };
-    });
+    return rows.map(taskEvent);
   }
+}
+
+/** What a row tells of. */
+export function taskEvent(row: TaskEventRow): TaskEventView {
+  const { taskId, seq, createdAt } = row;
+  return { id: `${taskId}-${seq}`, seq, taskId, createdAt: timestampView(createdAt), ...newsOf(row) };
 }
 
 function newsOf(row: TaskEventRow): TaskNews {
@@ -50,9 +55,14 @@ function newsOf(row: TaskEventRow): TaskNews {
     case 'message.completed':
       return {
         type,
-        message: asOfThen(type, there(row, row.message), data['parts'] as number | undefined),
+        message:
+          type === 'message.created' && row.message === null
+            ? null
+            : asOfThen(type, there(row, row.message), data['parts'] as number | undefined),
         usage: (data['usage'] as ModelUsage | undefined) ?? null,
       };
+    case 'message.withdrawn':
+      return { type, messageId: there(row, ref), by: personOf(row) };
     case 'tool.completed': {
       const { parts: all, ...call } = there(row, row.call);
       const { after = 0, parts = 0 } = data as { after?: number; parts?: number };
@@ -63,28 +73,30 @@ function newsOf(row: TaskEventRow): TaskNews {
     case 'interaction.created':
       return { type, interaction: there(row, row.interaction) };
     case 'interaction.settled': {
-      const { outcome, by } = data as Pick<Settlement, 'outcome' | 'by'>;
-      const { byName } = row;
-      return {
-        type,
-        interactionId: there(row, ref),
-        outcome,
-        by: by === null || byName === null ? null : { id: by, name: byName },
-      };
+      const { outcome } = data as Pick<Settlement, 'outcome'>;
+      return { type, interactionId: there(row, ref), outcome, by: personOf(row) };
     }
     default:
       return { type: type as `task.${string}`, data };
   }
 }
 
-/** A message with the status that the event stands for, and with as many parts as it had. */
+/** A message as the event stands for it, with as many parts as it had. */
 function asOfThen(type: 'message.created' | 'message.completed', message: MessageRow, parts?: number): MessageRow {
   if (type === 'message.completed') return { ...message, status: 'complete' };
-  const status = message.role === 'user' ? 'queued' : 'in_progress';
-  return { ...message, status, parts: message.parts.slice(0, parts) };
+  const then = message.role === 'user' ? UNREAD : ({ status: 'in_progress' } as const);
+  return { ...message, ...then, parts: message.parts.slice(0, parts) };
 }
 
-/** What an event tells of goes only with its task, and then the event goes too. */
+const UNREAD = { status: 'queued', turn: null, readAt: null } as const;
+
+/** The one who did it; null for nobody. */
+function personOf({ data, byName }: TaskEventRow): { id: string; name: string } | null {
+  const id = (data?.['by'] ?? null) as string | null;
+  return id === null || byName === null ? null : { id, name: byName };
+}
+
+/** But for a message that was withdrawn, what an event tells of goes only with its task, and then the event goes too. */
 function there<T>({ taskId, seq, type }: TaskEventRow, found: T | null): T {
   if (found === null) throw new Error(`Event ${taskId}-${seq} (${type}) tells of what is not there.`);
   return found;

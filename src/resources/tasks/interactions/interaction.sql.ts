@@ -37,7 +37,7 @@ WITH recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
   SELECT id, last_event + 1, 'interaction.settled', ${SETTLED.id}, ${SETTLED.data} FROM tasks WHERE id = ${TASK_ID}),
 task AS (
-  UPDATE tasks SET status = 'queued', updated_at = now(), last_event = last_event + 1
+  UPDATE tasks SET status = 'queued', updated_at = now(), archived = false, last_event = last_event + 1
   WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')})
   RETURNING id, workspace_id)
 INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)

@@ -5,6 +5,7 @@ import { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
+import { EventNews } from '../../../platform/events/event-news.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
 import { WorkSignal } from '../../../platform/signals/work-signal.js';
 import { answerOf, decisionOf } from './answer.js';
@@ -31,6 +32,7 @@ export class InteractionsService {
     private readonly files: FilesService,
     private readonly billing: Billing,
     private readonly signal: WorkSignal,
+    private readonly news: EventNews,
   ) {}
 
   async answer(auth: AuthContext, tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<TaskRow> {
@@ -49,6 +51,7 @@ export class InteractionsService {
     const settled = { interactionId: pending.id, outcome, by: auth.userId };
     await tx.run(CONTINUE({ taskId: task.id, runId, settled, traceparent: tx.traceparent }));
     tx.afterCommit(() => this.signal.ring('runs', runId));
+    tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
     return readTask(tx, task.id);
   }
 

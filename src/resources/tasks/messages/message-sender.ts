@@ -5,6 +5,7 @@ import { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
+import { EventNews } from '../../../platform/events/event-news.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
 import { PgChannel } from '../../../platform/signals/pg-channel.js';
 import { WorkSignal } from '../../../platform/signals/work-signal.js';
@@ -27,6 +28,7 @@ export class MessageSender {
     private readonly billing: Billing,
     private readonly signal: WorkSignal,
     private readonly channel: PgChannel,
+    private readonly news: EventNews,
   ) {}
 
   /**
@@ -66,6 +68,7 @@ export class MessageSender {
     );
     if (sent === undefined) throw tooMuchUnread();
     if (kind !== null) tx.afterCommit(() => this.signal.ring('runs', runId));
+    tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
     return {
       message: { ...sent.row, createdByName: auth.user.name, invocations: null },
       task: await readTask(tx, task.id),

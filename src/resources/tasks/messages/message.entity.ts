@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { User } from '../../../access/workspaces/user.entity.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
-import { CreatedAt, Id } from '../../../platform/database/columns.js';
+import { CreatedAt, Id, Timestamp } from '../../../platform/database/columns.js';
 import { Task } from '../task.entity.js';
 
 /** What a person sent, or one step of the model (reference §6). */
@@ -18,7 +18,7 @@ export class Message {
   taskId: string;
   /** The place in the list. */
   @Column('int') seq: number;
-  /** The place in the model's reading, and the turn that read it; null while it waits (docs/decisions/0006). */
+  /** The place in the model's reading, and the turn that read it or made it; null while it waits (docs/decisions/0006). */
   @Column('int', { nullable: true }) readSeq: number | null;
   @Column('int', { nullable: true }) turn: number | null;
   @Column('text') role: 'user' | 'assistant';
@@ -30,4 +30,6 @@ export class Message {
   @Column('jsonb') parts: StoredPart[];
   @CreatedAt() createdAt: Date;
   @Column('text', { default: 'queue' }) mode: 'queue' | 'steer' | 'interrupt';
+  /** When a run took it; null while it waits, and of the assistant's. */
+  @Timestamp({ nullable: true }) readAt: Date | null;
 }

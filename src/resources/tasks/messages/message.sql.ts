@@ -40,7 +40,17 @@ CASE m.role WHEN 'assistant' THEN (
   SELECT json_agg(call ORDER BY call.idx) FROM (
     SELECT ${INVOCATION} FROM tool_invocations v WHERE v.message_id = m.id) call) END AS invocations`;
 
-const MESSAGE = columns(Message, 'm', ['id', 'seq', 'role', 'status', 'createdById', 'parts', 'createdAt']);
+export const MESSAGE = columns(Message, 'm', [
+  'id',
+  'seq',
+  'turn',
+  'role',
+  'status',
+  'createdById',
+  'parts',
+  'createdAt',
+  'readAt',
+]);
 
 /** A message as its sender gets it back. */
 type SentRow = Json<typeof MESSAGE.row>;
@@ -60,7 +70,7 @@ const AND_BEFORE = raw('ROWS UNBOUNDED PRECEDING');
 
 /**
  * The task, the message `after` and the page in one round trip: without a row there is no such task for the caller, without a
- * floor there is no such message. `seq` is that of the last message before the page. The page is one JSON value for the
+ * floor there never was such a message: one that was withdrawn has left its place. `seq` is that of the last message before the page. The page is one JSON value for the
  * reason that `jsonRows` gives. It has null in place of each message before which there are {@link PAGE_BYTES} or more. What the
  * database stores is counted first, without reading it, because compressed texts are only longer than that. `OFFSET 0` keeps the
  * JSON from being made once for each place that names it.
@@ -68,8 +78,9 @@ const AND_BEFORE = raw('ROWS UNBOUNDED PRECEDING');
 const page = (order: Fragment<None>, follows: Fragment<None>) =>
   sql`
 WITH task AS (
-  SELECT t.id, CASE WHEN ${AFTER} IS NULL THEN 0 ELSE (
-    SELECT seq FROM messages WHERE task_id = t.id AND id = ${AFTER}) END AS floor
+  SELECT t.id, CASE WHEN ${AFTER} IS NULL THEN 0 ELSE coalesce(
+    (SELECT seq FROM messages WHERE task_id = t.id AND id = ${AFTER}),
+    (SELECT (e.data ->> 'place')::int FROM task_events e WHERE e.task_id = t.id AND e.type = 'message.withdrawn' AND e.ref = ${AFTER})) END AS floor
   FROM tasks t WHERE ${visible('t')} AND t.id = ${uuid('taskId')})
 SELECT task.floor, (
   SELECT json_agg(CASE WHEN sized.upto - sized.bytes < ${PAGE_BYTES} THEN sized.message END ORDER BY sized.seq ${order}) FROM (
@@ -114,11 +125,11 @@ WITH task AS (
   SELECT id, workspace_id, last_seq, last_event, turn FROM tasks
   WHERE id = ${TASK_ID} AND (NOT ${bool('waits')} OR (${UNREAD}) + ${int('characters')} <= ${raw(String(MAX_UNREAD))})),
 message AS (
-  INSERT INTO messages AS m (id, task_id, seq, read_seq, turn, role, status, created_by, parts, mode, created_at)
+  INSERT INTO messages AS m (id, task_id, seq, read_seq, turn, role, status, created_by, parts, mode, created_at, read_at)
   SELECT ${MESSAGE_ID}, task.id, task.last_seq + 1, CASE WHEN ${READ_NOW} THEN task.last_seq + 1 END,
     CASE WHEN ${READ_NOW} THEN task.turn END, 'user', CASE WHEN ${READ_NOW} THEN 'complete' ELSE 'queued' END,
-    ${USER}, ${jsonb<StoredPart[]>()('parts')}, ${text('mode')}, clock_timestamp()
-  FROM task
+    ${USER}, ${jsonb<StoredPart[]>()('parts')}, ${text('mode')}, clock.at, CASE WHEN ${READ_NOW} THEN clock.at END
+  FROM task, (SELECT clock_timestamp() AS at) clock
   RETURNING ${MESSAGE}),
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
@@ -131,10 +142,11 @@ recorded AS (
   WHERE ${SETTLED.id} IS NOT NULL),
 touched AS (
   UPDATE tasks t SET last_seq = t.last_seq + 1, last_event = t.last_event + 1 + (${SETTLED.id} IS NOT NULL)::int,
-    message_count = t.message_count + 1, updated_at = now(),
+    message_count = t.message_count + 1, updated_at = now(), archived = false,
     status = CASE WHEN ${KIND} IS NULL THEN t.status ELSE 'queued' END,
     result_text = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_text END,
     result_file_ids = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_file_ids END,
+    result_output = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_output END,
     status_reason = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.status_reason END,
     finished_at = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.finished_at END,
     read_upto = CASE WHEN ${KIND} = 'turn' THEN t.last_seq + 1 ELSE t.read_upto END

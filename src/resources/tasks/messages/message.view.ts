@@ -3,6 +3,7 @@ import type { Transparency } from '../../../platform/config/config-file.js';
 import { downloadUrl } from '../../files/file.view.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../../platform/http/schema.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
+import { OUTPUT_FAULT } from '../../../engine/models/nudges.js';
 import type { InvocationRow, MessageRow } from './message.sql.js';
 
 const toolCall = { toolCallId: z.string(), name: z.string() };
@@ -16,7 +17,7 @@ const toolResults = [
   named('DeniedToolResult', z.strictObject({ type: z.literal('tool_result'), ...toolCall, status: z.literal('denied') })),
 ] as const; // prettier-ignore
 
-const partSchema = named(
+export const partSchema = named(
   'MessagePart',
   z.union([
     named('TextPart', z.strictObject({ type: z.literal('text'), text: z.string() })),
@@ -41,27 +42,33 @@ export const messageSchema = named(
     role: z.enum(['user', 'assistant']),
     createdAt: timestampSchema,
     status: z.enum(['queued', 'in_progress', 'complete']),
+    turn: z.int().min(1).nullable().describe('The number of the turn that read or made it; null while it waits.'),
+    readAt: timestampSchema.nullable().describe('When a run took it; null while it waits, and for the assistant.'),
     createdBy: personSchema.nullable().describe('Null for the assistant.'),
     parts: z.array(partSchema),
   }),
 );
 
+/** A message as clients see it. */
+export type MessageView = z.output<typeof messageSchema>;
 /** A part as clients see it (reference §6): exactly the fields of its type. */
-type PartView = z.output<typeof partSchema>;
+export type PartView = z.output<typeof partSchema>;
 
 /** What a view needs beside the row: the policy, and the origin for absolute links. */
-interface MessageViewContext {
+export interface MessageViewContext {
   transparency: Transparency;
   origin: string;
 }
 
 /** A message under the transparency policy. Without exposed parts it is to be omitted: see `parts.length`. */
-export function messageView(row: MessageRow, context: MessageViewContext): z.output<typeof messageSchema> {
+export function messageView(row: MessageRow, context: MessageViewContext): MessageView {
   return {
     id: row.id,
     role: row.role,
     createdAt: timestampView(row.createdAt),
     status: row.status,
+    turn: row.turn,
+    readAt: row.readAt === null ? null : timestampView(row.readAt),
     createdBy: senderOf(row),
     parts: row.parts.flatMap((part) => partViews(part, row.invocations ?? [], context)),
   };
@@ -72,11 +79,19 @@ function senderOf({ createdById: id, createdByName: name }: MessageRow) {
   return id === null || name === null ? null : { id, name };
 }
 
+/** A result with the parts that the tool has added to its message, as clients see them. */
+export function resultViews(call: InvocationRow, added: StoredPart[], context: MessageViewContext): PartView[] {
+  const result = context.transparency.tool_activity ? toolViews(call).slice(1) : [];
+  return [...result, ...added.flatMap((part) => partViews(part, [], context))];
+}
+
 function partViews(part: StoredPart, invocations: InvocationRow[], context: MessageViewContext): PartView[] {
   const { transparency } = context;
   switch (part.type) {
     case 'text':
       return transparency.text ? [{ type: 'text', text: part.text }] : [];
+    case 'surroundings':
+      return [];
     case 'reasoning':
       // One without text is stored for its seal, which only its provider can read.
       return transparency.reasoning && part.text !== '' ? [{ type: 'reasoning', text: part.text }] : [];
@@ -97,7 +112,10 @@ function partViews(part: StoredPart, invocations: InvocationRow[], context: Mess
     case 'custom':
       return transparency.custom ? [{ type: 'custom', kind: part.kind, data: part.data }] : [];
     case 'data':
-      return transparency.data ? [{ type: 'data', name: part.name, id: part.id, data: part.data }] : [];
+      // What does not fit a schema is said in words of the answer.
+      return transparency.data && (transparency.text || part.name !== OUTPUT_FAULT)
+        ? [{ type: 'data', name: part.name, id: part.id, data: part.data }]
+        : [];
     case 'step_start':
       return transparency.step_boundaries ? [{ type: 'step_start' }] : [];
   }

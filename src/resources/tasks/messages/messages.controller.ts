@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
@@ -6,12 +6,13 @@ import { Auth } from '../../../access/auth/auth.decorator.js';
 import { Page } from '../../../access/auth/page.decorator.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import type { PageRequest } from '../../../platform/http/pages.js';
-import { pageSchema } from '../../../platform/http/schema.js';
+import { deletedSchema, pageSchema } from '../../../platform/http/schema.js';
 import { Tx } from '../../../platform/http/tx.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { TransparencyPolicy } from './transparency-policy.js';
 import { MessageReader } from './message-reader.js';
 import { MessageSender } from './message-sender.js';
+import { MessageWithdrawer } from './message-withdrawer.js';
 import { messageSchema } from './message.view.js';
 import { ListMessagesQuery, SendMessageDto } from '../task.dto.js';
 import { taskSchema } from '../task.view.js';
@@ -21,6 +22,7 @@ export class MessagesController {
   constructor(
     private readonly reader: MessageReader,
     private readonly sender: MessageSender,
+    private readonly withdrawer: MessageWithdrawer,
     private readonly policy: TransparencyPolicy,
   ) {}
 
@@ -64,5 +66,26 @@ export class MessagesController {
     @Req() req: Request,
   ) {
     return this.policy.sent(auth, await this.sender.send(auth, tx, taskId, body), req);
+  }
+
+  @Delete(':messageId')
+  @Endpoint({
+    summary: 'Withdraw a message',
+    description:
+      'As long as no run has read it, for its author and for the owner of the task. Its attachments go with it. A queued task that is ' +
+      'left without a message to read is cancelled.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    transaction: true,
+    answer: deletedSchema,
+  })
+  async withdraw(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Param('messageId') messageId: string,
+  ) {
+    await this.withdrawer.withdraw(auth, tx, taskId, messageId);
+    return { deleted: true, id: messageId.toLowerCase() };
   }
 }

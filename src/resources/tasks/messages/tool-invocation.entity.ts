@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
-import type { JsonValue } from '../../../engine/models/conversation.js';
+import type { ForModel, JsonValue } from '../../../engine/models/conversation.js';
 import { Message } from './message.entity.js';
 
 /** A tool call and its result: one row with a state, of which `tool_call` and `tool_result` are two views (reference §6). */
@@ -24,4 +24,8 @@ export class ToolInvocation {
   @Column('timestamptz', { nullable: true }) finishedAt: Date | null;
   /** How far a call has come in a task with approvals; null where nothing is asked. */
   @Column('text', { nullable: true }) stage: 'approved' | 'begun' | null;
+  /** What the model alone reads of the result; the API never shows it. */
+  @Column('jsonb', { nullable: true }) forModel: ForModel | null;
+  /** `input` as JSON text with the keys in the model's order: what the model is sent again. Null for calls from before this was kept. */
+  @Column('text', { nullable: true }) inputText: string | null;
 }

@@ -15,7 +15,8 @@ import { taskView } from '../task.view.js';
  */
 @Injectable()
 export class TransparencyPolicy {
-  private readonly deployment: Transparency;
+  /** Where a workspace has no policy of its own. */
+  readonly deployment: Transparency;
 
   constructor(private readonly env: Env) {
     this.deployment = transparencyOf(env.file);
@@ -23,7 +24,7 @@ export class TransparencyPolicy {
 
   /** A page without the messages that have no exposed part: it may hold fewer than `limit`. */
   page(auth: AuthContext, { rows, nextCursor }: { rows: MessageRow[]; nextCursor: string | null }, req: Request) {
-    const context = { transparency: this.policy(auth), origin: originOf(req, this.env) };
+    const context = { transparency: this.of(auth), origin: originOf(req, this.env) };
     const messages = rows.map((row) => messageView(row, context)).filter(({ parts }) => parts.length > 0);
     return { messages, nextCursor };
   }
@@ -36,15 +37,16 @@ export class TransparencyPolicy {
   }
 
   task(auth: AuthContext, row: TaskRow) {
-    return { task: taskView(row, this.policy(auth)) };
+    return { task: taskView(row, this.of(auth)) };
   }
 
   tasks(auth: AuthContext, { rows, nextCursor }: { rows: TaskRow[]; nextCursor: string | null }) {
-    const policy = this.policy(auth);
+    const policy = this.of(auth);
     return { tasks: rows.map((row) => taskView(row, policy)), nextCursor };
   }
 
-  private policy({ workspace }: AuthContext): Transparency {
+  /** What the caller's workspace shows. */
+  of({ workspace }: AuthContext): Transparency {
     return workspace.exposed === null ? this.deployment : transparencyWith(workspace.exposed);
   }
 }
