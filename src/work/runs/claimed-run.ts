@@ -12,6 +12,12 @@ export interface ClaimedRun {
   traceparent: string | null;
 }
 
+/** A run, and the signal that ends its work here. */
+export interface Held {
+  run: ClaimedRun;
+  signal: AbortSignal;
+}
+
 /** By which a line of the log names a run. */
 export function idsOf({ workspaceId, taskId, runId }: ClaimedRun) {
   return { workspaceId, taskId, runId };

@@ -23,7 +23,8 @@ const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidC
  * Takes a queued run. The task's row is the mutex; `run` re-checks its condition on the newest version of the row, so of two
  * claims one wins. A first claim of a turn reads the waiting message (after a cancel or a failure: all that were sent before
  * the one that set the task going again, and that one), an interrupting one before those that have waited longer. Every claim
- * reads what is to steer the turn.
+ * reads what is to steer the turn. The messages are locked behind the task: one that was withdrawn while the claim waited is in its
+ * snapshot still, and is passed over.
  *
  * It calls `may_claim(workspace, cap)` (migration 0007), which keeps the workspace at or below its plan's cap:
  *
@@ -54,11 +55,12 @@ ${START_TURN},
 chosen AS (
   SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
   FROM task, run, (
-    SELECT id, seq, mode, row_number() OVER (ORDER BY mode = 'interrupt' DESC, seq) AS place FROM messages
-    WHERE task_id = (SELECT id FROM task) AND status = 'queued') w
+    SELECT id, seq, mode, row_number() OVER (ORDER BY mode = 'interrupt' DESC, seq) AS place FROM (
+      SELECT id, seq, mode FROM messages WHERE task_id = (SELECT id FROM task) AND status = 'queued' FOR UPDATE) there) w
   WHERE w.mode = 'steer' OR run.fresh AND (w.place = 1 OR w.seq <= task.read_upto)),
 read AS (
-  UPDATE messages m SET status = 'complete', turn = task.turn + run.fresh::int, read_seq = task.last_seq + chosen.n
+  UPDATE messages m SET status = 'complete', turn = task.turn + run.fresh::int, read_seq = task.last_seq + chosen.n,
+    read_at = clock_timestamp()
   FROM task, run, chosen WHERE m.id = chosen.id
   RETURNING m.id, m.read_seq),
 recorded AS (

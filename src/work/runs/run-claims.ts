@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { plansOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
+import { EventNews } from '../../platform/events/event-news.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { PgChannel } from '../../platform/signals/pg-channel.js';
@@ -25,6 +26,7 @@ export class RunClaims {
   constructor(
     private readonly database: Database,
     private readonly channel: PgChannel,
+    private readonly news: EventNews,
     env: Env,
   ) {
     const { free, paid } = plansOf(env.file);
@@ -46,7 +48,9 @@ export class RunClaims {
       ...(which === 'any' ? this.caps : FIRST),
     });
     const [row] = await this.database.claims.run(claim, this.limitMs);
-    return row === undefined ? null : { runId, ...row };
+    if (row === undefined) return null;
+    this.news.changed(row.taskId, row.workspaceId);
+    return { runId, ...row };
   }
 
   /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */

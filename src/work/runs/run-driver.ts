@@ -1,13 +1,18 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AgentEngine } from '../../engine/agent/agent-engine.js';
+import { AgentEngine, type AgentEvent, type AgentInput, type AgentOutcome } from '../../engine/agent/agent-engine.js';
 import { Env } from '../../platform/config/env.js';
+import { EventNews } from '../../platform/events/event-news.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { Tracing } from '../../platform/tracing/tracing.js';
 import type { ClaimedRun, RunSignals } from './claimed-run.js';
+import { LiveTurn } from './live-turn.js';
 import { RunLoader } from './run-loader.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
+
+/** Events behind which the workdir may be larger. */
+const FILLS = new Set<AgentEvent['type']>(['cloned', 'tool', 'changes']);
 
 /** Takes one claimed run to its end: the engine yields, the recorder writes, and `yield` resumes after the commit. */
 @Injectable()
@@ -21,6 +26,7 @@ export class RunDriver implements OnModuleInit {
     private readonly metrics: Metrics,
     private readonly tracing: Tracing,
     private readonly env: Env,
+    private readonly news: EventNews,
   ) {}
 
   onModuleInit(): void {
@@ -33,27 +39,40 @@ export class RunDriver implements OnModuleInit {
     signal.throwIfAborted();
     stopping.throwIfAborted();
     const input = await this.loader.load(run, signals);
-    const engine = this.engine.run(input);
+    const live = new LiveTurn(this.news, run.taskId);
+    const engine = this.engine.run({ ...input, passOn: live.take });
     const report = new RunReport(this.tracing, run, input.model.id);
     try {
       let turn = await engine.next();
       let worked = false;
       while (turn.done !== true) {
-        worked ||= turn.value.type === 'tool';
+        live.settle(turn.value);
+        worked ||= FILLS.has(turn.value.type);
         report.happened(turn.value);
         const feedback = await this.recorder.record(run, turn.value, signal);
+        this.news.changed(run.taskId);
         report.recorded();
         turn = await engine.next(feedback);
       }
-      await this.recorder.finish(run, turn.value, signal, worked);
-      this.metrics.runsEnded.inc({ outcome: turn.value.type });
-      report.ended(turn.value);
+      const outcome = withOutput(input, turn.value);
+      await this.recorder.finish(run, outcome, signal, worked);
+      this.news.changed(run.taskId, run.workspaceId);
+      this.metrics.runsEnded.inc({ outcome: outcome.type });
+      report.ended(outcome);
     } catch (error) {
       report.left(error);
       throw error;
     } finally {
+      live.close();
       // Lets the engine close its sandbox when it was left between two events.
       await engine.return({ type: 'completed', text: '' });
     }
   }
+}
+
+/** A task that asks for JSON is never completed without, by whatever engine. */
+function withOutput({ outputSchema = null }: Pick<AgentInput, 'outputSchema'>, outcome: AgentOutcome): AgentOutcome {
+  if (outputSchema === null || outcome.type !== 'completed' || outcome.output !== undefined) return outcome;
+  const message = 'The engine of this service gives no answers that fit an outputSchema.';
+  return { type: 'failed', code: 'output_invalid', message, retryable: false };
 }

@@ -1,12 +1,14 @@
 // What a claimed run begins with: the task, its files and its messages in one statement.
+import type { JsonValue } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
 import { underWay } from '../../resources/billing/meter.sql.js';
 import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import { StoredFile } from '../../resources/files/file.entity.js';
+import { StoredCut } from '../../resources/tasks/messages/context-cut.entity.js';
 import { Message } from '../../resources/tasks/messages/message.entity.js';
-import { type InvocationRow, INVOCATIONS } from '../../resources/tasks/messages/message.sql.js';
+import { ToolInvocation } from '../../resources/tasks/messages/tool-invocation.entity.js';
 import { Task } from '../../resources/tasks/task.entity.js';
 
 const TASK = columns(Task, 't', [
@@ -19,12 +21,36 @@ const TASK = columns(Task, 't', [
   'turnTokens',
   'turnDurationMs',
   'turnCostMicros',
+  'contextTokens',
+  'repository',
+  'title',
+  'outputSchema',
 ]);
 const MESSAGE = columns(Message, 'm', ['id', 'role', 'parts', 'readSeq']);
 const ATTACHMENT = columns(StoredFile, 'f', ['path', 'sha256']);
+const CUT = columns(StoredCut, 'c', [
+  'seq',
+  'kind',
+  'uptoMessageId',
+  'uptoCalls',
+  'summary',
+  'throughMessageId',
+  'tokensAfter',
+]);
 const PROJECT_FILE = columns(StoredFile, 'f', ['name', 'sha256', 'createdAt', 'id']);
 
-export type MessageInput = typeof MESSAGE.row & { invocations: InvocationRow[] | null };
+const INVOCATION = columns(ToolInvocation, 'v', [
+  'toolCallId',
+  'name',
+  'state',
+  'output',
+  'error',
+  'stage',
+  'forModel',
+]);
+export type InvocationInput = typeof INVOCATION.row & { input: JsonValue };
+
+export type MessageInput = typeof MESSAGE.row & { invocations: InvocationInput[] | null };
 
 /** One row has the task, each of the others a message of it, in any order. */
 export type LoadedRow = { task: TaskInput; message: null } | { task: null; message: MessageInput };
@@ -32,11 +58,35 @@ export type LoadedRow = { task: TaskInput; message: null } | { task: null; messa
 export type TaskInput = typeof TASK.row & {
   files: { path: string; sha256: string }[] | null;
   project: Pick<StoredFile, 'name' | 'sha256'>[] | null;
+  cuts: (typeof CUT.row)[] | null;
+  /** The slug of its workspace; null without a repository. */
+  workspace: string | null;
+  /** Whether its commands may have the network that the operator allows. */
+  network: boolean;
   above: StorageUsed | null;
   exhausted: WindowState | null;
 };
 
 const TASK_ID = uuid('taskId');
+
+/**
+ * Not of a task that an event began: what others have written, and what the task may read, must find no way out together. Of a run
+ * that went with its automation nobody knows what began it.
+ */
+const NETWORK = raw(`(t.automation_run_id IS NULL
+  OR EXISTS (SELECT 1 FROM automation_runs a WHERE a.id = t.automation_run_id AND a.trigger_type <> 'event'))`);
+
+/** Attachments come with the message that is read: one that waits may still be withdrawn. */
+const UNREAD = raw(`EXISTS (
+        SELECT 1 FROM messages w, jsonb_array_elements(w.parts) part
+        WHERE w.task_id = t.id AND w.status = 'queued' AND part ->> 'fileId' = f.id::text)`);
+
+/** The calls of `messages m`, their arguments as the model wrote them: what was once sent is sent again, byte for byte. */
+const INVOCATIONS = sql`
+CASE m.role WHEN 'assistant' THEN (
+  SELECT json_agg(call ORDER BY call.idx) FROM (
+    SELECT v.idx, ${INVOCATION}, coalesce(v.input_text::json, v.input::json) AS input
+    FROM tool_invocations v WHERE v.message_id = m.id) call) END AS invocations`;
 
 /**
  * Each message is a row of its own: the driver reads it when it has arrived, so that the event loop turns between the pieces of a
@@ -46,9 +96,13 @@ export const LOAD = sql`
 WITH task AS (
   SELECT ${TASK},
     (SELECT json_agg(file ORDER BY file.path) FROM (
-      SELECT ${ATTACHMENT} FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL) file) AS files,
+      SELECT ${ATTACHMENT} FROM files f WHERE f.task_id = t.id AND f.path IS NOT NULL AND NOT ${UNREAD}) file) AS files,
     (SELECT json_agg(file ORDER BY file."createdAt", file.id) FROM (
       SELECT ${PROJECT_FILE} FROM files f WHERE f.project_id = t.project_id AND f.origin = 'project') file) AS project,
+    (SELECT json_agg(cut ORDER BY cut.seq) FROM (
+      SELECT DISTINCT ON (c.kind) ${CUT} FROM context_cuts c WHERE c.task_id = t.id ORDER BY c.kind, c.seq DESC) cut) AS cuts,
+    CASE WHEN t.repository IS NOT NULL THEN (SELECT w.slug FROM workspaces w WHERE w.id = t.workspace_id) END AS workspace,
+    ${NETWORK} AS network,
     ${above(raw('t.workspace_id'), raw('0'))} AS above,
     ${exhausted(raw('t.workspace_id'), raw('t.model'), underWay('t'))} AS exhausted
   FROM tasks t WHERE t.id = ${TASK_ID})

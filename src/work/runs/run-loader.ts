@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
 import { Env } from '../../platform/config/env.js';
+import { RepositoryStore } from '../../engine/repositories/repository-store.js';
+import { TaskRepository } from '../../engine/repositories/task-repository.js';
 import { Database } from '../../platform/database/database.js';
 import { usedUpText } from '../../resources/billing/usage-text.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
@@ -9,10 +11,9 @@ import { freeName } from '../../resources/files/file-name.js';
 import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
-import type { InvocationRow } from '../../resources/tasks/messages/message.sql.js';
 import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
-import { LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-loader.sql.js';
+import { type InvocationInput, LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-loader.sql.js';
 
 /** Assembles what an engine needs to drive a claimed run: one read. */
 @Injectable()
@@ -23,7 +24,8 @@ export class RunLoader {
     private readonly database: Database,
     private readonly storage: FileStorage,
     private readonly quota: StorageQuota,
-    env: Env,
+    private readonly repositories: RepositoryStore,
+    private readonly env: Env,
   ) {
     this.rules = usageRulesOf(env.file);
   }
@@ -41,6 +43,9 @@ export class RunLoader {
       runId: run.runId,
       model: { id: run.model, effort: task.effort },
       messages: messages.map(conversationMessage),
+      cuts: task.cuts ?? [],
+      contextTokens: task.contextTokens,
+      outputSchema: task.outputSchema,
       approvals: task.approvals,
       approvedTools: task.approvedTools,
       budget: task.budget ?? {},
@@ -51,15 +56,25 @@ export class RunLoader {
         costMicros: task.turnCostMicros,
       },
       files: (task.files ?? []).map(({ path, sha256 }) => ({ path, open: () => this.bytes(run, sha256) })),
+      keptFile: (sha256) => this.bytes(run, sha256),
       project: withFreeNames(task.project ?? []).map(({ name, sha256 }) => ({
         name,
         open: () => this.bytes(run, sha256),
       })),
+      network: task.network,
+      repository: this.repository(run, task, signal),
       storageExhausted: task.above === null ? null : exhaustedText(task.above),
       usageExhausted: task.exhausted === null ? null : usedUpText(task.exhausted),
       signal,
       stopping,
     };
+  }
+
+  private repository({ taskId }: ClaimedRun, { repository, workspace, title }: TaskInput, signal: AbortSignal) {
+    if (repository === null || workspace === null) return null;
+    const { MAX_UPLOAD_BYTES } = this.env.variables;
+    const about = { taskId, workspace, title, ...repository, push: repository.push ?? null };
+    return new TaskRepository(this.repositories, about, MAX_UPLOAD_BYTES, signal);
   }
 
   private async bytes({ workspaceId }: ClaimedRun, sha256: string): Promise<Readable> {
@@ -91,18 +106,21 @@ function conversationMessage({ id, role, parts, invocations }: MessageInput): Co
   return { id, role, parts, invocations: (invocations ?? []).map(toolInvocation) };
 }
 
-function toolInvocation({ toolCallId, name, input, stage, ...row }: InvocationRow): ToolInvocation {
+type ResultInput = Pick<InvocationInput, 'state' | 'output' | 'error' | 'forModel'>;
+
+function toolInvocation({ toolCallId, name, input, stage, ...row }: InvocationInput): ToolInvocation {
   return { toolCallId, name, input, result: toolResult(row), stage };
 }
 
-function toolResult({ state, output, error }: Pick<InvocationRow, 'state' | 'output' | 'error'>): ToolResult | null {
+function toolResult({ state, output, error, forModel }: ResultInput): ToolResult | null {
+  const read = forModel === null ? {} : { forModel };
   switch (state) {
     case 'running':
       return null;
     case 'success':
-      return { status: 'success', output };
+      return { status: 'success', output, ...read };
     case 'error':
-      return { status: 'error', error: error ?? '' };
+      return { status: 'error', error: error ?? '', ...read };
     case 'denied':
       return { status: 'denied', reason: error };
   }

@@ -1,6 +1,6 @@
 // The recorder's statements: one round trip each, each a transaction of its own, each behind the fence. Lock order
 // everywhere: task, then run.
-import type { StartedCall } from '../../engine/agent/agent-engine.js';
+import type { AgentOutcome, ChangeCounts, StartedCall } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
@@ -18,6 +18,7 @@ import {
   text,
   textOrNull,
   uuid,
+  uuidOrNull,
 } from '../../platform/database/sql.js';
 import { CALL, EXHAUSTED_NOW, METER, underWay } from '../../resources/billing/meter.sql.js';
 import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
@@ -29,9 +30,11 @@ import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end
 import type { StatusReason } from '../../resources/tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
+import { SPENT, USAGE } from './run-usage.sql.js';
 
 const run = field<ClaimedRun>();
-const TASK_ID = run('run', 'taskId', 'uuid');
+const completed = field<Extract<AgentOutcome, { type: 'completed' }>>();
+export const TASK_ID = run('run', 'taskId', 'uuid');
 const RUN_ID = run('run', 'runId', 'uuid');
 const EPOCH = run('run', 'epoch', 'int');
 const MODEL = run('run', 'model', 'text');
@@ -52,7 +55,11 @@ ${raw(name)} AS (
 
 /** Something is finished: recoveries begin to count anew. */
 const PROGRESSES = raw('recovery_count = 0');
-const PROGRESS = fence(PROGRESSES);
+export const PROGRESS = fence(PROGRESSES);
+/** Nothing changes in the run. */
+const HELD = raw('epoch = r.epoch');
+/** Nothing is finished by the write, so recoveries go on counting. */
+export const HOLD = fence(HELD);
 const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = now()`));
 
 const HANDED = columns(Message, 'm', ['id', 'parts', 'readSeq']);
@@ -69,14 +76,17 @@ export interface Written {
 /**
  * Two CTEs that give the waiting messages of mode `steer` to the agent and mark them as read, in the same write. `after` is how
  * many places of the reading order the write takes for itself. A message that is committed while the write waits for the task's
- * lock is not in its snapshot: the next write, or the end of the turn, finds it.
+ * lock is not in its snapshot: the next write, or the end of the turn, finds it. One that is withdrawn meanwhile is, so the messages
+ * are locked behind the task, which passes over it, before they get their numbers.
  */
 const steer = (after: '0' | '1') => sql`
 steer AS (
-  UPDATE messages m SET status = 'complete', turn = task.turn, read_seq = task.last_seq + ${raw(after)} + w.n
+  UPDATE messages m SET status = 'complete', turn = task.turn, read_seq = task.last_seq + ${raw(after)} + w.n,
+    read_at = clock_timestamp()
   FROM task, run, (
-    SELECT id, row_number() OVER (ORDER BY seq)::int AS n FROM messages
-    WHERE task_id = ${TASK_ID} AND status = 'queued' AND mode = 'steer') w
+    SELECT id, row_number() OVER (ORDER BY seq)::int AS n FROM (
+      SELECT id, seq FROM messages
+      WHERE task_id = (SELECT task.id FROM task, run) AND status = 'queued' AND mode = 'steer' FOR UPDATE) there) w
   WHERE m.id = w.id
   RETURNING ${HANDED}),
 handed AS (
@@ -84,9 +94,17 @@ handed AS (
 
 const MESSAGE_ID = CALL.messageId;
 const CALL_ID = text('toolCallId');
-const PARTS = jsonb<StoredPart[]>()('parts');
-const CALLS = jsonb<(StartedCall & { idx: number })[]>()('calls');
+export const PARTS = jsonb<StoredPart[]>()('parts');
+/** `input` is JSON text: as a value in this one its keys would lose their order. */
+const CALLS = jsonb<(Omit<StartedCall, 'input'> & { idx: number; input: string })[]>()('calls');
 const STATUS = text('status');
+
+const SURROUNDINGS_PART = jsonb<Extract<StoredPart, { type: 'surroundings' }> | null>()('surroundings');
+/** What the model was told before the first message of the task goes into that message; once in a task, else both are null. */
+const SURROUNDINGS = sql`
+began AS (
+  UPDATE messages m SET parts = jsonb_build_array(${SURROUNDINGS_PART}) || m.parts
+  FROM task, run WHERE m.id = ${uuidOrNull('beganWith')} AND m.task_id = task.id)`;
 
 /** Records one call of the model: its message, the calls in it, what it used. Lock order: task, run, counter, workspace. */
 export const STEP = sql`
@@ -98,38 +116,32 @@ message AS (
   FROM task, run
   RETURNING id),
 calls AS (
-  INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, state)
-  SELECT message.id, c.idx, c."toolCallId", c.name, c.input, 'running'
-  FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input jsonb)),
+  INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, input_text, state)
+  SELECT message.id, c.idx, c."toolCallId", c.name, c.input::jsonb, c.input, 'running'
+  FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input text)),
+${SURROUNDINGS},
 ${METER},
 ${steer('1')},
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
   SELECT task.id, task.last_event + 1, CASE ${STATUS} WHEN 'complete' THEN 'message.completed' ELSE 'message.created' END,
-    ${MESSAGE_ID}, jsonb_build_object('parts', jsonb_array_length(${PARTS}), 'usage', jsonb_build_object(
-      'inputTokens', ${CALL.inputTokens}, 'outputTokens', ${CALL.outputTokens},
-      'cachedInputTokens', ${CALL.cachedInputTokens}, 'reasoningTokens', ${CALL.reasoningTokens}))
+    ${MESSAGE_ID}, jsonb_build_object('parts', jsonb_array_length(${PARTS}), 'usage', ${USAGE})
   FROM task, run
   UNION ALL SELECT task.id, task.last_event + steer."readSeq" - task.last_seq, 'message.completed', steer.id, NULL FROM task, steer)
 UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, last_event = t.last_event + 1 + handed.n,
   message_count = t.message_count + 1, updated_at = now(),
-  steps = t.steps + 1, turn_steps = t.turn_steps + 1, tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
-  input_tokens = t.input_tokens + ${CALL.inputTokens}, output_tokens = t.output_tokens + ${CALL.outputTokens},
-  cached_input_tokens = t.cached_input_tokens + ${CALL.cachedInputTokens},
-  reasoning_tokens = t.reasoning_tokens + ${CALL.reasoningTokens},
-  turn_tokens = t.turn_tokens + ${CALL.inputTokens} + ${CALL.outputTokens},
-  cost_micros = CASE WHEN ${CALL.costMicros} IS NULL THEN t.cost_micros ELSE coalesce(t.cost_micros, 0) + ${CALL.costMicros} END,
-  turn_cost_micros = t.turn_cost_micros + coalesce(${CALL.costMicros}, 0)
+  tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
+  context_tokens = nullif(${CALL.inputTokens}, 0) + ${CALL.outputTokens}, ${SPENT}
 FROM run, task, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer, ${EXHAUSTED_NOW} AS exhausted`.rows<Written>();
 
 /** A call is about to run. Nothing is finished by it, so recoveries go on counting. */
 export const BEGIN_CALL = sql`
-WITH ${fence(raw('epoch = r.epoch'))}
+WITH ${fence(HELD)}
 UPDATE tool_invocations v SET stage = 'begun' FROM run
 WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running' RETURNING NULL AS steer`.rows<Written>();
 
 const LAST = bool('last');
-type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'>;
+type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256' | 'origin'>;
 const FILES = jsonb<Published[]>()('files');
 
 const WORKDIR_BYTES = bigintOrNull('workdirBytes');
@@ -140,7 +152,7 @@ const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir_bytes)
 const result = <P>(files: Fragment<P>) => sql`
 invocation AS (
   UPDATE tool_invocations v SET state = ${text('state')}, output = ${textOrNull('output')}::jsonb,
-    error = ${textOrNull('error')}, finished_at = now()
+    error = ${textOrNull('error')}, for_model = ${textOrNull('forModel')}::jsonb, finished_at = now()
   FROM run WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running'),
 message AS (
   UPDATE messages m SET status = CASE WHEN ${LAST} THEN 'complete' ELSE m.status END, parts = m.parts || ${PARTS}
@@ -171,20 +183,61 @@ export const TOOL = sql`
 WITH ${PROGRESS},
 ${result(raw('0'))}`.rows<Written>();
 
-/** As {@link TOOL}, with what the call published. No row, and nothing is written, also when the files do not fit. */
+/** Those that people are told of; the others are kept for the model. */
+const TOLD = sql`jsonb_path_query_array(${FILES}, '$[*] ? (@.origin == "task")')`;
+
+/** As {@link TOOL}, with what the call published or shows. No row, and nothing is written, also when the files do not fit. */
 export const PUBLISH = sql`
 WITH ${fence(PROGRESSES, 'held')},
 ${room(raw('(SELECT workspace_id FROM held)'), bigint('publishedBytes'))},
 run AS (SELECT held.* FROM held, room),
 published AS (
   INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
-  SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
-  FROM task, run, jsonb_to_recordset(${FILES}) AS f(id uuid, name text, "mediaType" text, size bigint, sha256 text)),
+  SELECT f.id, run.workspace_id, task.id, f.origin, f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
+  FROM task, run, jsonb_to_recordset(${FILES}) AS f(id uuid, origin text, name text, "mediaType" text, size bigint, sha256 text)),
 told AS (
   INSERT INTO task_events (task_id, seq, type, ref)
   SELECT task.id, task.last_event + f.n, 'file.published', (f.file ->> 'id')::uuid
-  FROM task, run, jsonb_array_elements(${FILES}) WITH ORDINALITY AS f(file, n)),
-${result(sql`jsonb_array_length(${FILES})`)}`.rows<Written>();
+  FROM task, run, jsonb_array_elements(${TOLD}) WITH ORDINALITY AS f(file, n)),
+${result(sql`jsonb_array_length(${TOLD})`)}`.rows<Written>();
+
+/** The repository of the task is cloned. */
+export const CLONED = sql`
+WITH ${PROGRESS}
+UPDATE tasks t SET repository = t.repository || jsonb_build_object('commit', ${text('commit')}), updated_at = now()
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+const COUNTED = jsonb<ChangeCounts | null>()('counted');
+
+/**
+ * What the turn has made of the repository. Nothing is finished by it, so recoveries go on counting: a worker that breaks behind it
+ * tells it again.
+ */
+export const CHANGES = sql`
+WITH ${fence(HELD)}
+UPDATE tasks t SET changes = ${COUNTED}, updated_at = now()
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+/**
+ * As {@link CHANGES}, with the patch. No row, and nothing is written, also when it does not fit. A run that takes the turn up again
+ * after its worker was lost adds no second one.
+ */
+export const CHANGES_PATCH = sql`
+WITH ${fence(HELD, 'held')},
+${room(raw('(SELECT workspace_id FROM held)'), bigint('publishedBytes'))},
+run AS (SELECT held.* FROM held, room),
+published AS (
+  INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
+  SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
+  FROM task, run, jsonb_to_recordset(${FILES}) AS f(id uuid, name text, "mediaType" text, size bigint, sha256 text)
+  WHERE NOT EXISTS (
+    SELECT 1 FROM files o WHERE o.task_id = task.id AND o.turn = task.turn AND o.origin = 'task' AND o.name = f.name AND o.sha256 = f.sha256)
+  RETURNING id),
+told AS (
+  INSERT INTO task_events (task_id, seq, type, ref)
+  SELECT task.id, task.last_event + 1, 'file.published', published.id FROM task, published)
+UPDATE tasks t SET changes = ${COUNTED}, updated_at = now(), last_event = t.last_event + (SELECT count(*)::int FROM published)
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 
 /**
  * Ends the run with an answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too
@@ -207,7 +260,7 @@ next AS (
 UPDATE tasks t SET updated_at = now(), ${ADD_DURATION}, ${MEASURED},
   status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,
   finished_at = CASE WHEN EXISTS (SELECT 1 FROM next) THEN NULL ELSE now() END,
-  result_text = ${text('resultText')},
+  result_text = ${completed('outcome', 'text', 'text')}, result_output = ${completed('outcome', 'output', 'json')},
   result_file_ids = coalesce((
     SELECT array_agg(f.id ORDER BY f.created_at, f.id) FROM files f
     WHERE f.task_id = t.id AND f.origin = 'task' AND f.turn = t.turn), '{}')

@@ -1,24 +1,29 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../../engine/agent/agent-engine.js';
-import type { PublishedFile, Question } from '../../engine/agent/agent-tool.js';
+import type { Question } from '../../engine/agent/agent-tool.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
+import type { ModelUsage } from '../../engine/models/model-provider.js';
 import { costOf } from '../../engine/models/prices.js';
+import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
-import { ApiError } from '../../platform/http/api-error.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { EventBell } from '../../platform/events/event-bell.js';
 import type { Query } from '../../platform/database/sql.js';
 import { usedUpText } from '../../resources/billing/usage-text.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
-import { cleanName } from '../../resources/files/file-name.js';
 import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
-import type { StoredPart } from '../../engine/models/conversation.js';
-import { type ClaimedRun, FencedError } from './claimed-run.js';
+import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
+import { type ClaimedRun, FencedError, type Held } from './claimed-run.js';
+import { CUT, SUMMARY } from './run-cuts.sql.js';
+import { pushQuery } from './run-push.sql.js';
 import {
   BEGIN_CALL,
+  CHANGES,
+  CHANGES_PATCH,
+  CLONED,
   COMPLETED,
   FAILED,
   PUBLISH,
@@ -30,6 +35,7 @@ import {
   type Written,
 } from './run-recorder.sql.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { PublishedFiles } from './published-files.js';
 import { told } from './tool-result.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
@@ -38,11 +44,8 @@ type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }
 /** How long the last write about a run that is lost waits for the task. */
 const PATIENCE_MS = 10_000;
 
-/** A run, and the signal that ends its work here. */
-interface Held {
-  run: ClaimedRun;
-  signal: AbortSignal;
-}
+/** What a write answers, and the result that was recorded: the event's, or another one in its place. */
+type Recorded = Written & { result?: ToolResult };
 
 /**
  * The only writer of what an agent does. Each method resolves when its write is committed, and throws
@@ -58,7 +61,9 @@ export class RunRecorder {
     private readonly database: Database,
     private readonly storage: FileStorage,
     private readonly quota: StorageQuota,
+    private readonly files: PublishedFiles,
     private readonly sandboxes: SandboxSelector,
+    private readonly repositories: RepositoryStore,
     private readonly env: Env,
     private readonly bell: EventBell,
     private readonly models: ModelCatalog,
@@ -67,13 +72,14 @@ export class RunRecorder {
   }
 
   async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
-    const { steer, above, exhausted } = await this.write({ run, signal }, event);
+    const { steer, above, exhausted, result } = await this.write({ run, signal }, event);
     const messages = steer ?? [];
     return {
       steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
       files: messages.flatMap(({ parts }) =>
         parts.flatMap((part) => (part.type === 'file' ? [this.input(run, part)] : [])),
       ),
+      ...(result === undefined ? {} : { result }),
       ...(above === undefined ? {} : { storageExhausted: above === null ? null : exhaustedText(above) }),
       ...(exhausted === undefined ? {} : { usageExhausted: exhausted === null ? null : usedUpText(exhausted) }),
     };
@@ -81,11 +87,11 @@ export class RunRecorder {
 
   /**
    * Ends the run. A message that waits has its next run in the queue with it.
-   * @param worked whether it had calls: the workdir is then measured, for the last command is.
+   * @param worked whether it had calls or a clone: the workdir is then measured, for the last command is.
    */
   async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal, worked = false): Promise<void> {
     const held = { run, signal };
-    const workdirBytes = worked ? await this.measure(run.taskId) : null;
+    const workdirBytes = worked ? await this.measure(run) : null;
     await this.end(held, outcome, workdirBytes);
     this.bell.ring();
   }
@@ -94,7 +100,7 @@ export class RunRecorder {
     const { run } = held;
     switch (outcome.type) {
       case 'completed':
-        await this.fenced(held, COMPLETED({ run, workdirBytes, resultText: outcome.text, nextRunId: newId() }));
+        await this.fenced(held, COMPLETED({ run, workdirBytes, outcome, nextRunId: newId() }));
         return;
       case 'failed': {
         const { code, message, retryable } = outcome;
@@ -122,20 +128,37 @@ export class RunRecorder {
     }
   }
 
-  private write(held: Held, event: AgentEvent): Promise<Written> {
+  private write(held: Held, event: AgentEvent): Promise<Recorded> {
     switch (event.type) {
       case 'step':
         return this.step(held, event);
-      case 'begin': {
-        const { messageId, toolCallId } = event;
-        return this.fenced(held, BEGIN_CALL({ run: held.run, messageId, toolCallId }));
-      }
+      case 'begin':
+        return this.fenced(held, BEGIN_CALL({ run: held.run, ...event }));
+      case 'cloned':
+        return this.fenced(held, CLONED({ run: held.run, commit: event.commit }));
+      case 'changes':
+        return this.changes(held, event);
       case 'tool':
         return this.tool(held, event);
+      case 'cut':
+        return this.cut(held, event);
+      case 'push':
+      case 'push_failed':
+        return this.fenced(held, pushQuery(held.run, event));
     }
   }
 
-  private step(held: Held, { messageId, parts, calls, usage }: Event<'step'>): Promise<Written> {
+  private cut(held: Held, { usage, model, ...event }: Event<'cut'>): Promise<Written> {
+    const about = { run: held.run, ...event };
+    return this.fenced(held, usage === null ? CUT(about) : SUMMARY({ ...about, ...this.metered(held, usage, model) }));
+  }
+
+  private metered({ run }: Held, usage: ModelUsage, model = run.model) {
+    return { ...usage, costMicros: costOf(usage, this.models.prices(model)), model, rules: this.rules };
+  }
+
+  private step(held: Held, event: Event<'step'>): Promise<Written> {
+    const { messageId, parts, calls, usage, surroundings, model } = event;
     return this.fenced(
       held,
       STEP({
@@ -143,17 +166,17 @@ export class RunRecorder {
         messageId,
         status: calls.length === 0 ? 'complete' : 'in_progress',
         parts,
-        calls: calls.map((call, idx) => ({ idx, ...call })),
-        ...usage,
-        costMicros: costOf(usage, this.models.prices(held.run.model)),
-        model: held.run.model,
-        rules: this.rules,
+        calls: calls.map((call, idx) => ({ ...call, idx, input: JSON.stringify(call.input) })),
+        ...this.metered(held, usage, model),
+        beganWith: surroundings?.messageId ?? null,
+        surroundings: surroundings?.part ?? null,
       }),
     );
   }
 
-  private async tool(held: Held, event: Event<'tool'>): Promise<Written> {
-    const { messageId, toolCallId, last, parts, workdirBytes = null } = event;
+  private async tool(held: Held, event: Event<'tool'>): Promise<Recorded> {
+    const { messageId, toolCallId, last, parts } = event;
+    const workdirBytes = await this.withRepository(held.run, event.workdirBytes ?? null);
     const about = {
       run: held.run,
       messageId,
@@ -166,14 +189,34 @@ export class RunRecorder {
     };
     const rooms: KeptRoom[] = [];
     try {
-      const { result, files } = await this.stored(held, event, rooms);
-      if (files.length === 0) return await this.fenced(held, TOOL({ ...about, ...told(result) }));
+      const { result, files } = await this.files.stored(held, event, rooms);
+      if (files.length === 0) return { ...(await this.fenced(held, TOOL({ ...about, ...told(result) }))), result };
       const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
       const written = await this.tried(held, PUBLISH({ ...about, ...told(result), files, publishedBytes }));
       if (written !== undefined) return written;
       // The room was taken meanwhile, or the run is not ours any more: the next write tells.
       const { message } = await this.quota.refusal(held.run.workspaceId, publishedBytes);
-      return await this.fenced(held, TOOL({ ...about, ...told({ status: 'error', error: message }) }));
+      const refused = { status: 'error' as const, error: message };
+      return { ...(await this.fenced(held, TOOL({ ...about, ...told(refused) }))), result: refused };
+    } finally {
+      for (const { release } of rooms) release();
+    }
+  }
+
+  /** Without room for the patch the figures are recorded alone. */
+  private async changes(held: Held, { counted, patch }: Event<'changes'>): Promise<Written> {
+    const { run } = held;
+    const rooms: KeptRoom[] = [];
+    try {
+      const given = { result: { status: 'success' as const, output: null }, files: patch === null ? [] : [patch] };
+      const { result, files } = await this.files.stored(held, given, rooms);
+      if (result.status === 'error') this.logger.warn(`Task ${run.taskId} has no ${patch?.name}: ${result.error}`);
+      const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
+      const written =
+        files.length === 0
+          ? undefined
+          : await this.tried(held, CHANGES_PATCH({ run, counted, files, publishedBytes, limits: this.quota.limits }));
+      return written ?? (await this.fenced(held, CHANGES({ run, counted })));
     } finally {
       for (const { release } of rooms) release();
     }
@@ -187,52 +230,24 @@ export class RunRecorder {
     return { path, open };
   }
 
-  /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
-  private async stored(held: Held, { result, files }: Event<'tool'>, rooms: KeptRoom[]) {
-    try {
-      const stored = [];
-      for (const file of files) stored.push(await this.store(held, file, rooms));
-      return { result, files: stored };
-    } catch (error) {
-      return { result: { status: 'error' as const, error: this.notStored(held.run, error) }, files: [] };
-    }
-  }
-
-  /** What the model reads. The words of an {@link ApiError} are for a client; what else fails is for the operator's log. */
-  private notStored({ taskId }: ClaimedRun, error: unknown): string {
-    if (error instanceof ApiError) return error.message;
-    this.logger.error(`A file of task ${taskId} was not stored: ${String(error)}`);
-    return 'The file could not be stored by the service.';
-  }
-
-  private async store(
-    { run, signal }: Held,
-    { id, name: given, size: announced, content }: PublishedFile,
-    rooms: KeptRoom[],
-  ) {
-    const name = cleanName(given);
-    const what = announced === undefined ? null : `${name} of ${announced} bytes`;
-    const expected = announced ?? null;
-    const room = await retryWhileUnavailable(() => this.quota.room(run.workspaceId, null, expected, what), signal);
-    rooms.push(room);
-    if (announced !== undefined && announced > room.maxBytes) throw room.tooLong;
-    const { maxBytes, tooLong } = room;
-    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { maxBytes, tooLong, name });
-    return { id, name, mediaType, size, sha256 };
-  }
-
   /** Null when it cannot be measured: then the figure stays. */
-  private measure(taskId: string): Promise<number | null> {
-    return this.sandboxes.current.workdirBytes(taskId).catch((error: unknown) => {
-      this.logger.warn(`The workdir of task ${taskId} was not measured: ${String(error)}`);
+  private async measure(run: ClaimedRun): Promise<number | null> {
+    const workdir = await this.sandboxes.current.workdirBytes(run.taskId).catch((error: unknown) => {
+      this.logger.warn(`The workdir of task ${run.taskId} was not measured: ${String(error)}`);
       return null;
     });
+    return this.withRepository(run, workdir);
+  }
+
+  /** The workdir counts with what is kept of the repository outside of it. */
+  private async withRepository({ taskId }: ClaimedRun, workdir: number | null): Promise<number | null> {
+    return workdir === null ? null : workdir + (await this.repositories.bytes(taskId));
   }
 
   /** Records the size of the workdir of a run that was taken from here: no write of the run can do that any more. */
   async left(run: ClaimedRun): Promise<void> {
     const { taskId } = run;
-    const workdirBytes = await this.measure(taskId);
+    const workdirBytes = await this.measure(run);
     await this.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, WORKDIR({ taskId, workdirBytes }));
   }
 

@@ -4,11 +4,13 @@ import { AgentModule } from '../../engine/agent/agent.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { FilesModule } from '../../resources/files/files.module.js';
+import { RepositoriesModule } from '../../engine/repositories/repositories.module.js';
 import { SandboxModule } from '../../engine/sandbox/sandbox.module.js';
 import { LocalSignal } from '../../platform/signals/local-signal.js';
 import { RUNS } from '../../platform/signals/work-signal.js';
 import { TasksModule } from '../../resources/tasks/tasks.module.js';
 import { AbandonedRuns } from './abandoned-runs.js';
+import { PublishedFiles } from './published-files.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
 import { RunClaims } from './run-claims.js';
@@ -38,9 +40,10 @@ export class RunsModule {
     const doorbell = env.variables.REDIS_URL === undefined ? LocalWork : RunProcessor;
     return {
       module: RunsModule,
-      imports: [AgentModule, FilesModule, ModelsModule, SandboxModule, TasksModule],
+      imports: [AgentModule, FilesModule, ModelsModule, RepositoriesModule, SandboxModule, TasksModule],
       providers: [
         AbandonedRuns,
+        PublishedFiles,
         RunClaims,
         RunLeases,
         RunLoader,

@@ -3,7 +3,13 @@ import type { ToolResult } from '../../engine/models/conversation.js';
 /** A result as its row has it. */
 export function told(result: ToolResult) {
   const output = result.status === 'success' ? JSON.stringify(result.output) : null;
-  return { state: result.status, output, error: errorText(result) };
+  const forModel = result.status === 'denied' ? undefined : result.forModel;
+  return {
+    state: result.status,
+    output,
+    error: errorText(result),
+    forModel: forModel === undefined ? null : JSON.stringify(forModel),
+  };
 }
 
 /** What the model reads in place of an output. */

@@ -4,6 +4,7 @@ import { Chore } from '../../platform/chores/chore.js';
 import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
 import { sql, uuid } from '../../platform/database/sql.js';
+import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 
 const ID = columns(FolderRemoval, 'f', ['id']);
@@ -21,7 +22,7 @@ RETURNING ${ID}`.rows<typeof ID.row>();
 const REMOVED = sql`DELETE FROM folder_removals WHERE kind = 'workdir' AND id = ${uuid('id')}`.rows();
 const TASK = sql`SELECT 1 FROM tasks WHERE id = ${uuid('taskId')}`.rows<object>();
 
-/** Removes the workdirs of deleted tasks: on record since the deletion, so a kill at any moment only delays it. */
+/** Removes the workdirs of deleted tasks, and what is kept of their repositories: on record since the deletion, so a kill at any moment only delays it. */
 @Injectable()
 export class WorkdirCleaner {
   private readonly logger = new Logger(WorkdirCleaner.name);
@@ -29,6 +30,7 @@ export class WorkdirCleaner {
   constructor(
     private readonly database: Database,
     private readonly sandboxes: SandboxSelector,
+    private readonly repositories: RepositoryStore,
   ) {}
 
   /** Removes those in which nobody can be working any more. On its own, because claims must not wait for a large folder. */
@@ -45,7 +47,7 @@ export class WorkdirCleaner {
   /** One that cannot be removed keeps its record, and is tried again later. */
   private async removed(id: string): Promise<boolean> {
     try {
-      await this.sandboxes.current.remove(id);
+      await this.remove(id);
       return true;
     } catch (error) {
       this.logger.warn(`The workdir of the deleted task ${id} was not removed: ${String(error)}`);
@@ -59,6 +61,11 @@ export class WorkdirCleaner {
    */
   async removeIfGone(taskId: string): Promise<void> {
     const found = await this.database.work.run(TASK({ taskId }));
-    if (found.length === 0) await this.sandboxes.current.remove(taskId);
+    if (found.length === 0) await this.remove(taskId);
+  }
+
+  private async remove(taskId: string): Promise<void> {
+    await this.sandboxes.current.remove(taskId);
+    await this.repositories.remove(taskId);
   }
 }

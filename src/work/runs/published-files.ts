@@ -1,0 +1,54 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { PublishedFile } from '../../engine/agent/agent-tool.js';
+import type { ToolResult } from '../../engine/models/conversation.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { cleanName } from '../../resources/files/file-name.js';
+import { type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
+import { FileStorage } from '../../resources/files/storage/file-storage.js';
+import type { ClaimedRun, Held } from './claimed-run.js';
+
+/** Brings to storage what an agent hands over. */
+@Injectable()
+export class PublishedFiles {
+  private readonly logger = new Logger(PublishedFiles.name);
+
+  constructor(
+    private readonly storage: FileStorage,
+    private readonly quota: StorageQuota,
+  ) {}
+
+  /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
+  async stored(held: Held, { result, files }: { result: ToolResult; files: PublishedFile[] }, rooms: KeptRoom[]) {
+    try {
+      const stored = [];
+      for (const file of files) stored.push(await this.store(held, file, rooms));
+      return { result, files: stored };
+    } catch (error) {
+      return { result: { status: 'error' as const, error: this.notStored(held.run, error) }, files: [] };
+    }
+  }
+
+  /** What the model reads. The words of an {@link ApiError} are for a client; what else fails is for the operator's log. */
+  private notStored({ taskId }: ClaimedRun, error: unknown): string {
+    if (error instanceof ApiError) return error.message;
+    this.logger.error(`A file of task ${taskId} was not stored: ${String(error)}`);
+    return 'The file could not be stored by the service.';
+  }
+
+  private async store(
+    { run, signal }: Held,
+    { id, name: given, size: announced, content, forModel }: PublishedFile,
+    rooms: KeptRoom[],
+  ) {
+    const name = cleanName(given);
+    const what = announced === undefined ? null : `${name} of ${announced} bytes`;
+    const expected = announced ?? null;
+    const room = await retryWhileUnavailable(() => this.quota.room(run.workspaceId, null, expected, what), signal);
+    rooms.push(room);
+    if (announced !== undefined && announced > room.maxBytes) throw room.tooLong;
+    const { maxBytes, tooLong } = room;
+    const { mediaType, size, sha256 } = await this.storage.put(run.workspaceId, content, { maxBytes, tooLong, name });
+    return { id, name, mediaType, size, sha256, origin: forModel === true ? ('shown' as const) : ('task' as const) };
+  }
+}
