@@ -1,12 +1,25 @@
 import js from '@eslint/js';
 import prettier from 'eslint-config-prettier';
+import hooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'types/', 'node_modules/', 'examples/', '.data/', 'demo-output/'] },
+  {
+    ignores: [
+      '**/dist/',
+      'dist-console/',
+      'types/',
+      'node_modules/',
+      'examples/',
+      '.data/',
+      '.setup/',
+      'demo-output/',
+      'packages/sdk/src/schema.ts',
+    ],
+  },
   js.configs.recommended,
   {
-    files: ['src/**/*.ts', 'test/**/*.ts'],
+    files: ['src/**/*.ts', 'test/**/*.ts', 'packages/*/src/**/*.ts', 'console/**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -24,8 +37,21 @@ export default tseslint.config(
     },
   },
   {
+    files: ['console/src/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': hooks },
+    rules: {
+      'react-hooks/rules-of-hooks': 'error',
+      // What an event handler's promise throws is told by the handler itself.
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { attributes: false } }],
+    },
+  },
+  {
+    files: ['console/public/*.js'],
+    languageOptions: { globals: { localStorage: 'readonly', document: 'readonly' } },
+  },
+  {
     // Jest types its asymmetric matchers (`expect.any(String)`) as any; they stand all over expected values.
-    files: ['test/**/*.ts', 'src/**/*.spec.ts'],
+    files: ['test/**/*.ts', 'src/**/*.spec.ts', 'packages/**/*.spec.ts'],
     rules: { '@typescript-eslint/no-unsafe-assignment': 'off' },
   },
   {
@@ -40,7 +66,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.mjs'],
+    files: ['**/*.mjs', 'packages/*/*.js'],
     languageOptions: {
       globals: {
         process: 'readonly',

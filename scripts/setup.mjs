@@ -102,13 +102,20 @@ function built() {
   if (!existsSync(join(ROOT, 'dist', 'main.js'))) return false;
   // A deployment without sources or compiler runs what it was given.
   if (!existsSync(join(ROOT, 'src')) || !existsSync(join(ROOT, 'node_modules', '@nestjs', 'cli'))) return true;
-  if (!existsSync(join(ROOT, 'types', 'index.d.ts'))) return false;
+  const others = [
+    'types/index.d.ts',
+    'packages/sdk/dist/index.js',
+    'packages/cli/dist/index.js',
+    'dist-console/index.html',
+  ];
+  if (!others.every((name) => existsSync(join(ROOT, name)))) return false;
   return existsSync(BUILD_STAMP) && readFileSync(BUILD_STAMP, 'utf8') === sourceHash();
 }
 
 function sourceHash() {
   const hash = createHash('sha256');
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+  const sources = ['src', 'packages/sdk/src', 'packages/cli/src', 'console/src', 'console/public']
+    .flatMap((name) => readdirSync(join(ROOT, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
   const settings = [
@@ -118,6 +125,14 @@ function sourceHash() {
     '.swcrc',
     'tsconfig.json',
     'tsconfig.build.json',
+    'packages/sdk/package.json',
+    'packages/sdk/tsconfig.json',
+    'packages/cli/package.json',
+    'packages/cli/tsconfig.json',
+    'packages/cli/tsconfig.build.json',
+    'console/package.json',
+    'console/index.html',
+    'console/vite.config.ts',
   ];
   for (const path of [...sources.sort(), ...settings.map((name) => join(ROOT, name))]) {
     const content = readFileSync(path);

@@ -1,0 +1,66 @@
+import { Automations } from './automations.js';
+import { follow, isEvent } from './follow.js';
+import { Audit, Auth, Billing, Files, Integrations, Keys, Members, Models, Projects, Uploads } from './resources.js';
+import { Tasks } from './tasks.js';
+import { type ClientOptions, Transport } from './transport.js';
+import type { WorkspaceEvent } from './types.js';
+import { Webhooks } from './webhooks.js';
+
+export interface WorkspaceEventsOptions {
+  /** A position; without it what happens from now on. */
+  after?: string;
+  types?: readonly string[];
+  projectId?: string;
+  /** Each time that a connection stands. */
+  onReady?: (() => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A client of a service: one property per resource. */
+export class Millwright {
+  readonly audit: Audit;
+  readonly auth: Auth;
+  readonly automations: Automations;
+  readonly billing: Billing;
+  readonly files: Files;
+  readonly integrations: Integrations;
+  readonly keys: Keys;
+  readonly members: Members;
+  readonly models: Models;
+  readonly projects: Projects;
+  readonly tasks: Tasks;
+  readonly uploads: Uploads;
+  readonly webhooks: Webhooks;
+  /** Where the service is. */
+  readonly baseUrl: string;
+  readonly #transport: Transport;
+
+  constructor(options: ClientOptions = {}) {
+    const transport = new Transport(options);
+    this.#transport = transport;
+    this.baseUrl = transport.baseUrl;
+    this.audit = new Audit(transport);
+    this.auth = new Auth(transport);
+    this.automations = new Automations(transport);
+    this.billing = new Billing(transport);
+    this.files = new Files(transport);
+    this.integrations = new Integrations(transport);
+    this.keys = new Keys(transport);
+    this.members = new Members(transport);
+    this.models = new Models(transport);
+    this.projects = new Projects(transport);
+    this.tasks = new Tasks(transport);
+    this.uploads = new Uploads(transport);
+    this.webhooks = new Webhooks(transport);
+  }
+
+  /** What happens in the workspace, from now on or after a position, as {@link Tasks.events} does for a task. */
+  async *events(options: WorkspaceEventsOptions = {}): AsyncGenerator<WorkspaceEvent, void> {
+    const { after = 'latest', types, projectId, onReady, signal } = options;
+    const query = { projectId, ...(types && { types: types.join(',') }) };
+    for await (const frame of follow(this.#transport, { path: '/v1/events', after, query, signal })) {
+      if (isEvent(frame)) yield frame as unknown as WorkspaceEvent;
+      else if (frame.type === 'stream.ready') onReady?.();
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// One property of the client per resource (reference §2); each method is one route.
+import { List } from './list.js';
+import type { CallOptions, Query, Request, Transport } from './transport.js';
+import type {
+  AuditEntry, AuthContext, BillingSummary, ChangeProject, CreateKey, CreateProject, Deleted, File as StoredFile, Integration,
+  IntegrationDelivery, Key, Member, Model, Project, Upload, UsageRow,
+} from './types.js'; // prettier-ignore
+
+/** What an upload is given beside the client's own time, by its size: 100 KB a second. */
+const UPLOAD_BYTES_PER_MS = 100;
+
+/** Who a file is called by when it is a `Blob` without a name. */
+export interface UploadOptions extends CallOptions {
+  name?: string;
+}
+
+export abstract class Resource {
+  constructor(protected readonly transport: Transport) {}
+
+  /** The object inside the envelope. */
+  protected async one<T>(key: string, request: Request): Promise<T> {
+    return (await this.transport.json<Record<string, T>>(request))[key] as T;
+  }
+
+  protected deleted(path: string, options?: CallOptions): Promise<Deleted> {
+    return this.transport.json({ method: 'DELETE', path, ...options });
+  }
+
+  protected all<T>(path: string, key: string, query: Query = {}, options?: CallOptions): List<T> {
+    return new List<T>(this.transport, path, key, query, options);
+  }
+
+  protected upload<T>(path: string, key: string, file: Blob, { name, ...options }: UploadOptions): Promise<T> {
+    const body = new FormData();
+    body.append('file', file, name ?? (file instanceof File ? file.name : 'file'));
+    return this.one(key, { method: 'POST', path, body, moreTime: file.size / UPLOAD_BYTES_PER_MS, ...options });
+  }
+}
+
+/** Makes one segment of a path of an id. */
+export const segment = encodeURIComponent;
+
+export class Projects extends Resource {
+  create(body: CreateProject, options?: CallOptions): Promise<Project> {
+    return this.one('project', { method: 'POST', path: '/v1/projects', body, keyed: true, ...options });
+  }
+  get(id: string, options?: CallOptions): Promise<Project> {
+    return this.one('project', { method: 'GET', path: `/v1/projects/${segment(id)}`, ...options });
+  }
+  update(id: string, body: ChangeProject, options?: CallOptions): Promise<Project> {
+    return this.one('project', { method: 'PATCH', path: `/v1/projects/${segment(id)}`, body, ...options });
+  }
+  delete(id: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(`/v1/projects/${segment(id)}`, options);
+  }
+  list(query?: { limit?: number }, options?: CallOptions): List<Project> {
+    return this.all('/v1/projects', 'projects', query, options);
+  }
+  files(id: string, query?: { limit?: number }, options?: CallOptions): List<StoredFile> {
+    return this.all(`/v1/projects/${segment(id)}/files`, 'files', query, options);
+  }
+  addFile(id: string, file: Blob, options: UploadOptions = {}): Promise<StoredFile> {
+    return this.upload(`/v1/projects/${segment(id)}/files`, 'file', file, options);
+  }
+  removeFile(id: string, fileId: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(`/v1/projects/${segment(id)}/files/${segment(fileId)}`, options);
+  }
+}
+
+export class Uploads extends Resource {
+  /** For 24 hours a task or message may refer to it. `@millwright/sdk/node` makes a `File` of a path. */
+  create(file: Blob, options: UploadOptions = {}): Promise<Upload> {
+    return this.upload('/v1/uploads', 'upload', file, options);
+  }
+}
+
+export class Files extends Resource {
+  /** What is left of deleted projects, newest first. */
+  list(query: { project: 'none'; limit?: number }, options?: CallOptions): List<StoredFile> {
+    return this.all('/v1/files', 'files', query, options);
+  }
+  /** Of a deleted project. 409 `file_in_use`: of any other. */
+  delete(id: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(`/v1/files/${segment(id)}`, options);
+  }
+  get(id: string, options?: CallOptions): Promise<StoredFile> {
+    return this.one('file', { method: 'GET', path: `/v1/files/${segment(id)}`, ...options });
+  }
+  /** Resolves with the head of the answer; `body` streams, `arrayBuffer()` and `text()` read all. */
+  content(id: string, options?: CallOptions): Promise<Response> {
+    return this.transport.response({ method: 'GET', path: `/v1/files/${segment(id)}/content`, ...options });
+  }
+}
+
+export class Keys extends Resource {
+  list(options?: CallOptions): Promise<Key[]> {
+    return this.one('keys', { method: 'GET', path: '/v1/keys', ...options });
+  }
+  /** The secret is shown here alone. */
+  create(body: CreateKey, options?: CallOptions): Promise<{ key: Key; secret: string }> {
+    return this.transport.json({ method: 'POST', path: '/v1/keys', body, ...options });
+  }
+  rotate(
+    id: string,
+    body: { overlapSeconds?: number } = {},
+    options?: CallOptions,
+  ): Promise<{ key: Key; secret: string }> {
+    return this.transport.json({ method: 'POST', path: `/v1/keys/${segment(id)}/rotate`, body, ...options });
+  }
+  delete(id: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(`/v1/keys/${segment(id)}`, options);
+  }
+}
+
+export class Auth extends Resource {
+  /** Who the key acts as, where, and what it may. */
+  context(options?: CallOptions): Promise<AuthContext> {
+    return this.transport.json({ method: 'GET', path: '/v1/auth/context', ...options });
+  }
+}
+
+export class Models extends Resource {
+  list(options?: CallOptions): Promise<Model[]> {
+    return this.one('models', { method: 'GET', path: '/v1/models', ...options });
+  }
+}
+
+export class Members extends Resource {
+  list(options?: CallOptions): Promise<Member[]> {
+    return this.one('members', { method: 'GET', path: '/v1/members', ...options });
+  }
+}
+
+export class Integrations extends Resource {
+  list(options?: CallOptions): Promise<Integration[]> {
+    return this.one('integrations', { method: 'GET', path: '/v1/integrations', ...options });
+  }
+  get(slug: string, options?: CallOptions): Promise<Integration> {
+    return this.one('integration', { method: 'GET', path: `/v1/integrations/${segment(slug)}`, ...options });
+  }
+  /** The last 100 that arrived, the newest first. */
+  deliveries(slug: string, options?: CallOptions): Promise<IntegrationDelivery[]> {
+    return this.one('deliveries', { method: 'GET', path: `/v1/integrations/${segment(slug)}/deliveries`, ...options });
+  }
+}
+
+export class Billing extends Resource {
+  summary(options?: CallOptions): Promise<BillingSummary> {
+    return this.transport.json({ method: 'GET', path: '/v1/billing/summary', ...options });
+  }
+  usage(query?: { groupBy?: string; from?: string; to?: string }, options?: CallOptions): Promise<UsageRow[]> {
+    return this.one('usage', { method: 'GET', path: '/v1/billing/usage', query, ...options });
+  }
+}
+
+export class Audit extends Resource {
+  list(query?: Query, options?: CallOptions): List<AuditEntry> {
+    return this.all('/v1/audit', 'entries', query, options);
+  }
+}

@@ -1,0 +1,231 @@
+import { MillwrightError } from './errors.js';
+import { follow, type Frame, isEvent } from './follow.js';
+import { List } from './list.js';
+import { limited, reasonOf } from './signals.js';
+import type { CallOptions, Query, Transport } from './transport.js';
+import type {
+  Answer, ChangeTask, CreateTask, Deleted, Delta, File, Interaction, ListTasks, Message, SendMessage, Task, TaskEvent, TaskStatus,
+} from './types.js'; // prettier-ignore
+import { isFinal } from './types.js';
+
+export interface EventsOptions {
+  /** The number of the last event that is known, or `latest`. Default: from the first one on. */
+  after?: number | 'latest';
+  /** Such as `['task.*', 'message.completed']`. */
+  types?: readonly string[];
+  /** Also what is still being made. */
+  deltas?: boolean;
+  /** Each time that a connection stands: the task and the number of its last event, of one moment. Deltas from before are void. */
+  onReady?: ((ready: { task: Task; latest: number }) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What a person says to a question; nothing to leave it open. */
+export type Reply = Omit<Answer, 'interactionId'>;
+
+export interface WaitOptions<E = TaskEvent> {
+  after?: number | 'latest';
+  onEvent?: (event: E) => void | Promise<void>;
+  /** Asked at each question; its signal ends when somebody else has settled it. */
+  onQuestion?: (question: Interaction, about: { signal: AbortSignal; task: Task }) => Promise<Reply | undefined> | Reply | undefined;
+  /** Ends the following, not the task. */
+  signal?: AbortSignal | undefined;
+} // prettier-ignore
+
+/** With `deltas: true`, events and {@link Delta}s. */
+export type Deltas = { deltas: true };
+
+export class Tasks {
+  constructor(private readonly transport: Transport) {}
+
+  async create(body: CreateTask, options: CallOptions = {}): Promise<Task> {
+    return (await this.transport.json<{ task: Task }>({ method: 'POST', path: '/v1/tasks', body, keyed: true, ...options })).task;
+  } // prettier-ignore
+
+  async get(id: string, options: CallOptions = {}): Promise<Task> {
+    return (await this.transport.json<{ task: Task }>({ method: 'GET', path: path(id), ...options })).task;
+  }
+
+  async update(id: string, body: ChangeTask, options: CallOptions = {}): Promise<Task> {
+    return (await this.transport.json<{ task: Task }>({ method: 'PATCH', path: path(id), body, ...options })).task;
+  }
+
+  delete(id: string, options: CallOptions = {}): Promise<Deleted> {
+    return this.transport.json<Deleted>({ method: 'DELETE', path: path(id), ...options });
+  }
+
+  /** Newest first; without `archived` those that are not archived. */
+  list({ status, metadata = {}, ...rest }: ListTasks = {}, options?: CallOptions): List<Task> {
+    const pairs = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value] as const);
+    const query: Query = { ...rest, ...Object.fromEntries(pairs), ...(status && { status: String(status) }) };
+    return new List(this.transport, '/v1/tasks', 'tasks', query, options);
+  }
+
+  async cancel(id: string, options: CallOptions = {}): Promise<Task> {
+    const request = { method: 'POST', path: path(id, '/cancel'), repeatable: true, ...options } as const;
+    return (await this.transport.json<{ task: Task }>(request)).task;
+  }
+
+  /** Answers what the task waits for. 409 `interaction_not_pending`: somebody else did. */
+  async answer(id: string, body: Answer, options: CallOptions = {}): Promise<Task> {
+    const request = { method: 'POST', path: path(id, '/interaction'), body, keyed: true, ...options } as const;
+    return (await this.transport.json<{ task: Task }>(request)).task;
+  }
+
+  /** Goes on with a task, whatever its status. */
+  async send(id: string, body: SendMessage, options: CallOptions = {}): Promise<{ message: Message; task: Task }> {
+    return this.transport.json({ method: 'POST', path: path(id, '/messages'), body, keyed: true, ...options });
+  }
+
+  /** Takes a message back. 409 `message_already_read`: a run was faster. */
+  withdraw(id: string, messageId: string, options: CallOptions = {}): Promise<Deleted> {
+    const request = { method: 'DELETE', path: path(id, `/messages/${encodeURIComponent(messageId)}`) } as const;
+    return this.transport.json<Deleted>({ ...request, ...options });
+  }
+
+  /** Oldest first. */
+  messages(
+    id: string,
+    query: { order?: 'asc' | 'desc'; after?: string; limit?: number } = {},
+    options?: CallOptions,
+  ): List<Message> {
+    return new List(this.transport, path(id, '/messages'), 'messages', query, options);
+  }
+
+  files(id: string, query: { limit?: number } = {}, options?: CallOptions): List<File> {
+    return new List(this.transport, path(id, '/files'), 'files', query, options);
+  }
+
+  /** All files of the task as one zip. Resolves with the head of the answer, as `files.content` does. */
+  filesArchive(id: string, options: CallOptions = {}): Promise<Response> {
+    return this.transport.response({ method: 'GET', path: path(id, '/files/archive'), ...options });
+  }
+
+  /**
+   * Each event of the task once, in order, for ever, however often the connection is lost. Ends by leaving the loop or by `signal`.
+   * Throws {@link MillwrightError} when the task is gone or the key has ended.
+   */
+  events(id: string, options: EventsOptions & Deltas): AsyncGenerator<TaskEvent | Delta, void>;
+  events(id: string, options?: EventsOptions): AsyncGenerator<TaskEvent, void>;
+  async *events(id: string, options: EventsOptions = {}): AsyncGenerator<TaskEvent | Delta, void> {
+    for await (const frame of this.frames(id, options)) {
+      if (isEvent(frame)) yield frame as unknown as TaskEvent;
+      else if (isDelta(frame)) yield frame as unknown as Delta;
+      else if (frame.type === 'stream.ready') options.onReady?.(frame as unknown as { task: Task; latest: number });
+    }
+  }
+
+  /** Creates a task and stays with it: see {@link wait}. */
+  run(body: CreateTask, options: WaitOptions<TaskEvent | Delta> & Deltas & CallOptions): Promise<Task>;
+  run(body: CreateTask, options?: WaitOptions & CallOptions): Promise<Task>;
+  async run(body: CreateTask, options: WaitOptions<never> & { deltas?: true } & CallOptions = {}): Promise<Task> {
+    const { id } = await this.create(body, options);
+    return this.wait(id, options as WaitOptions);
+  }
+
+  /** Resolves with the task once its status is final. */
+  wait(id: string, options: WaitOptions<TaskEvent | Delta> & Deltas): Promise<Task>;
+  wait(id: string, options?: WaitOptions): Promise<Task>;
+  async wait(id: string, options: WaitOptions<never> & { deltas?: true } = {}): Promise<Task> {
+    const { onEvent } = options as WaitOptions<TaskEvent | Delta>;
+    const limit = limited(options.signal);
+    const { after = 0, deltas = false } = options;
+    const questions = new Questions(this, id, options.onQuestion, (error) => limit.end(error));
+    let status: TaskStatus | null = null;
+    // Until this event it is history: an earlier turn may have ended in it.
+    let latest = 0;
+    try {
+      for await (const frame of this.frames(id, { after, deltas, signal: limit.signal })) {
+        if (isEvent(frame) || isDelta(frame)) await onEvent?.(frame as unknown as TaskEvent);
+        // Where the caller has ended it while it was told of the event.
+        if (limit.signal.aborted) throw reasonOf(limit.signal);
+        if (frame.type === 'stream.ready') {
+          ({ latest } = frame as unknown as { latest: number });
+          ({ status } = frame['task'] as Task);
+          continue;
+        }
+        const moved = statusIn(frame);
+        if (moved !== null && (frame.seq ?? latest + 1) > latest) status = moved;
+        const decides = frame.type === 'stream.caught_up' || frame.type === 'heartbeat' || Number(frame.seq) > latest;
+        if (!decides) continue;
+        if (status === null || isFinal(status)) {
+          const task = await this.get(id, { signal: limit.signal });
+          if (isFinal(task.status)) return task;
+          status = task.status;
+        }
+        questions.follow(status, frame);
+      }
+    } finally {
+      questions.end();
+      limit.done();
+    }
+    throw new Error('The stream of a task that is not final has ended.');
+  }
+
+  private frames(id: string, { after = 0, types, deltas = false, signal }: EventsOptions): AsyncGenerator<Frame, void> {
+    const query = { ...(types && { types: types.join(',') }), ...(deltas && { deltas }) };
+    return follow(this.transport, { path: path(id, '/events'), after: String(after), query, signal });
+  }
+}
+
+/** The question that a person is asked at the moment, beside the following of the task. */
+class Questions {
+  private asked: { id: string; ended: AbortController } | null = null;
+  private looking = false;
+
+  constructor(
+    private readonly tasks: Tasks,
+    private readonly taskId: string,
+    private readonly ask: WaitOptions['onQuestion'],
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  follow(status: TaskStatus, frame: Frame): void {
+    const settled = (frame['data'] as { interactionId?: unknown } | undefined)?.interactionId;
+    if (frame.type === 'interaction.settled') {
+      // What comes next the status tells.
+      if (settled === this.asked?.id) this.end();
+      return;
+    }
+    if (status !== 'awaiting_input') this.end();
+    else if (this.ask !== undefined && this.asked === null && !this.looking) {
+      this.looking = true;
+      void this.answer(this.ask).catch(this.failed);
+    }
+  }
+
+  end(): void {
+    this.asked?.ended.abort(new Error('The question is settled.'));
+    this.asked = null;
+  }
+
+  private async answer(ask: NonNullable<WaitOptions['onQuestion']>): Promise<void> {
+    const task = await this.tasks.get(this.taskId).finally(() => (this.looking = false));
+    const question = task.pendingInteraction;
+    if (question === null) return;
+    const ended = new AbortController();
+    this.asked = { id: question.id, ended };
+    try {
+      const reply = await ask(question, { signal: ended.signal, task });
+      if (reply === undefined || ended.signal.aborted) return;
+      await this.tasks.answer(this.taskId, { interactionId: question.id, ...reply });
+    } catch (error) {
+      // Somebody else was faster: the events say how.
+      if (ended.signal.aborted || (error instanceof MillwrightError && error.code === 'interaction_not_pending'))
+        return;
+      throw error;
+    }
+  }
+}
+
+const DELTAS = ['message.delta', 'tool.progress', 'message.discarded'];
+const isDelta = ({ type }: Frame): boolean => DELTAS.includes(type);
+
+/** The status that a frame tells of; null for none. */
+function statusIn(frame: Frame): TaskStatus | null {
+  if (frame.type === 'heartbeat') return (frame['status'] as TaskStatus | null | undefined) ?? null;
+  const { status } = (frame['data'] ?? {}) as { status?: TaskStatus };
+  return /^task\.\w+$/.test(frame.type) && status !== undefined ? status : null;
+}
+
+const path = (id: string, rest = ''): string => `/v1/tasks/${encodeURIComponent(id)}${rest}`;

@@ -1,0 +1,85 @@
+// The names of what the service takes and answers. The shapes are generated (schema.ts); what is open is said here.
+import type { components } from './schema.js';
+
+type Schemas = components['schemas'];
+
+export type AuthContext = Schemas['AuthContext'];
+export type AuditEntry = Schemas['AuditEntry'];
+export type Automation = Schemas['Automation'];
+export type AutomationRehearsal = Schemas['AutomationRehearsal'];
+export type AutomationRun = Schemas['AutomationRun'];
+export type BillingSummary = Schemas['BillingSummary'];
+export type File = Schemas['File'];
+export type Integration = Schemas['Integration'];
+export type IntegrationDelivery = Schemas['IntegrationDelivery'];
+export type Interaction = Schemas['PendingInteraction'];
+export type Key = Schemas['Key'];
+export type Member = Schemas['Member'];
+export type Model = Schemas['Model'];
+export type Project = Schemas['Project'];
+export type Task = Schemas['Task'];
+export type TaskStatus = Task['status'];
+export type Upload = Schemas['Upload'];
+export type UsageRow = Schemas['UsageRow'];
+export type Webhook = Schemas['Webhook'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WholeWebhookDelivery = Schemas['WholeWebhookDelivery'];
+
+export type CreateTask = Schemas['CreateTask'];
+export type ChangeTask = Schemas['ChangeTask'];
+export type SendMessage = Schemas['SendMessage'];
+export type Answer = Schemas['Answer'];
+export type CreateProject = Schemas['CreateProject'];
+export type ChangeProject = Schemas['ChangeProject'];
+export type CreateAutomation = Schemas['CreateAutomation'];
+export type ChangeAutomation = Schemas['ChangeAutomation'];
+export type CreateKey = Schemas['CreateKey'];
+export type CreateWebhook = Schemas['CreateWebhook'];
+export type ChangeWebhook = Schemas['ChangeWebhook'];
+
+/** What a list of tasks is narrowed by, and how it is sorted: see `GET /v1/tasks`. */
+export interface ListTasks {
+  /** One or several. */
+  status?: TaskStatus | readonly TaskStatus[];
+  projectId?: string;
+  automationId?: string;
+  /** Pairs that the task's own metadata have, all of them. */
+  metadata?: Record<string, string>;
+  tag?: string;
+  /** A time, or a day. */
+  createdAfter?: string;
+  createdBefore?: string;
+  /** Words, or beginnings of words, of the title and the first message. */
+  q?: string;
+  /** Default: those that are not archived. */
+  archived?: 'false' | 'true' | 'all';
+  /** Newest first, by this time. Default: `createdAt`. */
+  sort?: 'createdAt' | 'updatedAt';
+  limit?: number;
+}
+
+/** `{deleted: true, id}` */
+export type Deleted = Schemas['Deleted'];
+
+/** A part of a message. New types may come: a `switch` over them needs a `default` that ignores. */
+export type MessagePart = Schemas['MessagePart'];
+
+/** A message of a task, as `GET …/messages` lists it. */
+export type Message = Schemas['Message'];
+
+/** A numbered event of a task. New types may come: a `switch` over them needs a `default` that ignores. */
+export type TaskEvent = Schemas['TaskEvent'];
+
+/** An event of the workspace. New types may come. */
+export type WorkspaceEvent = Schemas['WorkspaceEvent'];
+
+/** What is still being made: without number, never stored. An event of its message replaces it, and so does a new connection. */
+export type Delta =
+  | { type: 'message.delta'; messageId: string; index: number; part: 'text' | 'reasoning'; offset: number; delta: string }
+  | { type: 'tool.progress'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; offset: number; delta: string }
+  | { type: 'message.discarded'; messageId: string }; // prettier-ignore
+
+const FINAL: readonly string[] = ['completed', 'failed', 'cancelled'];
+
+/** Whether nothing more happens to a task unless somebody sends a message. */
+export const isFinal = (status: string): boolean => FINAL.includes(status);
