@@ -1,14 +1,19 @@
 #!/usr/bin/env -S node --no-opt
-// The operator command (reference §16). It runs beside the service or alone. (`--no-opt`: see scripts/cli.mjs.)
-import 'reflect-metadata';
-import { EXTENSIONS } from './extensions.js';
-import { operate } from './operator/verbs/operate.js';
+// `millwright`: the operator's verbs are carried out here, those of clients by @millwright/cli. (`--no-opt`: see scripts/cli.mjs.)
+import { CLIENT_VERBS } from './operator/verbs/client-verbs.js';
 
-// `millwright key list | head -1`: the reader has what it wanted.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
-const code = await operate(process.argv.slice(2), EXTENSIONS);
-if (code !== 0) process.exitCode = code;
-// Services that could not all be made may leave timers or sockets, and so does a check of `doctor` that was given up.
-setTimeout(() => process.exit(), 2000).unref();
+// Each side loads only its own: the operator's takes most of a second.
+const args = process.argv.slice(2);
+if (CLIENT_VERBS.includes(args[0] ?? '')) await client();
+else await import('./operator-command.js');
+
+async function client(): Promise<void> {
+  try {
+    const { main } = await import('@millwright/cli');
+    await main(args);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    console.error(`'${args[0]}' is a verb of the package @millwright/cli, which is not installed here.`);
+    process.exitCode = 2;
+  }
+}

@@ -56,6 +56,7 @@ const CASES: Record<string, Case> = {
   'service-account list': { line: at },
   'key create': { line: ann, keep: (world, { key }) => (world.key = key?.id ?? '') },
   'key list': { line: at },
+  'console link': { line: ({ key }) => ['--key', key] },
   'key revoke': { line: ({ key }) => [key] },
   'integration connect': {
     line: (world) => ['github', ...at(world)],

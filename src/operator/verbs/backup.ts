@@ -107,7 +107,7 @@ async function restore(context: Context): Promise<Manifest> {
     });
     return backup;
   } catch (error) {
-    dataDir.clear();
+    await dataDir.clear();
     throw error;
   }
 }
@@ -128,7 +128,8 @@ function summary(folder: string, { createdAt, version, tables, files, workdirs }
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const database = { tables: tables.length, rows, bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0) };
   const { count, bytes, lost } = files;
-  return { folder, createdAt, version, database, files: { count, bytes, lost }, workdirsBytes: workdirs?.bytes ?? 0 };
+  const archive = { workdirsBytes: workdirs?.bytes ?? 0, workdirsOmitted: workdirs?.omitted ?? 0 };
+  return { folder, createdAt, version, database, files: { count, bytes, lost }, ...archive };
 }
 
 function inSentences({
@@ -138,6 +139,7 @@ function inSentences({
   database,
   files,
   workdirsBytes,
+  workdirsOmitted,
 }: ReturnType<typeof summary>): string {
   const lines = [
     `The backup in ${folder}, of ${createdAt}, by Millwright ${version}:`,
@@ -146,5 +148,8 @@ function inSentences({
     `workdirs, ${inBytes(workdirsBytes)}`,
   ];
   if (files.lost.length > 0) lines.push(`! The storage had lost or damaged: ${files.lost.join(', ')}`);
+  if (workdirsOmitted > 0) {
+    lines.push(`! ${workdirsOmitted} paths of workdirs, longer than 4,095 bytes, were left out`);
+  }
   return lines.join('\n');
 }

@@ -14,6 +14,7 @@ import { AutomationsDeskModule } from '../../resources/automations/automations-d
 import { BillingAccountsModule } from '../../resources/billing/billing-accounts.js';
 import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
+import { WebhookOffboardingModule } from '../../resources/webhooks/webhook-offboarding.module.js';
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
@@ -45,6 +46,7 @@ export function composeCli(
       KeysModule,
       AuditDeskModule,
       OffboardingModule,
+      WebhookOffboardingModule,
       StorageQuotaModule,
       ConnectionsModule,
       AutomationsDeskModule,

@@ -5,9 +5,11 @@ import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { audit } from './audit.js';
 import { automations } from './automations.js';
 import { backup } from './backup.js';
+import { CLIENT_VERBS } from './client-verbs.js';
 import { plans } from './billing.js';
 import { Program } from './command.js';
 import { completion } from './completion.js';
+import { consoleLinks } from './console.js';
 import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
@@ -21,7 +23,8 @@ import { workspaces } from './workspaces.js';
 export function program(extensions: ExtensionSet): Command {
   const root = new Program(extensions)
     .description("Operates a Millwright service. In a checkout, 'millwright' is 'npm run --silent cli --'.")
-    .version(VERSION, '--version', 'print the version');
+    .version(VERSION, '--version', 'print the version')
+    .addHelpText('after', `\nOf those who give work (each has --help): ${CLIENT_VERBS.join(', ')}`);
   const group = (name: string, description: string) => root.command(name).description(description);
   const workspace = group('workspace', 'the tenants');
   workspaces(workspace);
@@ -30,6 +33,7 @@ export function program(extensions: ExtensionSet): Command {
   members(group('member', 'who belongs to a workspace'));
   serviceAccounts(group('service-account', 'programs that belong to a workspace'));
   keys(group('key', 'keys of people and service accounts'), extensions.scopes);
+  consoleLinks(group('console', 'the page on which people work'));
   integrations(group('integration', 'connections to providers whose events start automations'));
   automations(group('automation', 'tasks that are made by a schedule or an event'));
   audit(group('audit', 'the log of who did what'));

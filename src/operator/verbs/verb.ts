@@ -29,6 +29,7 @@ export interface Options {
   scopes: readonly Scope[];
   expires?: number;
   service?: string;
+  key?: string;
   expose?: readonly string[];
   default?: true;
   transferTo?: string;

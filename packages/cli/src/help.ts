@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+
+interface VerbHelp {
+  /** What stands behind `mw`, and what it does. */
+  lines: readonly (readonly [line: string, about: string])[];
+  options?: readonly (readonly [option: string, about: string])[];
+  example: string;
+}
+
+const OUT = ['--out DIR', 'saves what the agent has published; a file that is there already is left as it is'] as const;
+
+const VERBS: Record<string, VerbHelp> = {
+  login: {
+    lines: [['login', 'asks for a key, checks it and keeps it']],
+    options: [['--url U', 'where the service is; else what was kept before, or http://127.0.0.1:3000']],
+    example: 'mw login --url https://millwright.example.com',
+  },
+  run: {
+    lines: [['run CONTENT|-', 'creates a task and follows it; - reads the content from standard input']],
+    options: [
+      ['--file F', 'a file for the agent, as attachments/F; may come several times'],
+      ['--project P', 'the project that the task belongs to'],
+      ['--model M', 'the model, in place of the default one'],
+      ['--effort low|medium|high', 'how much the model thinks'],
+      ['--approvals writes', 'the agent asks before each command and each change of a file'],
+      ['--max-steps N', 'so many steps at most'],
+      ['--metadata k=v', 'kept with the task; may come several times'],
+      ['--tag T', 'a word to find it by; may come several times'],
+      ['--schema FILE', 'a JSON Schema that the answer has to fit; that JSON alone goes to standard output'],
+      ['--detach', 'does not follow: prints the task and ends'],
+      OUT,
+    ],
+    example: "mw run 'Make the tests pass.' --file repository.tar.gz --out results",
+  },
+  follow: {
+    lines: [['follow TASK', 'shows what has happened and what happens, until the task ends or waits for you']],
+    options: [['--from N|latest', 'what comes after event N, or from now on'], OUT],
+    example: 'mw follow 01a2047b-2b2f-71b6-93df-54922585c41e --from latest',
+  },
+  send: {
+    lines: [['send TASK CONTENT|-', 'goes on with a task, whatever its status']],
+    options: [['--mode queue|steer|interrupt', 'when the agent reads it: after its turn, after its step, or at once']],
+    example: "mw send 01a2047b-2b2f-71b6-93df-54922585c41e 'Now in English.'",
+  },
+  withdraw: {
+    lines: [['withdraw TASK MESSAGE', 'takes back a message that was not read yet; send says its id']],
+    example: 'mw withdraw 01a2047b-2b2f-71b6-93df-54922585c41e 01a2047b-2b30-7c55-8a3e-2f1de1c9d0aa',
+  },
+  answer: {
+    lines: [['answer TASK (--option ID… | --text T | --approve | --deny)', 'answers what the task waits for']],
+    options: [
+      ['--option ID', 'what is chosen; may come several times where several may be'],
+      ['--text T', 'an answer in words'],
+      ['--approve', 'the call may be made'],
+      ['--deny', 'it may not'],
+      ['--reason R', 'why not, for the agent'],
+    ],
+    example: "mw answer 01a2047b-2b2f-71b6-93df-54922585c41e --deny --reason 'Not on main.'",
+  },
+  cancel: {
+    lines: [['cancel TASK', 'stops what the task does']],
+    example: 'mw cancel 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
+  tasks: {
+    lines: [['tasks', 'lists the tasks that are not archived, newest first']],
+    options: [
+      ['--status S,S…', 'queued, running, awaiting_input, completed, failed or cancelled'],
+      ['--project P', 'those of a project'],
+      ['--automation A', 'those that an automation made'],
+      ['--tag T', 'those with a tag'],
+      ['--metadata k=v', 'those made with it; may come several times'],
+      ['--query WORDS', 'those with these words, or their beginnings, in the title or the first message'],
+      ['--after TIME', 'those made later, such as 2027-01-31'],
+      ['--before TIME', 'those made earlier'],
+      ['--archived true|all', 'the archived ones, or all'],
+      ['--sort updatedAt', 'those that changed last first'],
+    ],
+    example: 'mw tasks --status awaiting_input',
+  },
+  archive: {
+    lines: [['archive TASK', 'takes it out of the list']],
+    options: [['--undo', 'brings it back']],
+    example: 'mw archive 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
+  show: {
+    lines: [['show TASK', 'its status, what it waits for, and its answer']],
+    example: 'mw show 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
+  files: {
+    lines: [['files TASK', 'lists its files']],
+    options: [OUT, ['--zip FILE', 'saves all of them as one zip']],
+    example: 'mw files 01a2047b-2b2f-71b6-93df-54922585c41e --out results',
+  },
+  webhooks: {
+    lines: [
+      ['webhooks list', 'where events are sent to'],
+      ['webhooks create URL', 'sends events there; its secret is shown once'],
+      ['webhooks test WEBHOOK', 'sends it an event of the type test'],
+      ['webhooks deliveries WEBHOOK', 'what was sent, newest first'],
+      ['webhooks redeliver WEBHOOK DELIVERY', 'sends one again'],
+    ],
+    options: [['--types T,T…', 'of create: such as task.completed,task.failed']],
+    example: 'mw webhooks create https://example.com/hook --types task.completed,task.failed',
+  },
+  listen: {
+    lines: [['listen', 'shows the events of the workspace from now on']],
+    options: [
+      ['--types T,T…', 'these alone; task.* are all of tasks'],
+      ['--forward URL', 'signs and posts each to a receiver on this machine, as a webhook would'],
+    ],
+    example: 'mw listen --types task.* --forward http://127.0.0.1:8080/hook',
+  },
+};
+
+const JSON_OPTION = ['--json', 'prints JSON; of events one a line, and an error as {"error": …}'] as const;
+
+const columns = (rows: readonly (readonly [string, string])[], width: number): string[] =>
+  rows.map(([left, right]) => (left.length < width ? `  ${left.padEnd(width)}${right}` : `  ${left}\n  ${' '.repeat(width)}${right}`)); // prettier-ignore
+
+/** Of all verbs. */
+export function help(): string {
+  const lines = Object.values(VERBS).flatMap((verb) => verb.lines);
+  return [
+    'Gives work to a Millwright service and follows it.',
+    '',
+    ...columns(lines.map(([line, about]) => [`mw ${line}`, about] as const), 41), // prettier-ignore
+    ...columns([['mw VERB --help', 'shows the options of a verb, with an example']], 41),
+    '',
+    'MILLWRIGHT_URL and MILLWRIGHT_API_KEY say where and as whom; what they leave open, login has kept.',
+    'Answers go to standard output, progress to standard error. --json prints JSON, of events one a line.',
+    'On a terminal questions are asked in place. Ctrl-C ends the following, not the task.',
+    '',
+    'Exit codes:',
+    ...columns(
+      [
+        ['0', 'completed, or done'],
+        ['1', 'the task has failed'],
+        ['2', 'the line is wrong'],
+        ['3', 'the task waits for a person'],
+        ['4', 'the task was cancelled'],
+        ['5', 'refused, or the service cannot be reached'],
+        ['130', 'interrupted by Ctrl-C'],
+      ],
+      5,
+    ),
+  ].join('\n');
+}
+
+/** Of one verb; null when there is none of this name. */
+export function helpOf(name: string): string | null {
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (verb === undefined) return null;
+  const { lines, options = [], example } = verb;
+  const shown = lines.map(([line, about]) => [`mw ${line}`, about] as const);
+  const width = Math.max(30, ...options.map(([option]) => option.length + 2));
+  return [
+    ...(shown.length === 1 ? [`mw ${name}: ${lines[0]?.[1] ?? ''}.`, '', `  ${shown[0]?.[0] ?? ''} [options]`] : columns(shown, 41)),
+    '',
+    ...columns([...options, JSON_OPTION], width),
+    '',
+    `  ${example}`,
+  ].join('\n'); // prettier-ignore
+}
+
+export function version(): string {
+  const about = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(about) as { version: string }).version;
+}
