@@ -10,6 +10,8 @@ interface Named {
 }
 
 const OF_ONE: Record<string, string> = { PATCH: 'update', PUT: 'update', DELETE: 'delete' };
+/** What is no route of the API has no `@Endpoint`. */
+const OF_CONSOLE: Record<string, string> = { POST: 'console.login', DELETE: 'console.logout' };
 
 /**
  * The stable name of what a route does, unless its `@Endpoint` has another `action`:
@@ -19,6 +21,7 @@ const OF_ONE: Record<string, string> = { PATCH: 'update', PUT: 'update', DELETE:
  */
 export function actionOf({ method, path, contract }: Named): string {
   if (contract?.action !== undefined) return contract.action;
+  if (path === '/console/session') return OF_CONSOLE[method] ?? 'console.read';
   const [last = '', before = ''] = wordsOf(path).reverse();
   if (path.split('/').at(-1)?.startsWith(':') === true) return `${one(last)}.${OF_ONE[method] ?? 'read'}`;
   if (!last.endsWith('s')) return before === '' ? `${last}.read` : `${one(before)}.${last}`;

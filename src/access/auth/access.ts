@@ -4,7 +4,7 @@ import type { AuthContext } from './auth-context.js';
 
 /** Why a caller may not use a route, or undefined: scopes first, then the role (reference §1, §3). */
 export function refusal(
-  contract: Pick<EndpointContract, 'scopes' | 'policy'>,
+  contract: Pick<EndpointContract, 'scopes' | 'policy' | 'administrators'>,
   caller: Pick<AuthContext, 'role' | 'scopes' | 'credentialType'>,
 ): ApiError | undefined {
   const { scopes } = contract;
@@ -19,6 +19,9 @@ export function refusal(
   }
   const missing = scopes.find((scope) => !caller.scopes.includes(scope));
   if (missing !== undefined) return new ApiError('missing_scope', `This credential lacks the scope ${missing}.`);
+  if (contract.administrators === true && caller.role !== 'owner' && caller.role !== 'admin') {
+    return new ApiError('role_not_allowed', 'Only an owner or admin of the workspace does this.');
+  }
   if (caller.role === 'viewer' && writes(contract)) {
     return new ApiError('role_not_allowed', 'A viewer of this workspace only reads.');
   }

@@ -58,15 +58,18 @@ export class Actor {
 interface Credential {
   credentialType: 'personal_api_key' | 'service';
   credential: { id: string; name: string; prefix: string; createdAt: Date; expiresAt: Date | null };
+  /** What is stored of the id of the console's session by which the credential was known; null for one that was sent itself. */
+  session: Buffer | null;
 }
 
 /** Who asks, in which workspace, with what: the first argument of every handler and of the services behind it (reference §3). */
 export class AuthContext extends Actor {
   readonly credentialType: Credential['credentialType'];
   readonly credential: Credential['credential'];
+  readonly session: Credential['session'];
 
-  constructor({ credentialType, credential, ...actor }: ActorFields & Credential) {
+  constructor({ credentialType, credential, session, ...actor }: ActorFields & Credential) {
     super(actor);
-    Object.assign(this, { credentialType, credential });
+    Object.assign(this, { credentialType, credential, session });
   }
 }

@@ -5,10 +5,14 @@ import { Strategy } from 'passport-http-bearer';
 import { ApiError } from '../../platform/http/api-error.js';
 import { headerValues } from '../../platform/http/request.js';
 import type { AuthContext } from './auth-context.js';
-import { CredentialsService } from './credentials.service.js';
+import { CredentialsService, invalidSession } from './credentials.service.js';
 import { KeyUses } from './key-uses.js';
+import { SessionCookies } from './session-cookies.js';
 
-/** Bearer credentials from the header alone, and always 401: the package would also take query and body, and answers 400. */
+/**
+ * Bearer credentials from the header alone, and always 401: the package would also take query and body, and answers 400. Where no
+ * header is sent, the cookie of a session may stand for its key (reference §20).
+ */
 @Injectable()
 export class BearerStrategy extends PassportStrategy(Strategy) {
   /** Where the strategy tells what has become of a request. */
@@ -16,6 +20,7 @@ export class BearerStrategy extends PassportStrategy(Strategy) {
 
   constructor(
     private readonly credentials: CredentialsService,
+    private readonly cookies: SessionCookies,
     private readonly uses: KeyUses,
   ) {
     super();
@@ -26,6 +31,8 @@ export class BearerStrategy extends PassportStrategy(Strategy) {
    * properties for sessions on every request: that was 40 of the 1,200 µs of a read.
    */
   identify(req: Request): Promise<AuthContext> {
+    const session = this.cookies.counting(req);
+    if (session !== undefined) return this.bySession(session);
     return new Promise((success, error) => {
       const once = Object.assign(Object.create(this) as this, { success, error });
       once.authenticate(req);
@@ -46,7 +53,15 @@ export class BearerStrategy extends PassportStrategy(Strategy) {
 
   /** Called by passport. */
   async validate(token: string): Promise<AuthContext> {
-    const auth = await this.credentials.authenticate(token);
+    return this.noted(await this.credentials.authenticate(token));
+  }
+
+  private async bySession(session: Buffer | null): Promise<AuthContext> {
+    if (session === null) throw invalidSession();
+    return this.noted(await this.credentials.authenticateSession(session));
+  }
+
+  private noted(auth: AuthContext): AuthContext {
     this.uses.note(auth.credential.id);
     return auth;
   }

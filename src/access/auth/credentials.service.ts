@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Secrets } from '../../platform/config/secrets.js';
 import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
-import { bytes, type Json, sql } from '../../platform/database/sql.js';
+import { bytes, type Json, raw, type Sql, sql, uuid } from '../../platform/database/sql.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Membership } from '../workspaces/membership.entity.js';
 import { User } from '../workspaces/user.entity.js';
@@ -29,15 +29,19 @@ type KeyRow = Json<typeof KEY.row & typeof MEMBERSHIP.row & typeof USER.row & ty
 };
 
 // One look through unique indexes for key, membership, user and workspace; not cached, so that an end works at once.
-const LOOK_UP = sql`
-SELECT ${KEY}, ${MEMBERSHIP}, ${USER}, ${WORKSPACE}, u.name AS "userName", w.name AS "workspaceName",
+const FOUND = sql`${KEY}, ${MEMBERSHIP}, ${USER}, ${WORKSPACE}, u.name AS "userName", w.name AS "workspaceName",
        encode(k.digest, 'hex') AS "storedDigest", k.revoked_at IS NOT NULL AS revoked,
-       coalesce(k.expires_at <= now(), false) AS expired
-FROM api_keys k
+       coalesce(k.expires_at <= now(), false) AS expired`;
+const OWNER = raw(`
 JOIN memberships m USING (workspace_id, user_id)
 JOIN users u ON u.id = k.user_id
-JOIN workspaces w ON w.id = k.workspace_id
-WHERE k.digest = ${bytes('digest')}`.jsonRows<KeyRow>();
+JOIN workspaces w ON w.id = k.workspace_id`);
+const LOOK_UP = sql`SELECT ${FOUND} FROM api_keys k ${OWNER} WHERE k.digest = ${bytes('digest')}`.jsonRows<KeyRow>();
+const LOOK_UP_ID = sql`SELECT ${FOUND} FROM api_keys k ${OWNER} WHERE k.id = ${uuid('id')}`.jsonRows<KeyRow>();
+/** The same one look, for the key of a session. */
+const LOOK_UP_SESSION = sql`
+SELECT ${FOUND}, s.expires_at <= now() AS over FROM console_sessions s JOIN api_keys k ON k.id = s.key_id ${OWNER}
+WHERE s.hash = ${bytes('hash')}`.jsonRows<KeyRow & { over: boolean }>();
 
 /** 401 for a key that was revoked or has expired: the client learns no more than of an unknown one, the audit log whose it was. */
 export class EndedKeyError extends ApiError {
@@ -77,11 +81,38 @@ export class CredentialsService {
     const digest = this.digest(key);
     const [row] = await this.database.read.run(LOOK_UP({ digest }));
     if (row === undefined || !timingSafeEqual(Buffer.from(row.storedDigest, 'hex'), digest)) throw invalidCredential();
+    return this.contextOf(row);
+  }
+
+  /**
+   * Who is logged in to the console by a session (reference §20). Throws as {@link authenticate}.
+   * @param hash what is stored of the session's id.
+   */
+  async authenticateSession(hash: Buffer): Promise<AuthContext> {
+    const [row] = await this.database.read.run(LOOK_UP_SESSION({ hash }));
+    if (row === undefined) throw invalidSession();
+    if (row.over) throw new ApiError('expired_credential', 'The session has ended; log in again.');
+    return this.contextOf(row, hash);
+  }
+
+  /** Who a key stands for, found by the key's id. Throws as {@link authenticate}. */
+  async authenticateId(tx: Sql, id: string): Promise<AuthContext> {
+    const [row] = await tx.run(LOOK_UP_ID({ id }));
+    if (row === undefined) throw invalidCredential();
+    return this.contextOf(row);
+  }
+
+  private contextOf(row: KeyRow, session: Buffer | null = null): AuthContext {
     if (row.revoked) throw new EndedKeyError('invalid_credential', INVALID, row);
     if (row.expired)
       throw new EndedKeyError('expired_credential', 'The credential has expired; ask for a new key.', row);
-    return contextOf(row, this.extensions.scopes);
+    return contextOf(row, session, this.extensions.scopes);
   }
+}
+
+/** 401 for the cookie of a session that is not known, or not any more. */
+export function invalidSession(): ApiError {
+  return new ApiError('invalid_credential', 'There is no such session, or it was ended; log in again.');
 }
 
 const INVALID = 'The credential is not valid: it is mistyped, unknown or was ended.';
@@ -91,7 +122,7 @@ function invalidCredential(): ApiError {
 }
 
 /** @param known the scopes that exist: a key may have one of an extension that is there no more, which allows nothing. */
-function contextOf(row: KeyRow, known: readonly Scope[]): AuthContext {
+function contextOf(row: KeyRow, session: Buffer | null, known: readonly Scope[]): AuthContext {
   return new AuthContext({
     user: { id: row.userId, name: row.userName, email: row.email },
     workspace: {
@@ -111,5 +142,6 @@ function contextOf(row: KeyRow, known: readonly Scope[]): AuthContext {
       createdAt: new Date(row.createdAt),
       expiresAt: row.expiresAt === null ? null : new Date(row.expiresAt),
     },
+    session,
   });
 }

@@ -12,20 +12,43 @@ export const USER = auth('auth', 'userId', 'uuid');
 /** Owners and admins see everything in the workspace. */
 export const SEES_EVERYTHING = auth('auth', 'seesEverything', 'boolean');
 
+/** Who sees, as pieces of SQL: of the request's caller, or of one that a statement looks up itself. */
+export interface Viewer<P> {
+  workspace: Fragment<P>;
+  user: Fragment<P>;
+  /** Owners and admins. */
+  everything: Fragment<P>;
+}
+
+const CALLER: Viewer<{ auth: Actor }> = {
+  workspace: sql`${WORKSPACE}`,
+  user: sql`${USER}`,
+  everything: sql`${SEES_EVERYTHING}`,
+};
+
+const visibleProject = <P>({ workspace, user, everything }: Viewer<P>): Fragment<P> =>
+  sql`p.workspace_id = ${workspace}
+  AND (${everything} OR p.visibility = 'workspace' OR p.owner_id = ${user})` as Fragment<P>;
+
 /** Of a project `p`: its owner sees it, and all members do when its visibility is `workspace`. */
-export const VISIBLE_PROJECT = sql`p.workspace_id = ${WORKSPACE}
-  AND (${SEES_EVERYTHING} OR p.visibility = 'workspace' OR p.owner_id = ${USER})`;
+export const VISIBLE_PROJECT = visibleProject(CALLER);
 
 /**
  * Of a thing that may be in a project, under an alias: who sees the project sees it, and without a project its creator does.
  * The workspace stands inside as well: the database may look for all projects that are visible before it looks at the first
  * thing, and must not go through those of other workspaces.
  */
-export function visible(alias: string, creator = 'created_by'): Fragment<{ auth: Actor }> {
+export function visibleTo<P>(viewer: Viewer<P>, alias: string, creator = 'created_by'): Fragment<P> {
   const column = (name: string) => raw(`${alias}.${name}`);
-  return sql`${column('workspace_id')} = ${WORKSPACE} AND (${SEES_EVERYTHING}
-  OR (${column('project_id')} IS NULL AND ${column(creator)} = ${USER})
-  OR EXISTS (SELECT 1 FROM projects p WHERE p.id = ${column('project_id')} AND ${VISIBLE_PROJECT}))`;
+  const { workspace, user, everything } = viewer;
+  return sql`${column('workspace_id')} = ${workspace} AND (${everything}
+  OR (${column('project_id')} IS NULL AND ${column(creator)} = ${user})
+  OR EXISTS (SELECT 1 FROM projects p WHERE p.id = ${column('project_id')} AND ${visibleProject(viewer)}))` as Fragment<P>;
+}
+
+/** {@link visibleTo} the caller. */
+export function visible(alias: string, creator = 'created_by'): Fragment<{ auth: Actor }> {
+  return visibleTo(CALLER, alias, creator);
 }
 
 /**

@@ -36,6 +36,9 @@ export type MemberRemoved = (
   heirId: string | null,
 ) => Promise<void>;
 
+/** Is told in the transaction `tx` that a member of this role has another one now; the membership is locked. */
+export type RoleChanged = (tx: UnitOfWork, workspaceId: string, userId: string, role: Role) => Promise<void>;
+
 /**
  * What an owner's end in a workspace asks for. `evenLastOwner`: the change is made although no other person is an owner of
  * the workspace; a service account does not stand in for one, for it answers to nobody.
@@ -48,6 +51,7 @@ export interface OwnerChange {
 @Injectable()
 export class MembershipsService {
   private readonly listeners: MemberRemoved[] = [];
+  private readonly roleListeners: RoleChanged[] = [];
 
   constructor(
     private readonly transactions: Transactions,
@@ -57,6 +61,11 @@ export class MembershipsService {
   /** For features whose records live and die with a membership; called from their `onModuleInit`. */
   onRemoved(listener: MemberRemoved): void {
     this.listeners.push(listener);
+  }
+
+  /** For features whose records need a role; called from their `onModuleInit`. */
+  onRoleChanged(listener: RoleChanged): void {
+    this.roleListeners.push(listener);
   }
 
   /**
@@ -76,6 +85,9 @@ export class MembershipsService {
       const [before] = await tx.run(LOCK_ROLE({ workspaceId, userId }));
       if (before?.role === 'owner' && role !== 'owner') await checkOwners(tx, [workspaceId], userId, change);
       await tx.run(PUT({ workspaceId, userId, role }));
+      if (before !== undefined && before.role !== role) {
+        for (const listener of this.roleListeners) await listener(tx, workspaceId, userId, role);
+      }
       const [member] = await tx.run(GET({ workspaceId, userId }));
       if (member === undefined) throw new OperatorError('The member was removed at the same moment; try again.');
       await recordOperator(tx, workspaceId, 'member.add', { type: 'user', id: userId });

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Env } from '../../platform/config/env.js';
+import { Secrets } from '../../platform/config/secrets.js';
+import { originOf } from '../../platform/http/origin.js';
+
+/** How long a session lasts, in seconds; the database counts too. */
+export const SESSION_SECONDS = 43_200;
+/** Of the installation's mark in the name: cookies ignore ports, so two services of one host need two names. */
+const MARK_LENGTH = 16;
+/** 32 random bytes, in base64url. */
+const FORM = /^[\w-]{43}$/;
+
+/** Whether the console itself sends a request: the browser says it, and no page can say it instead (W3C Fetch Metadata). */
+export function isOfOwnPage(req: Request): boolean {
+  return req.headers['sec-fetch-site'] === 'same-origin';
+}
+
+/** Whether the browser reaches the service by https: by `PUBLIC_URL`, or as the proxy of `TRUST_PROXY` says. */
+export function isHttps(req: Request, env: Env): boolean {
+  return req.secure || originOf(req, env).startsWith('https:');
+}
+
+/** A new session's id, or a code: 43 characters. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Whether a text can be one: else nobody asks the database. */
+export function isToken(text: string): boolean {
+  return FORM.test(text);
+}
+
+/** The cookie that stands for a session of the console (reference §20), and where it counts. */
+@Injectable()
+export class SessionCookies {
+  private readonly pepper: Buffer;
+  private readonly name: string;
+
+  constructor(
+    private readonly env: Env,
+    private readonly secrets: Secrets,
+  ) {
+    this.pepper = secrets.key('console');
+    this.name = `millwright_${secrets.mark.slice(0, MARK_LENGTH)}`;
+  }
+
+  /** What is stored of a session's id. */
+  digest(id: string): Buffer {
+    return this.secrets.mac(this.pepper, `session:${id}`);
+  }
+
+  /** What is stored of a code. */
+  digestOfCode(code: string): Buffer {
+    return this.secrets.mac(this.pepper, `code:${code}`);
+  }
+
+  /**
+   * The session of a request in place of a credential: below /v1, where the console itself asks, and no header has a credential. A header
+   * wins, whatever is in it.
+   * @returns what is stored of the session; undefined without such a cookie, null for one that no log-in has set.
+   */
+  counting(req: Request): Buffer | null | undefined {
+    const { authorization, cookie } = req.headers;
+    if (cookie === undefined || authorization !== undefined || !this.env.servesConsole) return undefined;
+    return req.path.startsWith('/v1/') && isOfOwnPage(req) ? this.given(req) : undefined;
+  }
+
+  /** The session that the cookie of a request names, wherever it goes; as {@link counting}. */
+  given(req: Request): Buffer | null | undefined {
+    const start = `${this.nameFor(req)}=`;
+    const all = (req.headers.cookie ?? '').split(';').map((one) => one.trim());
+    const [found, another] = all.filter((one) => one.startsWith(start));
+    if (found === undefined) return undefined;
+    const id = found.slice(start.length);
+    // Another program of this host may have set the second one, for a path of its own.
+    return another === undefined && isToken(id) ? this.digest(id) : null;
+  }
+
+  set(req: Request, res: Response, id: string): void {
+    this.write(req, res, id, SESSION_SECONDS);
+  }
+
+  clear(req: Request, res: Response): void {
+    this.write(req, res, '', 0);
+  }
+
+  private write(req: Request, res: Response, id: string, seconds: number): void {
+    const secure = isHttps(req, this.env) ? '; Secure' : '';
+    const rules = `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+    res.setHeader('Set-Cookie', `${this.nameFor(req)}=${id}; ${rules}`);
+  }
+
+  /** With the prefix a browser takes the cookie from this very host alone, by https: no neighbour below the same domain can set it. */
+  private nameFor(req: Request): string {
+    return isHttps(req, this.env) ? `__Host-${this.name}` : this.name;
+  }
+}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { setAuth } from '../../access/auth/auth.decorator.js';
+import { type Begun, ConsoleSessions } from '../../access/auth/console-sessions.js';
+import { isHttps, isOfOwnPage, SessionCookies } from '../../access/auth/session-cookies.js';
+import { counted } from '../../access/rate-limit/failed-authentication.js';
+import { rateLimited } from '../../access/rate-limit/rate-limited.js';
+import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
+import { Env } from '../../platform/config/env.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { requireJson, welcome } from '../../platform/http/body.guard.js';
+import { parseJsonObject } from '../../platform/http/json-body.js';
+import { isLoopback } from '../../platform/http/network.js';
+import { originOf } from '../../platform/http/origin.js';
+import { RequestTurns, setTenant } from '../../platform/http/request-turns.js';
+import { readBody } from '../../platform/http/read-body.js';
+
+const BODY = { most: 4096, inWords: '4 KiB' };
+
+/** How people log in to the console and out of it (reference §20). */
+@Injectable()
+export class SessionDesk {
+  constructor(
+    private readonly env: Env,
+    private readonly sessions: ConsoleSessions,
+    private readonly cookies: SessionCookies,
+    private readonly limiter: RateLimiter,
+    private readonly turns: RequestTurns,
+  ) {}
+
+  /** `{key}` or `{code}`: 204 with the cookie. Throws 400, 401, 403, 413, 415, 429. */
+  async logIn(req: Request, res: Response): Promise<void> {
+    this.requireSafety(req);
+    requireOwnPage(req);
+    requireJson(req.headers['content-type'], req.headers['content-encoding']);
+    welcome(req, res);
+    const { key, code, ...more } = parseJsonObject(await readBody(req, BODY));
+    const [param] = Object.keys(more);
+    if (param !== undefined) throw new ApiError('unknown_field', `The field "${param}" is not known here.`, { param });
+    try {
+      const { id, auth } = await this.begin(req, res, key, code);
+      setAuth(req, auth);
+      this.cookies.set(req, res, id);
+    } catch (error) {
+      throw await counted(error, req, this.limiter);
+    }
+    done(res);
+  }
+
+  /** 204, whether there was a session or not. Throws 403. */
+  async logOut(req: Request, res: Response): Promise<void> {
+    requireOwnPage(req);
+    await this.sessions.end(req);
+    this.cookies.clear(req, res);
+    done(res);
+  }
+
+  private async begin(req: Request, res: Response, key: unknown, code: unknown): Promise<Begun> {
+    if (typeof key === 'string' && code === undefined) {
+      const auth = await this.sessions.identify(key);
+      const charge = await this.limiter.charge(auth.credential.id, auth.workspace.plan, 'resource_write');
+      if (!charge.allowed) throw rateLimited('log-ins with this key', charge);
+      // As all requests that write: one tenant's log-ins leave connections to the others.
+      setTenant(req, auth.workspaceId);
+      return this.turns.write(req, res, () => this.sessions.beginWithKey(req, auth));
+    }
+    if (typeof code === 'string' && key === undefined) return this.sessions.beginWithCode(req, code);
+    const param = code === undefined ? 'key' : 'code';
+    throw new ApiError('invalid_field', 'Either key or code is expected, a text.', { param });
+  }
+
+  /** What is typed in on a page that came by http, others on the way can read and change. Throws 403. */
+  private requireSafety(req: Request): void {
+    // A browser says where its page came from, also behind a proxy that the service knows nothing of.
+    const { origin = '' } = req.headers;
+    const page = new URL(URL.canParse(origin) ? origin : originOf(req, this.env));
+    const https = page.protocol === 'https:';
+    if (https ? isHttps(req, this.env) : isLoopback(page.hostname.replace(/^\[|\]$/g, ''))) return;
+    const message = https
+      ? 'This page came by https, but the service does not know it: set PUBLIC_URL, or TRUST_PROXY and X-Forwarded-Proto at the proxy.'
+      : `Log in over https: http://${page.hostname} would send the key where others can read it. Behind a proxy with https, set PUBLIC_URL or TRUST_PROXY.`;
+    throw new ApiError('origin_not_allowed', message);
+  }
+}
+
+/** Throws 403 for what another page sends, on another port of this host too, and for what no browser has sent. */
+function requireOwnPage(req: Request): void {
+  if (isOfOwnPage(req)) return;
+  const message =
+    'Only the console itself logs in and out here. If this is the console: open it over https, or at http://localhost on this machine, in a current browser; a proxy must pass the header Sec-Fetch-Site on. Programs send their key with each request.';
+  throw new ApiError('cross_site', message);
+}
+
+function done(res: Response): void {
+  res.setHeader('Cache-Control', 'no-store');
+  res.status(204).end();
+}
