@@ -1,0 +1,82 @@
+// The only place that asks the service, with `api/session.ts` and `api/upload.ts`. Pages use the SDK through it.
+import { ConnectionError, Millwright, MillwrightError } from '@millwright/sdk';
+import { connection } from './connection.ts';
+
+export type {
+  AuditEntry,
+  AuthContext,
+  Automation,
+  AutomationRehearsal,
+  AutomationRun,
+  BillingSummary,
+  CreateWebhook,
+  File as StoredFile,
+  Integration,
+  IntegrationDelivery,
+  Interaction,
+  Key,
+  Member,
+  Message,
+  MessagePart,
+  Model,
+  Project,
+  Task,
+  TaskEvent,
+  TaskStatus,
+  Upload,
+  UsageRow,
+  Webhook,
+  WebhookDelivery,
+  WholeWebhookDelivery,
+} from '@millwright/sdk';
+export { ConnectionError, isFinal, MillwrightError } from '@millwright/sdk';
+
+/** The rate-limit headers of the last answer. */
+export const limits = { policy: '', limit: 0, remaining: Infinity, globalLimit: 0, globalRemaining: Infinity, at: 0 };
+
+/** The cookie of the session goes along by itself: no script of the page ever has a key. */
+export const api = new Millwright({ apiKey: null, baseUrl: location.origin, maxRetries: 2, fetch: observed });
+
+/** `fetch`, which also notes whether the service answers, and what it says of limits. */
+export async function observed(...args: Parameters<typeof fetch>): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(...args);
+  } catch (error) {
+    const { signal } = args[1] ?? {};
+    if (signal?.aborted !== true) connection.lost();
+    throw error;
+  }
+  connection.answered();
+  if (response.status === 401) ended();
+  note(response.headers);
+  return response;
+}
+
+let ended: () => void = () => undefined;
+/** Is called when the service does not know the session any more. */
+export function onUnauthorized(listener: () => void): void {
+  ended = listener;
+}
+
+/** An answer of a request that the SDK does not make. */
+export async function failureOf(response: Response): Promise<MillwrightError> {
+  return new MillwrightError(response.status, await response.json().catch(() => null), response.headers);
+}
+
+export const isUnreachable = (error: unknown): boolean => error instanceof ConnectionError;
+export const isGone = (error: unknown): boolean => error instanceof MillwrightError && error.status === 404;
+export const isForbidden = (error: unknown): boolean => error instanceof MillwrightError && error.status === 403;
+
+function note(headers: Headers): void {
+  const remaining = headers.get('X-RateLimit-Remaining');
+  if (remaining === null) return;
+  Object.assign(limits, {
+    policy: headers.get('X-RateLimit-Policy') ?? '',
+    limit: Number(headers.get('X-RateLimit-Limit')),
+    remaining: Number(remaining),
+    globalLimit: Number(headers.get('X-RateLimit-Global-Limit')),
+    globalRemaining: Number(headers.get('X-RateLimit-Global-Remaining')),
+    at: Date.now(),
+  });
+}

@@ -1,0 +1,52 @@
+// What the list of tasks, the form of a new one and the palette read.
+import { queryOptions } from '@tanstack/react-query';
+import { api, type Task } from './client.ts';
+import { all } from './queries.ts';
+
+/** By what tasks are narrowed; without `limit` all come at once. */
+export const automationNamesQuery = queryOptions({
+  queryKey: ['automations', 'names'],
+  queryFn: async ({ signal }) => {
+    const automations = await all(api.automations.list({}, { signal }));
+    return automations.map(({ id, name }) => ({ id, name }));
+  },
+});
+
+/** The newest tasks with these words, archived ones too; without words the newest that changed. */
+export const foundQuery = (words: string) =>
+  queryOptions({
+    queryKey: ['tasks', 'found', words],
+    queryFn: async ({ signal }) => {
+      const query = {
+        limit: 8,
+        ...(words === '' ? { sort: 'updatedAt' as const } : { q: words, archived: 'all' as const }),
+      };
+      return (await api.tasks.list(query, { signal }).page()).items;
+    },
+    placeholderData: (before) => before,
+  });
+
+/** At the same time; a browser has six connections to one service. */
+const TOGETHER = 4;
+
+export interface Refusal {
+  task: Task;
+  error: unknown;
+}
+
+/** Does it with each of them, a few at a time. What the service refuses does not keep the others from being done. */
+export async function withEach(tasks: readonly Task[], act: (task: Task) => Promise<unknown>): Promise<Refusal[]> {
+  const waiting = [...tasks];
+  const refused: Refusal[] = [];
+  const work = async () => {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+      try {
+        await act(task);
+      } catch (error) {
+        refused.push({ task, error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: TOGETHER }, work));
+  return refused;
+}

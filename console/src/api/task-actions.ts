@@ -1,0 +1,83 @@
+// What a person does with one task.
+import { useMutation, type UseMutationResult } from '@tanstack/react-query';
+import type { ChangeTask, Reply, SendMessage } from '@millwright/sdk';
+import { useRef } from 'react';
+import { api, type Message, type Task } from './client.ts';
+import { type Conversation, conversationQuery, queryClient, taskQuery } from './queries.ts';
+
+export type { ChangeTask, Reply, SendMessage };
+
+/** What an answer says of the task is the newest that is known. */
+function taken(task: Task): void {
+  queryClient.setQueryData(taskQuery(task.id).queryKey, task);
+  void queryClient.invalidateQueries({ queryKey: ['tasks'] });
+}
+
+const readAnew = (taskId: string) => queryClient.invalidateQueries({ queryKey: taskQuery(taskId).queryKey });
+
+/** The same key as long as the same is sent: what a lost answer has carried out is not done again. */
+function useKeyFor(): (body: unknown) => { idempotencyKey: string } {
+  const last = useRef({ text: '', key: '' });
+  return (body) => {
+    const text = JSON.stringify(body);
+    if (last.current.text !== text) last.current = { text, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
+    return { idempotencyKey: last.current.key };
+  };
+}
+
+type Action<T = void, R = Task> = UseMutationResult<R, Error, T>;
+
+/** `onSent` is called also when what has sent it is no longer on the page: the agent may ask something in between. */
+export function useSend(taskId: string, onSent: () => void): Action<SendMessage, { message: Message; task: Task }> {
+  const keyFor = useKeyFor();
+  return useMutation({
+    mutationFn: (body) => api.tasks.send(taskId, body, keyFor(body)),
+    onSuccess: ({ message, task }) => {
+      shown(taskId, (messages) => (messages.some(({ id }) => id === message.id) ? messages : [...messages, message]));
+      taken(task);
+      onSent();
+    },
+  });
+}
+
+export function useAnswer(taskId: string, interactionId: string): Action<Reply> {
+  const keyFor = useKeyFor();
+  return useMutation({
+    mutationFn: (reply) => api.tasks.answer(taskId, { interactionId, ...reply }, keyFor(reply)),
+    onSuccess: taken,
+    // Somebody else may have answered: then what is shown is old.
+    onError: () => readAnew(taskId),
+  });
+}
+
+export function useWithdraw(taskId: string): Action<string, unknown> {
+  return useMutation({
+    mutationFn: (messageId) => api.tasks.withdraw(taskId, messageId),
+    onSuccess: (_, messageId) => shown(taskId, (messages) => messages.filter(({ id }) => id !== messageId)),
+    onSettled: () => readAnew(taskId),
+  });
+}
+
+export function useCancel(taskId: string): Action {
+  return useMutation({ mutationFn: () => api.tasks.cancel(taskId), onSuccess: taken });
+}
+
+export function useChange(taskId: string): Action<ChangeTask> {
+  return useMutation({ mutationFn: (change) => api.tasks.update(taskId, change), onSuccess: taken });
+}
+
+/** `onRemoved` is called also when the page already says that the task is gone. */
+export function useRemove(taskId: string, onRemoved: () => void): Action<void, unknown> {
+  return useMutation({
+    mutationFn: () => api.tasks.delete(taskId),
+    onSuccess: () => {
+      onRemoved();
+      void queryClient.invalidateQueries({ queryKey: ['tasks'] });
+    },
+  });
+}
+
+function shown(taskId: string, change: (messages: Message[]) => Message[]): void {
+  const { queryKey } = conversationQuery(taskId);
+  queryClient.setQueryData<Conversation>(queryKey, (known) => known && { ...known, messages: change(known.messages) });
+}

@@ -1,0 +1,34 @@
+import { ConnectionError, failureOf, MillwrightError, type Upload } from './client.ts';
+import { connection } from './connection.ts';
+
+/** Uploads a file and tells the share that is sent. XMLHttpRequest, because `fetch` tells nothing of it. */
+export function upload(
+  file: File,
+  onProgress: (share: number) => void,
+  signal: AbortSignal,
+  path = '/v1/uploads',
+): Promise<Upload> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', path);
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);
+    request.onload = () => {
+      const response = new Response(request.responseText, { status: request.status });
+      if (!response.ok) return void failureOf(response).then(reject);
+      try {
+        resolve((JSON.parse(request.responseText) as { upload: Upload }).upload);
+      } catch {
+        reject(new MillwrightError(request.status, null, new Headers()));
+      }
+    };
+    request.onerror = () => {
+      connection.lost();
+      reject(new ConnectionError('The connection was lost while the file was sent.'));
+    };
+    request.onabort = () => reject(new DOMException('The upload was stopped.', 'AbortError'));
+    signal.addEventListener('abort', () => request.abort(), { once: true });
+    const form = new FormData();
+    form.append('file', file, file.name);
+    request.send(form);
+  });
+}

@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Automation } from '../../api/client.ts';
+import { modelsQuery } from '../../api/queries.ts';
+import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { count } from '../../ui/format.ts';
+import { Fact, Facts, records, Section } from '../../ui/records.tsx';
+import { ProjectLink } from '../projects/project-link.tsx';
+import css from './automations.module.css';
+import { triggerOf } from './trigger.tsx';
+
+const w = t.automations;
+const limits = t.automationEditor.limits;
+
+/** How it is started, and how its tasks are done. */
+export function AutomationFacts({ automation }: { automation: Automation }) {
+  const { kind, cron, filter, model, effort, approvals, overlap, owner, createdAt, updatedAt, projectId } = automation;
+  const { data: models = [] } = useQuery(modelsQuery);
+  return (
+    <Facts>
+      <Fact name={w.kind[kind]}>
+        {triggerOf(automation)}
+        {cron !== null && <code className={css.cron}>{cron}</code>}
+      </Fact>
+      {filter !== null && (
+        <Fact name={w.filterFact}>
+          <code className={css.code}>{filter}</code>
+        </Fact>
+      )}
+      <Fact name={t.records.project}>
+        {projectId === null ? t.records.noProject : <ProjectLink projectId={projectId} />}
+      </Fact>
+      <Fact name={w.model}>
+        {model === null ? w.modelDefault : (models.find(({ id }) => id === model)?.name ?? model)}
+      </Fact>
+      <Fact name={w.effort}>{effort === null ? w.effortDefault : w.efforts[effort]}</Fact>
+      <Fact name={w.approvals}>{w.approval[approvals]}</Fact>
+      <Fact name={w.budget}>{budgetOf(automation)}</Fact>
+      <Fact name={w.overlapFact}>{t.automationEditor.overlaps[overlap]}</Fact>
+      <Fact name={w.owner}>{owner.name}</Fact>
+      <Fact name={t.records.created}>
+        <Ago at={createdAt} />
+        {updatedAt !== createdAt && (
+          <>
+            {' · '}
+            {t.records.changed.toLowerCase()} <Ago at={updatedAt} />
+          </>
+        )}
+      </Fact>
+    </Facts>
+  );
+}
+
+function budgetOf({ budget }: Automation): string {
+  if (budget === null) return t.automationEditor.unlimited;
+  const given = ([...Object.entries(limits)] as [keyof typeof limits, string][]).flatMap(([name, label]) => {
+    const value = budget[name];
+    return value === null ? [] : [`${typeof value === 'number' ? count(value) : value} ${label}`];
+  });
+  return given.length === 0 ? t.automationEditor.unlimited : given.join(', ');
+}
+
+/** When it comes next, by the clocks of its zone. */
+export function Upcoming({ automation: { upcomingRunsAt, timezone } }: { automation: Automation }) {
+  if (upcomingRunsAt.length === 0) return null;
+  return (
+    <Section title={w.upcoming} about={timezone !== null && w.upcomingIn(timezone)}>
+      <Times times={upcomingRunsAt} timezone={timezone ?? undefined} />
+    </Section>
+  );
+}
+
+export function Times({ times, timezone }: { times: (string | number)[]; timezone: string | undefined }) {
+  const format = new Intl.DateTimeFormat(undefined, {
+    timeZone: timezone,
+    weekday: 'short',
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+  return (
+    <ol className={css.times}>
+      {times.map((time) => {
+        const at = new Date(time);
+        return (
+          <li key={at.getTime()}>
+            <time dateTime={at.toISOString()}>{format.format(at)}</time>
+            <span className={records.under}>
+              <Ago at={at.toISOString()} />
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

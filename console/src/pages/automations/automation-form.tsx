@@ -1,0 +1,237 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { Automation } from '../../api/client.ts';
+import { modelsQuery, projectsQuery } from '../../api/queries.ts';
+import { useCan } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Field, saidOf, textArea } from '../../ui/form.tsx';
+import { FormFailure, records, useFaultInFocus } from '../../ui/records.tsx';
+import { Button, ui } from '../../ui/ui.tsx';
+import { type Draft, LIMITS } from './draft.ts';
+import { TriggerFields } from './trigger-fields.tsx';
+
+const w = t.automationEditor;
+const FIELDS = [
+  ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter', 'projectId'],
+  ...['model', 'effort', 'approvals', 'overlap', 'budget'],
+];
+
+/** What each part of the form is given. */
+export interface Editing {
+  draft: Draft;
+  change: (changes: Partial<Draft>) => void;
+  error: unknown;
+}
+
+export function AutomationForm({
+  first,
+  action: [action, pending],
+  save,
+  onDraft,
+  onSaved,
+  onCancel,
+}: {
+  first: Draft;
+  action: [string, string];
+  save: (draft: Draft) => Promise<Automation>;
+  onDraft?: ((draft: Draft) => void) | undefined;
+  onSaved: (automation: Automation) => void;
+  onCancel: () => void;
+}) {
+  const form = useRef<HTMLFormElement>(null);
+  const [draft, setDraft] = useState(first);
+  const mutation = useMutation({ mutationFn: save, onSuccess: onSaved });
+  useFaultInFocus(form, mutation.error);
+  useEffect(() => {
+    // What was just sent is no draft any more.
+    if (!mutation.isSuccess) onDraft?.(draft);
+  }, [draft]);
+  const editing: Editing = {
+    draft,
+    change: (changes) => setDraft((now) => ({ ...now, ...changes })),
+    error: mutation.error,
+  };
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (!mutation.isPending) mutation.mutate(draft);
+  };
+  return (
+    <form
+      ref={form}
+      className={records.form}
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (!(event.ctrlKey || event.metaKey) || event.key !== 'Enter') return;
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Field label={w.name} said={saidOf(mutation.error, 'name')}>
+        {(control) => (
+          <input
+            {...control}
+            className={ui.input}
+            value={draft.name}
+            placeholder={w.namePlaceholder}
+            autoFocus
+            onChange={(event) => editing.change({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <section className={records.part} aria-label={w.when}>
+        <h2>{w.when}</h2>
+        <TriggerFields {...editing} />
+      </section>
+      <section className={records.part} aria-label={w.task}>
+        <h2>{w.task}</h2>
+        <TaskFields {...editing} />
+      </section>
+      <FormFailure error={mutation.error} fields={FIELDS} />
+      <div className={records.actions}>
+        <Button look="ghost" onClick={onCancel}>
+          {t.common.cancel}
+        </Button>
+        <Button type="submit" look="primary" keys="Ctrl ↵" disabled={mutation.isPending}>
+          {mutation.isPending ? pending : action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function TaskFields({ draft, change, error }: Editing) {
+  const can = useCan();
+  const { data: models = [] } = useQuery(modelsQuery);
+  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
+  const efforts = models.find(({ id }) => id === draft.model)?.efforts ?? ['low', 'medium', 'high'];
+  return (
+    <>
+      <Field label={w.content} hint={w.contentHint} said={saidOf(error, 'content')}>
+        {(control) => (
+          <textarea
+            {...control}
+            className={textArea}
+            rows={8}
+            value={draft.content}
+            onChange={(event) => change({ content: event.target.value })}
+          />
+        )}
+      </Field>
+      <div className={records.columns}>
+        <Choice
+          label={w.model}
+          said={saidOf(error, 'model')}
+          value={draft.model}
+          onChange={(model) => change({ model, effort: '' })}
+          options={[['', t.automations.modelDefault], ...models.map(({ id, name }) => [id, name] as const)]}
+        />
+        <Choice
+          label={w.effort}
+          said={saidOf(error, 'effort')}
+          value={draft.effort}
+          onChange={(effort) => change({ effort })}
+          options={[
+            ['', t.automations.effortDefault],
+            ...efforts.map((effort) => [effort, t.automations.efforts[effort]] as const),
+          ]}
+        />
+        {can('projects:read') && (
+          <Choice
+            label={w.project}
+            said={saidOf(error, 'projectId')}
+            value={draft.projectId}
+            onChange={(projectId) => change({ projectId })}
+            options={[['', w.projectNone], ...projects.map(({ id, name }) => [id, name] as const)]}
+          />
+        )}
+        <Choice
+          label={w.approvals}
+          said={saidOf(error, 'approvals')}
+          value={draft.approvals}
+          onChange={(approvals) => change({ approvals })}
+          options={[
+            ['none', w.approval.none],
+            ['writes', w.approval.writes],
+          ]}
+        />
+        <Choice
+          label={w.overlap}
+          said={saidOf(error, 'overlap')}
+          value={draft.overlap || (draft.kind === 'webhook' ? 'allow' : 'skip')}
+          onChange={(overlap) => change({ overlap })}
+          options={[
+            ['skip', w.overlaps.skip],
+            ['queue', w.overlaps.queue],
+            ['allow', w.overlaps.allow],
+          ]}
+        />
+      </div>
+      <Budget draft={draft} change={change} error={error} />
+    </>
+  );
+}
+
+function Budget({ draft: { budget }, change, error }: Editing) {
+  const [open, setOpen] = useState(() => Object.values(budget).some((value) => value !== ''));
+  return (
+    <details
+      className={records.more}
+      open={open || saidOf(error, 'budget') !== null}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>{w.budget}</summary>
+      <div className={records.columns}>
+        {LIMITS.map((limit) => (
+          <Field key={limit} label={w.limits[limit]} said={saidOf(error, `budget.${limit}`)}>
+            {(control) => (
+              <input
+                {...control}
+                className={ui.input}
+                inputMode={limit === 'maxCost' ? 'decimal' : 'numeric'}
+                placeholder={w.unlimited}
+                value={budget[limit]}
+                onChange={(event) => change({ budget: { ...budget, [limit]: event.target.value } })}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** A choice of a few: the browser's own list. */
+export function Choice<T extends string>({
+  label,
+  hint,
+  said,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  hint?: string;
+  said: string | null;
+  value: T;
+  options: (readonly [NoInfer<T>, string])[];
+  onChange: (value: T) => void;
+}) {
+  return (
+    <Field label={label} hint={hint} said={said}>
+      {(control) => (
+        <select
+          {...control}
+          className={ui.select}
+          value={value}
+          onChange={(event) => onChange(event.target.value as T)}
+        >
+          {options.map(([one, name]) => (
+            <option key={one} value={one}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,130 @@
+// What the editor holds, as text, and what is sent of it.
+import type { Automation, AutomationRehearsal } from '../../api/client.ts';
+import { remember, remembered } from '../../shell/url.ts';
+
+export const LIMITS = ['maxSteps', 'maxTokens', 'maxDurationSeconds', 'maxCost'] as const;
+type Limit = (typeof LIMITS)[number];
+
+export interface Draft {
+  name: string;
+  content: string;
+  kind: Automation['kind'];
+  cron: string;
+  timezone: string;
+  /** By the clock of this browser, as its field has it: `2026-12-01T09:00`. */
+  runAt: string;
+  triggerEvent: string;
+  filter: string;
+  projectId: string;
+  model: string;
+  effort: NonNullable<Automation['effort']> | '';
+  approvals: Automation['approvals'];
+  /** Empty: what is usual for what starts it. */
+  overlap: Automation['overlap'] | '';
+  budget: Record<Limit, string>;
+}
+
+export const hereZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const NO_BUDGET = { maxSteps: '', maxTokens: '', maxDurationSeconds: '', maxCost: '' };
+
+export const emptyDraft = (): Draft => ({
+  name: '',
+  content: '',
+  kind: 'recurring',
+  cron: '0 9 * * 1-5',
+  timezone: hereZone(),
+  runAt: '',
+  triggerEvent: '',
+  filter: '',
+  projectId: '',
+  model: '',
+  effort: '',
+  approvals: 'none',
+  overlap: '',
+  budget: NO_BUDGET,
+});
+
+export function draftOf(automation: Automation | AutomationRehearsal['automation']): Draft {
+  const { name, content, kind, cron, timezone, runAt, triggerEvent, filter } = automation;
+  const { projectId, model, effort, approvals, overlap, budget } = automation;
+  const empty = emptyDraft();
+  return {
+    name,
+    content,
+    kind,
+    cron: cron ?? empty.cron,
+    timezone: timezone ?? empty.timezone,
+    runAt: runAt === null ? '' : localOf(runAt),
+    triggerEvent: triggerEvent ?? '',
+    filter: filter ?? '',
+    projectId: projectId ?? '',
+    model: model ?? '',
+    effort: effort ?? '',
+    approvals,
+    overlap,
+    budget: {
+      maxSteps: String(budget?.maxSteps ?? ''),
+      maxTokens: String(budget?.maxTokens ?? ''),
+      maxDurationSeconds: String(budget?.maxDurationSeconds ?? ''),
+      maxCost: budget?.maxCost ?? '',
+    },
+  };
+}
+
+function localOf(iso: string): string {
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** All of it. The service says what is wrong with it. */
+export function bodyOf(draft: Draft) {
+  const { name, content, approvals, overlap, budget } = draft;
+  const numbers = { maxSteps: budget.maxSteps, maxTokens: budget.maxTokens, maxDurationSeconds: budget.maxDurationSeconds }; // prettier-ignore
+  const limits = Object.entries(numbers).flatMap(([limit, text]) => (text === '' ? [] : [[limit, Number(text)]]));
+  const { maxCost } = budget;
+  const limited = { ...Object.fromEntries(limits), ...(maxCost !== '' && { maxCost }) } as Record<string, never>;
+  return {
+    name,
+    content,
+    ...triggerOf(draft),
+    projectId: draft.projectId || null,
+    model: draft.model || null,
+    effort: draft.effort || null,
+    approvals,
+    overlap: overlap || null,
+    budget: Object.keys(limited).length > 0 ? limited : null,
+  };
+}
+
+export function triggerOf({ kind, cron, timezone, runAt, triggerEvent, filter }: Draft) {
+  switch (kind) {
+    case 'recurring':
+      return { cron, timezone };
+    case 'one_time': {
+      const at = new Date(runAt);
+      return { runAt: Number.isNaN(at.getTime()) ? '' : at.toISOString() };
+    }
+    case 'webhook':
+      return { triggerEvent, filter: filter.trim() || null };
+  }
+}
+
+/** What has changed, and nothing else: what somebody else changed meanwhile stays. */
+export function changesOf(before: Draft, after: Draft): Partial<ReturnType<typeof bodyOf>> {
+  const old: Record<string, unknown> = bodyOf(before);
+  const entries = Object.entries(bodyOf(after));
+  return Object.fromEntries(entries.filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(old[key])));
+}
+
+const KEPT = 'automation';
+
+/** What was begun and not sent, so that neither a lost connection nor the end of a session loses it. */
+export function keptDraft(): Draft {
+  try {
+    return { ...emptyDraft(), ...(JSON.parse(remembered(KEPT, '{}')) as Partial<Draft>) };
+  } catch {
+    return emptyDraft();
+  }
+}
+export const keepDraft = (draft: Draft | null): void => remember(KEPT, draft === null ? '{}' : JSON.stringify(draft));

@@ -1,0 +1,106 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useState } from 'react';
+import { find, signIn, takeCode } from '../api/session.ts';
+import { nextTheme, setTheme, useTheme } from '../shell/theme.ts';
+import { t } from '../texts/index.ts';
+import { Button, copy, cx, Failure, ui, Warning } from '../ui/ui.tsx';
+import css from './login.module.css';
+
+/** Taken once, before anything is drawn: it leaves the address. */
+const code = takeCode();
+
+/** At the start: by the code of the link that led here, else by the session that the browser has. */
+export function useSignInByLink(): { error: unknown } {
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    if (code === null) return void find();
+    // Of a link that was used before, somebody who is signed in notices nothing.
+    signIn({ code }).catch((refused: unknown) => (setError(refused), find()));
+  }, []);
+  return { error };
+}
+
+const KEY = /^mw_[ps]k_[0-9A-Za-z]{49}$/;
+const THEME_ICONS = { system: 'Monitor', light: 'Sun', dark: 'Moon' } as const;
+
+export function LoginPage({ ended, linkError }: { ended: boolean; linkError: unknown }) {
+  const [key, setKey] = useState('');
+  const [shown, setShown] = useState(false);
+  const theme = useTheme();
+  const login = useMutation({
+    mutationFn: async (text: string) => {
+      if (!KEY.test(text)) throw new Error(t.login.form);
+      await signIn({ key: text });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    login.mutate(key.trim());
+  };
+  useEffect(() => {
+    document.title = t.login.title;
+  }, []);
+  return (
+    <main className={css.login}>
+      <Button
+        className={css.theme}
+        look="ghost"
+        icon={THEME_ICONS[theme]}
+        aria-label={`${t.shell.theme[theme]}. ${t.shell.theme.change}`}
+        onClick={() => setTheme(nextTheme(theme))}
+      />
+      <form className={css.card} onSubmit={submit}>
+        <img src="/console/favicon.svg" alt="" width={40} height={40} />
+        <div>
+          <h1>{t.login.title}</h1>
+          <p>{t.login.text}</p>
+        </div>
+        {ended && <Warning>{t.login.ended}</Warning>}
+        {linkError !== null && !login.isError && <Failure error={linkError} />}
+        <label className={css.field}>
+          <span>{t.login.key}</span>
+          <span className={css.row}>
+            <input
+              className={cx(ui.input, 'mono')}
+              type={shown ? 'text' : 'password'}
+              value={key}
+              onChange={(event) => setKey(event.target.value)}
+              placeholder="mw_pk_…"
+              autoFocus
+              autoComplete="off"
+              autoCapitalize="off"
+              spellCheck={false}
+              required
+              aria-invalid={login.isError}
+            />
+            <Button
+              look="ghost"
+              icon={shown ? 'EyeOff' : 'Eye'}
+              aria-label={shown ? t.login.hide : t.login.show}
+              onClick={() => setShown(!shown)}
+            />
+          </span>
+        </label>
+        {login.isError && <Failure error={login.error} />}
+        <Button type="submit" look="primary" disabled={login.isPending || key.trim() === ''}>
+          {login.isPending ? t.login.signingIn : t.login.signIn}
+        </Button>
+        <details className={css.help}>
+          <summary>{t.login.where}</summary>
+          <p>{t.login.operator}</p>
+          <Command>{t.login.command}</Command>
+          <p>{t.login.link}</p>
+          <Command>{t.login.linkCommand}</Command>
+          <p>{t.login.narrow}</p>
+        </details>
+      </form>
+    </main>
+  );
+}
+
+const Command = ({ children }: { children: string }) => (
+  <div className={css.command}>
+    <code>{children}</code>
+    <Button small look="ghost" icon="Copy" aria-label={t.login.copyCommand} onClick={() => void copy(children)} />
+  </div>
+);

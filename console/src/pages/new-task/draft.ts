@@ -1,0 +1,176 @@
+// What stands in the form. It is kept in this browser until it is sent: over a reload, a broken connection, the end of the session.
+import type { CreateTask } from '@millwright/sdk';
+import { useEffect, useState } from 'react';
+import type { Message, StoredFile, Task } from '../../api/client.ts';
+import { useContext } from '../../shell/can.ts';
+import { remember, remembered } from '../../shell/url.ts';
+import { t } from '../../texts/index.ts';
+import type { KeptUpload } from '../../ui/attachments.tsx';
+
+export interface Draft {
+  title: string;
+  content: string;
+  uploads: KeptUpload[];
+  /** Empty: the default. So are the next two. */
+  model: string;
+  effort: Task['effort'] | '';
+  approvals: Task['approvals'];
+  projectId: string;
+  repository: { url: string; ref: string; branch: string };
+  budget: { maxSteps: string; maxTokens: string; maxMinutes: string; maxCost: string };
+  tags: string[];
+  outputSchema: string;
+}
+
+export const EMPTY: Draft = {
+  title: '',
+  content: '',
+  uploads: [],
+  model: '',
+  effort: '',
+  approvals: 'none',
+  projectId: '',
+  repository: { url: '', ref: '', branch: '' },
+  budget: { maxSteps: '', maxTokens: '', maxMinutes: '', maxCost: '' },
+  tags: [],
+  outputSchema: '',
+};
+
+export const isEmpty = (draft: Draft): boolean => JSON.stringify(draft) === JSON.stringify(EMPTY);
+
+/** `from`: the earlier task that it began with; each has a draft of its own, and so has the empty form. */
+export function useDraft(from: string, begin: Draft) {
+  const { user } = useContext();
+  const name = `draft.${user.id}.new${from && `.${from}`}`;
+  const [draft, setDraft] = useState<Draft>(() => read(remembered(name, '')) ?? begin);
+  useEffect(() => {
+    const changed = JSON.stringify(draft) !== JSON.stringify(begin);
+    if (changed || remembered(name, '') !== '') remember(name, changed ? JSON.stringify(draft) : '');
+  }, [draft]);
+  return {
+    draft,
+    change: (values: Partial<Draft>): void => setDraft((old) => ({ ...old, ...values })),
+    /** It is sent, or not wanted any more. */
+    forget: (): void => remember(name, ''),
+    reset: (): void => setDraft(EMPTY),
+  };
+}
+
+function read(text: string): Draft | null {
+  if (text === '') return null;
+  try {
+    return { ...EMPTY, ...(JSON.parse(text) as Partial<Draft>) };
+  } catch {
+    return null;
+  }
+}
+
+/** What is wrong with a field before anything is sent. */
+export class FieldError extends Error {
+  constructor(
+    readonly param: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Throws {@link FieldError}. */
+export function bodyOf(draft: Draft): CreateTask {
+  const { title, content, uploads, model, effort, approvals, projectId, repository, tags, outputSchema } = draft;
+  const budget = budgetOf(draft.budget);
+  const { url, ref, branch } = repository;
+  return {
+    ...(content.trim() !== '' && { content }),
+    ...(uploads.length > 0 && { attachments: uploads.map(({ uploadId }) => ({ uploadId })) }),
+    ...(title.trim() !== '' && { title: title.trim() }),
+    ...(projectId !== '' && { projectId }),
+    ...(model !== '' && { model }),
+    ...(effort !== '' && effort !== null && { effort }),
+    approvals,
+    ...(budget !== null && { budget }),
+    ...(url.trim() !== '' && {
+      repository: {
+        url: url.trim(),
+        ...(ref.trim() !== '' && { ref: ref.trim() }),
+        ...(branch.trim() !== '' && { push: { branch: branch.trim() } }),
+      },
+    }),
+    ...(tags.length > 0 && { tags }),
+    ...(outputSchema.trim() !== '' && { outputSchema: schemaOf(outputSchema) }),
+  };
+}
+
+function budgetOf({
+  maxSteps,
+  maxTokens,
+  maxMinutes,
+  maxCost,
+}: Draft['budget']): NonNullable<CreateTask['budget']> | null {
+  const steps = numberOf('budget.maxSteps', maxSteps);
+  const tokens = numberOf('budget.maxTokens', maxTokens);
+  const minutes = numberOf('budget.maxDurationSeconds', maxMinutes);
+  const budget = {
+    ...(steps !== null && { maxSteps: steps }),
+    ...(tokens !== null && { maxTokens: tokens }),
+    ...(minutes !== null && { maxDurationSeconds: Math.round(minutes * 60) }),
+    ...(maxCost.trim() !== '' && { maxCost: maxCost.trim() }),
+  };
+  return Object.keys(budget).length === 0 ? null : budget;
+}
+
+function numberOf(param: string, text: string): number | null {
+  if (text.trim() === '') return null;
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new FieldError(param, t.newTask.notNumber);
+  return value;
+}
+
+function schemaOf(text: string): Record<string, unknown> {
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch (error) {
+    throw new FieldError('outputSchema', t.newTask.notJson(error instanceof Error ? error.message : ''));
+  }
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    throw new FieldError('outputSchema', t.newTask.notObject);
+  return schema as Record<string, unknown>;
+}
+
+/** The task once more: what it was asked first, and all of its settings. */
+export function draftOf(task: Task, first: Message | undefined): Draft {
+  const content = (first?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+  const { repository, budget } = task;
+  const text = (value: number | null | undefined) => (value == null ? '' : String(value));
+  return {
+    // A title that was made of the content is made again.
+    title: content.includes(task.title) ? '' : task.title,
+    content,
+    uploads: [],
+    model: task.model,
+    effort: task.effort ?? '',
+    approvals: task.approvals,
+    projectId: task.projectId ?? '',
+    repository: {
+      url: repository?.url ?? '',
+      ref: repository?.ref ?? '',
+      branch: repository?.push?.branch ?? '',
+    },
+    budget: {
+      maxSteps: text(budget?.maxSteps),
+      maxTokens: text(budget?.maxTokens),
+      maxMinutes: budget?.maxDurationSeconds == null ? '' : text(budget.maxDurationSeconds / 60),
+      maxCost: budget?.maxCost ?? '',
+    },
+    tags: task.tags,
+    outputSchema: task.outputSchema === null ? '' : JSON.stringify(task.outputSchema, null, 2),
+  };
+}
+
+/** What the task was created with; later messages may have brought more. */
+export const filesOf = ({ createdAt }: Task, files: readonly StoredFile[]): StoredFile[] =>
+  files.filter(
+    (file) => file.origin === 'attachment' && Date.parse(file.createdAt) < Date.parse(createdAt) + SAME_REQUEST_MS,
+  );
+const SAME_REQUEST_MS = 1000;

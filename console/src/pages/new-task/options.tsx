@@ -1,0 +1,217 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { Model } from '../../api/client.ts';
+import { projectsQuery } from '../../api/queries.ts';
+import { useCan } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Field, TagInput, textArea } from '../../ui/form.tsx';
+import { cx, Segmented, ui } from '../../ui/ui.tsx';
+import type { Draft } from './draft.ts';
+import css from './new-task.module.css';
+
+interface Props {
+  draft: Draft;
+  change: (values: Partial<Draft>) => void;
+  models: Model[] | undefined;
+  model: Model | undefined;
+  /** What is wrong with a field, by the service or before. */
+  said: (param: string) => string | null;
+}
+
+export function Options({ draft, change, models = [], model, said }: Props) {
+  const can = useCan();
+  const { data: projects } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
+  const unknown = draft.projectId !== '' && projects?.every(({ id }) => id !== draft.projectId) !== false;
+  const effort = draft.effort || model?.defaultEffort;
+  return (
+    <>
+      <div className={css.options}>
+        <Field label={t.newTask.model} said={said('model')}>
+          {(control) => (
+            <select
+              {...control}
+              className={ui.select}
+              value={model?.id ?? ''}
+              onChange={(event) => change({ model: event.target.value, effort: '' })}
+            >
+              {models.map(({ id, name, status }) => (
+                <option key={id} value={id} disabled={status !== 'available'}>
+                  {status === 'available' ? name : t.newTask.unavailable(name)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {(can('projects:read') || unknown) && (
+          <Field label={t.newTask.project} said={said('projectId')}>
+            {(control) => (
+              <select
+                {...control}
+                className={ui.select}
+                value={draft.projectId}
+                onChange={(event) => change({ projectId: event.target.value })}
+              >
+                <option value="">{t.newTask.noProject}</option>
+                {unknown && <option value={draft.projectId}>{t.tasks.unknown}</option>}
+                {projects?.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        {model !== undefined && model.efforts.length > 0 && effort && (
+          <Group label={t.newTask.effort} said={said('effort')}>
+            <Segmented
+              label={t.newTask.effort}
+              value={effort}
+              onChange={(next) => change({ effort: next })}
+              options={model.efforts.map((value) => ({ value, label: t.newTask.efforts[value] }))}
+            />
+          </Group>
+        )}
+        <Group label={t.newTask.approvals} said={said('approvals')}>
+          <Segmented
+            label={t.newTask.approvals}
+            value={draft.approvals}
+            onChange={(approvals) => change({ approvals })}
+            options={(['none', 'writes'] as const).map((value) => ({ value, label: t.newTask.approve[value] }))}
+          />
+        </Group>
+      </div>
+      <p className={css.about}>
+        {model?.description} {t.newTask.approvalsAre[draft.approvals]}
+      </p>
+      <Repository draft={draft} change={change} said={said} />
+      <Budget draft={draft} change={change} said={said} />
+      <More draft={draft} change={change} said={said} />
+    </>
+  );
+}
+
+const Group = ({ label, said, children }: { label: string; said: string | null; children: ReactNode }) => (
+  <div className={css.group}>
+    <span>{label}</span>
+    {children}
+    {said !== null && (
+      <p className={css.said} role="alert">
+        {said}
+      </p>
+    )}
+  </div>
+);
+
+/** Unfolded at first when something stands in it. */
+function Fold({ title, filled, children }: { title: string; filled: boolean; children: ReactNode }) {
+  const [open] = useState(filled);
+  return (
+    <details className={css.more} open={open}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+type Part = Pick<Props, 'draft' | 'change' | 'said'>;
+
+function Repository({ draft: { repository }, change, said }: Part) {
+  const set = (values: Partial<Draft['repository']>) => change({ repository: { ...repository, ...values } });
+  return (
+    <Fold title={t.newTask.repository} filled={repository.url !== ''}>
+      <div className={cx(css.options, css.wide)}>
+        <Field label={t.newTask.url} hint={t.newTask.urlHint} said={said('repository.url') ?? said('repository')}>
+          {(control) => (
+            <input
+              {...control}
+              className={ui.input}
+              type="url"
+              value={repository.url}
+              placeholder="https://"
+              spellCheck={false}
+              onChange={(event) => set({ url: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label={t.newTask.ref} said={said('repository.ref')}>
+          {(control) => (
+            <input
+              {...control}
+              className={ui.input}
+              value={repository.ref}
+              placeholder={t.newTask.refPlaceholder}
+              spellCheck={false}
+              onChange={(event) => set({ ref: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label={t.newTask.branch} hint={t.newTask.branchHint} said={said('repository.push')}>
+          {(control) => (
+            <input
+              {...control}
+              className={ui.input}
+              value={repository.branch}
+              spellCheck={false}
+              onChange={(event) => set({ branch: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+    </Fold>
+  );
+}
+
+const LIMITS = [
+  ['maxSteps', 'budget.maxSteps'],
+  ['maxTokens', 'budget.maxTokens'],
+  ['maxMinutes', 'budget.maxDurationSeconds'],
+  ['maxCost', 'budget.maxCost'],
+] as const;
+
+function Budget({ draft: { budget }, change, said }: Part) {
+  return (
+    <Fold title={t.newTask.budget} filled={Object.values(budget).some((value) => value !== '')}>
+      <div className={css.options}>
+        {LIMITS.map(([name, param]) => (
+          <Field key={name} label={t.newTask[name]} said={said(param)}>
+            {(control) => (
+              <input
+                {...control}
+                className={ui.input}
+                inputMode="decimal"
+                placeholder={t.newTask.noLimit}
+                value={budget[name]}
+                onChange={(event) => change({ budget: { ...budget, [name]: event.target.value } })}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+    </Fold>
+  );
+}
+
+function More({ draft: { tags, outputSchema }, change, said }: Part) {
+  return (
+    <Fold title={t.newTask.more} filled={tags.length > 0 || outputSchema !== ''}>
+      <div className={css.column}>
+        <Field label={t.newTask.tags} hint={t.form.tagHint} said={said('tags')}>
+          {(control) => <TagInput control={control} tags={tags} onChange={(next) => change({ tags: next })} />}
+        </Field>
+        <Field label={t.newTask.schema} hint={t.newTask.schemaHint} said={said('outputSchema')}>
+          {(control) => (
+            <textarea
+              {...control}
+              className={cx(textArea, 'mono')}
+              value={outputSchema}
+              spellCheck={false}
+              placeholder='{"type": "object", "properties": {"answer": {"type": "string"}}}'
+              onChange={(event) => change({ outputSchema: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+    </Fold>
+  );
+}

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api } from '../../api/client.ts';
+import { orphansQuery } from '../../api/project-queries.ts';
+import { useCan } from '../../shell/can.ts';
+import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { t } from '../../texts/index.ts';
+import { form } from '../../ui/form.tsx';
+import { Empty, Failure, Skeleton } from '../../ui/ui.tsx';
+import { FileList } from './file-list.tsx';
+import own from './projects.module.css';
+
+/** What deleted projects have left. */
+export function OrphansPage() {
+  const can = useCan();
+  return (
+    <>
+      <PageHead title={t.projects.orphans.title} />
+      <Body>
+        <div className={css.page}>
+          <nav>
+            <Link href="/projects" className={own.quiet}>
+              {t.projects.gone.back}
+            </Link>
+          </nav>
+          {can('files:read') ? (
+            <Files />
+          ) : (
+            <Empty icon="Shield" title={t.common.refused.title}>
+              {t.common.refused.text('files:read')}
+            </Empty>
+          )}
+        </div>
+      </Body>
+    </>
+  );
+}
+
+function Files() {
+  const can = useCan();
+  const { data: files, error, refetch } = useQuery(orphansQuery);
+  if (files === undefined) {
+    return error === null ? <Skeleton w="100%" h={90} /> : <Failure error={error} retry={() => void refetch()} />;
+  }
+  if (files.length === 0) {
+    return (
+      <Empty icon="FileText" title={t.projects.orphans.empty.title}>
+        {t.projects.orphans.empty.text}
+      </Empty>
+    );
+  }
+  return (
+    <section className={own.block}>
+      <p className={form.hint}>{t.projects.orphans.about}</p>
+      <FileList files={files} may={can('files:write')} remove={(file) => api.files.delete(file.id)} />
+    </section>
+  );
+}

@@ -1,0 +1,104 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { api, type Project } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import { t } from '../../texts/index.ts';
+import { Check, Field, Group, saidOf, TagInput, textArea } from '../../ui/form.tsx';
+import { Button, Dialog, DialogActions, Failure, ui } from '../../ui/ui.tsx';
+
+const FIELDS = ['name', 'description', 'tags', 'visibility'];
+
+interface Props {
+  open: boolean;
+  onClose: () => void;
+  /** What is changed; a new one is made without it. */
+  project?: Project;
+  onSaved: (project: Project) => void;
+}
+
+export const ProjectForm = (props: Props) => (
+  <Dialog
+    open={props.open}
+    onClose={props.onClose}
+    title={props.project === undefined ? t.projects.create : t.projects.editTitle}
+  >
+    <Form {...props} />
+  </Dialog>
+);
+
+function Form({ project, onClose, onSaved }: Props) {
+  const [name, setName] = useState(project?.name ?? '');
+  const [description, setDescription] = useState(project?.description ?? '');
+  const [visibility, setVisibility] = useState(project?.visibility ?? 'private');
+  const [tags, setTags] = useState(project?.tags ?? []);
+  const save = useMutation({
+    mutationFn: () => {
+      const body = { name: name.trim(), description: description.trim() || null, visibility, tags };
+      return project === undefined ? api.projects.create(body) : api.projects.update(project.id, body);
+    },
+    onSuccess: (saved) => {
+      void queryClient.invalidateQueries({ queryKey: ['projects'] });
+      queryClient.setQueryData(['project', saved.id], saved);
+      onSaved(saved);
+    },
+  });
+  const [unnamed, setUnnamed] = useState(false);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setUnnamed(name.trim() === '');
+    if (name.trim() !== '') save.mutate();
+  };
+  const said = (field: string) => saidOf(save.error, field);
+  const elsewhere = save.error !== null && FIELDS.every((field) => said(field) === null);
+  return (
+    <form onSubmit={submit} style={{ display: 'grid', gap: 16 }} noValidate>
+      <Field label={t.projects.name} said={unnamed ? t.projects.noName : said('name')}>
+        {(control) => (
+          <input
+            {...control}
+            className={ui.input}
+            value={name}
+            autoFocus
+            maxLength={200}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={t.projects.description} hint={t.projects.descriptionHint} said={said('description')}>
+        {(control) => (
+          <textarea
+            {...control}
+            className={textArea}
+            value={description}
+            maxLength={4000}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        )}
+      </Field>
+      <Group label={t.projects.visibility}>
+        {(['private', 'workspace'] as const).map((one) => (
+          <Check
+            key={one}
+            type="radio"
+            name="visibility"
+            checked={visibility === one}
+            onChange={() => setVisibility(one)}
+          >
+            {t.projects.visible[one]}
+            <small>{t.projects.visibleHint[one]}</small>
+          </Check>
+        ))}
+      </Group>
+      <Field label={t.projects.tags} hint={t.form.tagHint} said={said('tags')}>
+        {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}
+      </Field>
+      {elsewhere && <Failure error={save.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>{t.common.cancel}</Button>
+        <Button type="submit" look="primary" disabled={save.isPending}>
+          {project === undefined ? t.projects.make : t.projects.save}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

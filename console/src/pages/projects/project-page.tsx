@@ -1,0 +1,197 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { api, isGone, type Project } from '../../api/client.ts';
+import { orphansQuery, projectFilesQuery, projectQuery, projectTasksQuery } from '../../api/project-queries.ts';
+import { queryClient } from '../../api/queries.ts';
+import { useCan, useContext } from '../../shell/can.ts';
+import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Confirm, form, Tag } from '../../ui/form.tsx';
+import { Button, Empty, Failure, Skeleton, StatusDot, toast } from '../../ui/ui.tsx';
+import { ProjectFiles } from './project-files.tsx';
+import { ProjectForm } from './project-form.tsx';
+import own from './projects.module.css';
+
+export function ProjectPage({ projectId }: { projectId: string }) {
+  const can = useCan();
+  const mayChange = useMayChange();
+  const [, navigate] = useLocation();
+  const [dialog, setDialog] = useState<'edit' | 'remove' | null>(null);
+  const { data: project, error, refetch } = useQuery(projectQuery(projectId));
+  const close = () => setDialog(null);
+  if (isGone(error)) {
+    return (
+      <>
+        <PageHead title={t.projects.title} />
+        <Empty
+          icon="Folder"
+          title={t.projects.gone.title}
+          actions={<Button onClick={() => navigate('/projects')}>{t.projects.gone.back}</Button>}
+        >
+          {t.projects.gone.text}
+        </Empty>
+      </>
+    );
+  }
+  const changes = project !== undefined && mayChange(project);
+  return (
+    <>
+      <PageHead title={project?.name ?? t.projects.title}>
+        {changes && (
+          <>
+            <Button small icon="Pencil" onClick={() => setDialog('edit')}>
+              {t.projects.edit}
+            </Button>
+            <Button small look="danger" icon="Trash" onClick={() => setDialog('remove')}>
+              {t.projects.remove.action}
+            </Button>
+          </>
+        )}
+      </PageHead>
+      <Body>
+        <div className={css.page}>
+          <nav>
+            <Link href="/projects" className={own.quiet}>
+              {t.projects.gone.back}
+            </Link>
+          </nav>
+          {project === undefined ? (
+            error === null ? (
+              <Skeleton w="100%" h={120} />
+            ) : (
+              <Failure error={error} retry={() => void refetch()} />
+            )
+          ) : (
+            <>
+              <About project={project} changes={changes} />
+              <ProjectFiles project={project} />
+              {can('tasks:read') && <Tasks projectId={projectId} />}
+            </>
+          )}
+        </div>
+      </Body>
+      {project !== undefined && (
+        <>
+          <ProjectForm open={dialog === 'edit'} onClose={close} project={project} onSaved={close} />
+          <Remove open={dialog === 'remove'} onClose={close} project={project} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Its owner, and owners and admins of the workspace. */
+function useMayChange() {
+  const can = useCan();
+  const { user, workspace } = useContext();
+  const all = workspace.role === 'owner' || workspace.role === 'admin';
+  return ({ owner }: Project) => can('projects:write') && (all || owner.id === user.id);
+}
+
+function About({ project, changes }: { project: Project; changes: boolean }) {
+  const can = useCan();
+  const { description, visibility, owner, tags, updatedAt } = project;
+  return (
+    <section className={own.head}>
+      {description !== null && <p className={own.description}>{description}</p>}
+      <p className={own.facts}>
+        <span className={own.badge} data-shared={visibility === 'workspace'} title={t.projects.visibleHint[visibility]}>
+          {t.projects.visible[visibility]}
+        </span>
+        {t.projects.by(owner.name)}
+        <span>
+          {t.projects.updated} <Ago at={updatedAt} />
+        </span>
+        {tags.map((tag) => (
+          <Tag key={tag}>{tag}</Tag>
+        ))}
+      </p>
+      {!changes && (
+        <p className={form.hint}>{can('projects:write') ? t.projects.notOwner(owner.name) : t.projects.readOnly}</p>
+      )}
+    </section>
+  );
+}
+
+function Tasks({ projectId }: { projectId: string }) {
+  const can = useCan();
+  const [, navigate] = useLocation();
+  const { data: tasks, error, refetch } = useQuery(projectTasksQuery(projectId));
+  return (
+    <section className={own.block}>
+      <header>
+        <h2>{t.projects.tasks.title}</h2>
+        <span className="grow" />
+        {can('tasks:write') && (
+          <Button small icon="Plus" onClick={() => navigate(`/new?project=${projectId}`)}>
+            {t.projects.newTask}
+          </Button>
+        )}
+      </header>
+      {tasks === undefined &&
+        (error === null ? <Skeleton w="100%" h={90} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {tasks?.length === 0 && <p className={own.nothing}>{t.projects.tasks.empty}</p>}
+      {tasks !== undefined && tasks.length > 0 && (
+        <>
+          <ul className={own.rows}>
+            {tasks.map(({ id, title, status, updatedAt }) => (
+              <li key={id}>
+                <Link href={`/tasks/${id}`} className={own.task}>
+                  <StatusDot status={status} />
+                  <span className="sr">{t.common.status[status]}</span>
+                  <span className="grow ellipsis">{title}</span>
+                  <small>
+                    <Ago at={updatedAt} />
+                  </small>
+                </Link>
+              </li>
+            ))}
+          </ul>
+          <Link href={`/tasks?project=${projectId}`} className={own.quiet}>
+            {t.projects.tasks.all}
+          </Link>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Remove({ open, onClose, project }: { open: boolean; onClose: () => void; project: Project }) {
+  const can = useCan();
+  const [, navigate] = useLocation();
+  const files = useQuery({ ...projectFilesQuery(project.id), enabled: open && can('files:read') }).data;
+  const remove = useMutation({
+    mutationFn: () => api.projects.delete(project.id),
+    onSuccess: () => {
+      toast(t.projects.remove.done(project.name));
+      navigate('/projects', { replace: true });
+      for (const name of ['projects', 'tasks', 'automations', 'billing'])
+        void queryClient.invalidateQueries({ queryKey: [name] });
+      void queryClient.invalidateQueries({ queryKey: orphansQuery.queryKey });
+      // Once the page is left: it would ask for them anew.
+      setTimeout(() => {
+        queryClient.removeQueries({ queryKey: ['project', project.id] });
+        queryClient.removeQueries({ queryKey: projectFilesQuery(project.id).queryKey });
+      });
+    },
+  });
+  return (
+    <Confirm
+      open={open}
+      onClose={onClose}
+      title={t.projects.remove.title(project.name)}
+      action={t.projects.remove.confirm}
+      onConfirm={() => remove.mutate()}
+      pending={remove.isPending}
+      error={remove.error}
+    >
+      <p>{t.projects.remove.text}</p>
+      {files !== undefined && (
+        <p>{files.length === 0 ? t.projects.remove.noFiles : t.projects.remove.files(files.length)}</p>
+      )}
+      <p>{t.projects.remove.automations}</p>
+    </Confirm>
+  );
+}

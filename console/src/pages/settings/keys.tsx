@@ -1,0 +1,152 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { keysQuery } from '../../api/account-queries.ts';
+import { api, type Key } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import { useContext } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Confirm, form, Secret } from '../../ui/form.tsx';
+import { fullTime, until } from '../../ui/format.ts';
+import { Button, Failure, Skeleton, toast } from '../../ui/ui.tsx';
+import { NewKey } from './new-key.tsx';
+import { RotateKey } from './rotate-key.tsx';
+import { ALL_SCOPES, isWithin } from './scopes.ts';
+import { Section } from './section.tsx';
+import own from './settings.module.css';
+
+export function Keys() {
+  const { credentialType } = useContext();
+  const { keys: texts } = t.settings;
+  if (credentialType === 'service') {
+    return (
+      <Section title={texts.title} about={texts.about}>
+        <p className={form.hint}>{texts.service}</p>
+      </Section>
+    );
+  }
+  return <OwnKeys />;
+}
+
+type Asked = { what: 'create' } | { what: 'rotate' | 'revoke'; key: Key } | null;
+
+function OwnKeys() {
+  const { keys: texts } = t.settings;
+  const { data: keys, error, refetch } = useQuery(keysQuery);
+  const [asked, setAsked] = useState<Asked>(null);
+  // Nowhere else: it is gone with the page.
+  const [made, setMade] = useState<{ title: string; secret: string } | null>(null);
+  const close = () => setAsked(null);
+  const show = (title: string, secret: string) => {
+    setMade({ title, secret });
+    close();
+    void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
+  };
+  return (
+    <Section
+      title={texts.title}
+      about={texts.about}
+      action={
+        <Button look="primary" icon="Plus" onClick={() => setAsked({ what: 'create' })}>
+          {texts.create}
+        </Button>
+      }
+    >
+      {made !== null && <Secret {...made} onDone={() => setMade(null)} />}
+      {keys === undefined &&
+        (error === null ? <Skeleton w="100%" h={120} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {keys !== undefined && (
+        <ul className={own.rows}>
+          {keys.map((key) => (
+            <Row
+              key={key.id}
+              of={key}
+              rotate={() => setAsked({ what: 'rotate', key })}
+              revoke={() => setAsked({ what: 'revoke', key })}
+            />
+          ))}
+        </ul>
+      )}
+      <NewKey open={asked?.what === 'create'} onClose={close} onMade={show} />
+      {asked !== null && asked.what === 'rotate' && <RotateKey of={asked.key} onClose={close} onMade={show} />}
+      {asked !== null && asked.what === 'revoke' && <Revoke of={asked.key} onClose={close} />}
+    </Section>
+  );
+}
+
+function Row({ of: key, rotate, revoke }: { of: Key; rotate: () => void; revoke: () => void }) {
+  const context = useContext();
+  const { keys: texts } = t.settings;
+  const all = key.scopes.length === ALL_SCOPES.length;
+  return (
+    <li className={own.row}>
+      <div className="grow">
+        <span className={own.name}>
+          <strong>{key.name}</strong>
+          <code>{key.prefix}…</code>
+          {key.current && <em>{texts.current}</em>}
+        </span>
+        <p className={own.about}>
+          <span title={key.scopes.join(', ')}>{all ? texts.all : key.scopes.join(', ')}</span>
+          <span>
+            {key.lastUsedAt === null ? (
+              texts.neverUsed
+            ) : (
+              <>
+                {texts.lastUsed} <Ago at={key.lastUsedAt} />
+              </>
+            )}
+          </span>
+          <span>
+            {key.expiresAt === null ? (
+              texts.neverExpires
+            ) : (
+              <time dateTime={key.expiresAt} title={fullTime(key.expiresAt)}>
+                {texts.expiresAt(until(key.expiresAt))}
+              </time>
+            )}
+          </span>
+        </p>
+      </div>
+      {isWithin(key, context) ? (
+        <div className={own.actions}>
+          <Button small icon="Refresh" aria-label={texts.rotateName(key.name)} onClick={rotate}>
+            {texts.rotate}
+          </Button>
+          <Button small look="danger" aria-label={texts.revokeName(key.name)} onClick={revoke}>
+            {texts.revoke}
+          </Button>
+        </div>
+      ) : (
+        <small className={own.weak}>{texts.wider}</small>
+      )}
+    </li>
+  );
+}
+
+function Revoke({ of: key, onClose }: { of: Key; onClose: () => void }) {
+  const { keys: texts } = t.settings;
+  const revoke = useMutation({
+    mutationFn: () => api.keys.delete(key.id),
+    onSuccess: () => {
+      toast(texts.revoked(key.name));
+      onClose();
+      // Of the session's own key it finds that nobody is signed in any more.
+      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
+    },
+  });
+  return (
+    <Confirm
+      open
+      onClose={onClose}
+      title={texts.revokeTitle(key.name)}
+      action={texts.revokeAction}
+      onConfirm={() => revoke.mutate()}
+      pending={revoke.isPending}
+      error={revoke.error}
+    >
+      <p>{texts.revokeText}</p>
+      {key.current && <p>{texts.revokeCurrent}</p>}
+    </Confirm>
+  );
+}

@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Model } from '../../api/client.ts';
+import { modelsQuery } from '../../api/queries.ts';
+import { t } from '../../texts/index.ts';
+import { count } from '../../ui/format.ts';
+import { Failure, Skeleton } from '../../ui/ui.tsx';
+import { Section } from './section.tsx';
+import own from './settings.module.css';
+
+export function Models() {
+  const { models: texts } = t.settings;
+  const { data: models, error, refetch } = useQuery(modelsQuery);
+  return (
+    <Section title={texts.title} about={texts.about}>
+      {models === undefined &&
+        (error === null ? <Skeleton w="100%" h={120} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {models?.length === 0 && <p className={own.weak}>{texts.empty}</p>}
+      {models !== undefined && models.length > 0 && (
+        <ul className={own.rows}>
+          {models.map((model) => (
+            <Row key={model.id} model={model} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function Row({ model }: { model: Model }) {
+  const { models: texts } = t.settings;
+  const { name, description, status, contextWindow, efforts, defaultEffort, input } = model;
+  const facts = [
+    contextWindow !== null && texts.context(count(contextWindow)),
+    efforts.length > 0 &&
+      texts.efforts(
+        efforts
+          .map((effort) => (texts.effort[effort] ?? effort) + (effort === defaultEffort ? ` (${texts.default})` : ''))
+          .join(', '),
+      ),
+    input.length > 0 && texts.input(input.map((kind) => texts.kinds[kind]).join(', ')),
+  ].filter((fact) => fact !== false);
+  return (
+    <li className={own.row}>
+      <div className="grow">
+        <span className={own.name}>
+          <strong>{name}</strong>
+          <code>{model.id}</code>
+          {model.default && <em>{texts.default}</em>}
+        </span>
+        <p className={own.text}>{description}</p>
+        <p className={own.about}>
+          {facts.map((fact) => (
+            <span key={fact}>{fact}</span>
+          ))}
+        </p>
+        {status === 'unavailable' && <p className={own.about}>{texts.unavailableNote}</p>}
+      </div>
+      <span className={own.health} data-status={status}>
+        {texts.status[status]}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,127 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { api, type AuthContext } from '../../api/client.ts';
+import { useContext } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Check, Field, form, Group, saidOf } from '../../ui/form.tsx';
+import { fullTime } from '../../ui/format.ts';
+import { Button, Dialog, DialogActions, Failure, ui } from '../../ui/ui.tsx';
+import { ALL_SCOPES, type Scope } from './scopes.ts';
+import own from './settings.module.css';
+
+const DAY_MS = 86_400_000;
+const DAYS = [1, 7, 30, 90, 365];
+/** As long as the key of the session: that is what the service does when it is not told. */
+const AS_THIS = 'as-this';
+
+interface Props {
+  onClose: () => void;
+  onMade: (title: string, secret: string) => void;
+}
+
+export const NewKey = ({ open, ...props }: Props & { open: boolean }) => (
+  <Dialog open={open} onClose={props.onClose} title={t.settings.keys.createTitle}>
+    <Form {...props} />
+  </Dialog>
+);
+
+function Form({ onClose, onMade }: Props) {
+  const context = useContext();
+  const { keys: texts } = t.settings;
+  const mine = ALL_SCOPES.filter((scope) => context.scopes.includes(scope));
+  const [name, setName] = useState('');
+  const [expiry, setExpiry] = useState('30');
+  const [scopes, setScopes] = useState<Scope[]>(mine.filter((scope) => scope.endsWith(':read')));
+  const [missing, setMissing] = useState<'name' | 'scopes' | null>(null);
+  const create = useMutation({
+    mutationFn: () => {
+      const expiresAt = expiry === AS_THIS ? undefined : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+      return api.keys.create({ name: name.trim(), scopes, ...(expiresAt && { expiresAt }) });
+    },
+    onSuccess: ({ key, secret }) => onMade(texts.madeTitle(key.name), secret),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const lacks = name.trim() === '' ? 'name' : scopes.length === 0 ? 'scopes' : null;
+    setMissing(lacks);
+    if (lacks === null) create.mutate();
+  };
+  const said = (field: string) => saidOf(create.error, field);
+  const elsewhere = create.error !== null && ['name', 'expiresAt', 'scopes'].every((field) => said(field) === null);
+  const scopesSaid = missing === 'scopes' ? texts.noScopes : said('scopes');
+  return (
+    <form className={own.form} onSubmit={submit} noValidate>
+      <Field label={texts.name} hint={texts.nameHint} said={missing === 'name' ? texts.noName : said('name')}>
+        {(control) => (
+          <input
+            {...control}
+            className={ui.input}
+            value={name}
+            autoFocus
+            autoComplete="off"
+            maxLength={100}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={texts.expires} said={said('expiresAt')}>
+        {(control) => (
+          <select {...control} className={ui.select} value={expiry} onChange={(event) => setExpiry(event.target.value)}>
+            {daysWithin(context).map((days) => (
+              <option key={days} value={days}>
+                {texts.expiry[days]}
+              </option>
+            ))}
+            <option value={AS_THIS}>
+              {context.credential.expiresAt === null
+                ? texts.never
+                : texts.asThis(fullTime(context.credential.expiresAt))}
+            </option>
+          </select>
+        )}
+      </Field>
+      <Group label={texts.scopes}>
+        <span className={own.presets}>
+          <Button small onClick={() => setScopes(mine.filter((scope) => scope.endsWith(':read')))}>
+            {texts.onlyRead}
+          </Button>
+          <Button small onClick={() => setScopes(mine)}>
+            {texts.everything}
+          </Button>
+        </span>
+        <div className={own.choices}>
+          {mine.map((scope) => (
+            <Check
+              key={scope}
+              checked={scopes.includes(scope)}
+              onChange={(checked) => setScopes(mine.filter((one) => (one === scope ? checked : scopes.includes(one))))}
+            >
+              <code>{scope}</code>
+            </Check>
+          ))}
+        </div>
+        {scopesSaid === null ? (
+          <p className={form.hint}>{texts.scopesHint}</p>
+        ) : (
+          <p className={form.bad} role="alert">
+            {scopesSaid}
+          </p>
+        )}
+      </Group>
+      {elsewhere && <Failure error={create.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>{t.common.cancel}</Button>
+        <Button type="submit" look="primary" disabled={create.isPending}>
+          {texts.createAction}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** What ends before the key of the session does. */
+function daysWithin({ credential: { expiresAt } }: AuthContext): number[] {
+  if (expiresAt === null) return DAYS;
+  const left = new Date(expiresAt).getTime() - Date.now();
+  return DAYS.filter((days) => days * DAY_MS < left);
+}

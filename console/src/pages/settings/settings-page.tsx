@@ -1,0 +1,51 @@
+import { Link } from 'wouter';
+import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { useParam } from '../../shell/url.ts';
+import { t } from '../../texts/index.ts';
+import { cx, ui } from '../../ui/ui.tsx';
+import { Keys } from './keys.tsx';
+import { Limits } from './limits.tsx';
+import { Members } from './members.tsx';
+import { Models } from './models.tsx';
+import { Preferences } from './preferences.tsx';
+import { Session } from './session.tsx';
+import own from './settings.module.css';
+
+const PARTS = {
+  session: Session,
+  keys: Keys,
+  members: Members,
+  models: Models,
+  preferences: Preferences,
+  limits: Limits,
+};
+type Part = keyof typeof PARTS;
+const NAMES = Object.keys(PARTS) as Part[];
+
+export default function SettingsPage() {
+  const [asked] = useParam<Part>('part', 'session');
+  const part = NAMES.includes(asked) ? asked : 'session';
+  const Shown = PARTS[part];
+  return (
+    <>
+      <PageHead title={t.settings.title} />
+      <nav className={own.parts} aria-label={t.settings.parts}>
+        {NAMES.map((name) => (
+          <Link
+            key={name}
+            href={name === 'session' ? '/settings' : `/settings?part=${name}`}
+            className={cx(ui.tab)}
+            aria-current={name === part ? 'page' : undefined}
+          >
+            {t.settings.part[name]}
+          </Link>
+        ))}
+      </nav>
+      <Body>
+        <div className={css.page}>
+          <Shown />
+        </div>
+      </Body>
+    </>
+  );
+}

@@ -1,0 +1,201 @@
+// Nothing is approved that was not in sight: all of the call is shown, control characters and such that turn text as well, and a
+// call that is longer than its box is read to its end first.
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import type { Interaction } from '../../api/client.ts';
+import type { Reply } from '../../api/task-actions.ts';
+import { useShortcuts } from '../../shell/shortcuts.tsx';
+import { t } from '../../texts/index.ts';
+import { Code, exactly, languageOf } from '../../ui/code.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Markdown } from '../../ui/markdown.tsx';
+import { Button, cx, ui } from '../../ui/ui.tsx';
+import { useDraft } from './drafts.ts';
+import { fieldsOf } from './steps.ts';
+import css from './dock.module.css';
+
+export interface FormProps {
+  ask: Interaction;
+  taskId: string;
+  busy: boolean;
+  send: (reply: Reply, done?: { onSuccess: () => void }) => void;
+}
+
+/** A click that was meant for what stood here before approves nothing. */
+const SETTLE_MS = 400;
+
+export function Approval({ ask, taskId, busy, send }: FormProps) {
+  const [reason, setReason] = useDraft(`${taskId}.${ask.id}`);
+  const [remember, setRemember] = useState(false);
+  const [denying, setDenying] = useState(reason !== '');
+  const [settled, setSettled] = useState(false);
+  const { box, seen } = useSeen();
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(true), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const ready = seen && settled && !busy;
+  const approve = () => ready && send({ decision: 'approve', ...(remember && { remember: 'task' as const }) });
+  const deny = () => {
+    if (busy) return;
+    const why = reason.trim();
+    send({ decision: 'deny', ...(why !== '' && { reason: why }) }, { onSuccess: () => setReason('') });
+  };
+  const onward = () => {
+    const element = box.current;
+    element?.focus();
+    element?.scrollBy({ top: element.clientHeight * 0.85 });
+  };
+  useShortcuts({ a: () => (seen ? approve() : onward()), d: () => setDenying(true) }, !denying);
+  const tool = ask.toolCall?.name;
+  return (
+    <>
+      <WhatWouldBeDone ask={ask} box={box} />
+      {!seen && !denying && (
+        <button type="button" className={css.more} onClick={onward}>
+          <Icon name="ArrowDown" size={13} /> {t.task.approval.readOn}
+        </button>
+      )}
+      {denying && (
+        <textarea
+          className={cx(ui.area, css.reason)}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          placeholder={t.task.approval.reasonHint}
+          aria-label={t.task.approval.reason}
+          maxLength={4000}
+          autoFocus
+          onKeyDown={(event) => {
+            if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') deny();
+            if (event.key === 'Escape') setDenying(false);
+          }}
+        />
+      )}
+      <footer>
+        {!denying && tool !== undefined && (
+          <label className={css.remember}>
+            <input type="checkbox" checked={remember} onChange={(event) => setRemember(event.target.checked)} />
+            <span>
+              {t.task.approval.remember} <code>{tool}</code> {t.task.approval.inThisTask}
+            </span>
+          </label>
+        )}
+        <span className="grow" />
+        {denying ? (
+          <>
+            <Button look="ghost" onClick={() => setDenying(false)}>
+              {t.task.approval.back}
+            </Button>
+            <Button look="danger" disabled={busy} onClick={deny}>
+              {reason.trim() === '' ? t.task.approval.denyPlain : t.task.approval.denyWithReason}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button disabled={busy} keys="D" onClick={() => setDenying(true)}>
+              {t.task.approval.deny}
+            </Button>
+            <Button
+              look="primary"
+              disabled={!ready}
+              keys="A"
+              title={seen ? undefined : t.task.approval.readOn}
+              onClick={approve}
+            >
+              {remember ? t.task.approval.approveAll : t.task.approval.approve}
+            </Button>
+          </>
+        )}
+      </footer>
+    </>
+  );
+}
+
+/** Whether the end of a box has been in sight. */
+function useSeen() {
+  const box = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || seen) return;
+    const look = () => {
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      if (clientHeight > 0 && scrollTop + clientHeight >= scrollHeight - 2) setSeen(true);
+    };
+    // After the first drawing: what has no height yet has no end either.
+    const frame = requestAnimationFrame(look);
+    element.addEventListener('scroll', look, { passive: true });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => {
+      cancelAnimationFrame(frame);
+      element.removeEventListener('scroll', look);
+      observer.disconnect();
+    };
+  }, [seen]);
+  return { box, seen };
+}
+
+interface WhatProps {
+  ask: Interaction;
+  box?: RefObject<HTMLDivElement | null>;
+}
+
+/** Everything of the call, in one box that scrolls: nothing in it scrolls by itself, or to the side. */
+export function WhatWouldBeDone({ ask, box }: WhatProps) {
+  return (
+    <div className={css.scroll} ref={box} tabIndex={0} role="region" aria-label={t.task.approval.what} data-approval>
+      {callOf(ask)}
+    </div>
+  );
+}
+
+function callOf({ toolCall, question }: Interaction): ReactNode {
+  if (toolCall === null || toolCall.input === null) {
+    return (
+      <div className={css.text}>
+        <Markdown text={exactly(question)} />
+      </div>
+    );
+  }
+  const { command, path, content, oldText, newText, patch, ...rest } = fieldsOf(toolCall.input);
+  const language = typeof path === 'string' ? languageOf(path) : null;
+  const known = [command, path, content, oldText, newText, patch].some((value) => typeof value === 'string');
+  if (!known)
+    return <Part text={JSON.stringify(toolCall.input, null, 2)} language="json" label={t.task.labels.input} />;
+  return (
+    <>
+      {typeof path === 'string' && <p className={css.path}>{exactly(path)}</p>}
+      <Part text={command} language="bash" label={t.task.labels.command} />
+      <Part text={content} language={language} label={t.task.labels.content} />
+      {(oldText !== undefined || newText !== undefined) && (
+        <Part text={marked('-', oldText) + marked('+', newText)} language="diff" label={t.task.labels.change} />
+      )}
+      <Part text={patch} language="diff" label={t.task.labels.patch} />
+      {Object.keys(rest).length > 0 && (
+        <Part text={JSON.stringify(rest, null, 2)} language="json" label={t.task.approval.rest} titled />
+      )}
+    </>
+  );
+}
+
+/** The lines of a text as a diff shows them. */
+const marked = (sign: string, text: unknown): string =>
+  typeof text !== 'string' || text === '' ? '' : `${text.replace(/\n$/, '').replace(/^/gm, sign)}\n`;
+
+interface PartProps {
+  text: unknown;
+  language: string | null;
+  label: string;
+  titled?: boolean;
+}
+
+function Part({ text, language, label, titled }: PartProps) {
+  if (text === undefined) return null;
+  const shown = typeof text === 'string' ? text : JSON.stringify(text, null, 2);
+  return (
+    <div className={css.part}>
+      {titled && <h3>{label}</h3>}
+      <Code plain max code={exactly(shown)} language={language} label={label} />
+    </div>
+  );
+}

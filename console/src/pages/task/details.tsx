@@ -1,0 +1,199 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { StoredFile, Task } from '../../api/client.ts';
+import { downloadFile, modelsQuery, projectsQuery } from '../../api/queries.ts';
+import { useCan } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { exactly } from '../../ui/code.tsx';
+import { bytes } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Button, copy } from '../../ui/ui.tsx';
+import { Spent } from './spent.tsx';
+import type { PlanItem } from './steps.ts';
+import css from './task.module.css';
+import { Plan } from './tool-bodies.tsx';
+
+interface DetailsProps {
+  task: Task;
+  plan: PlanItem[] | null;
+  /** The last one. */
+  turn: number;
+  files: StoredFile[];
+  close: () => void;
+}
+
+const FILES = 6;
+
+export function Details({ task, plan, turn, files, close }: DetailsProps) {
+  const done = plan?.filter(({ status }) => status === 'done').length ?? 0;
+  return (
+    <aside
+      className={css.details}
+      aria-label={t.task.details.title}
+      tabIndex={0}
+      onKeyDown={(event) => event.key === 'Escape' && close()}
+    >
+      <Button
+        className={css.closePanel}
+        small
+        look="ghost"
+        icon="X"
+        aria-label={t.task.details.close}
+        onClick={close}
+      />
+      {plan && plan.length > 0 && (
+        <section>
+          <h2>
+            {t.task.plan.title} <span className="num">{t.task.plan.of(done, plan.length)}</span>
+          </h2>
+          <Plan items={plan} />
+        </section>
+      )}
+      {files.length > 0 && (
+        <section>
+          <h2>
+            {t.task.tabs.files} <span className="num">{files.length}</span>
+          </h2>
+          <div className={css.fileList}>
+            {files.slice(0, FILES).map((file) => (
+              <button
+                key={file.id}
+                type="button"
+                title={t.task.files.downloadOf(file.name)}
+                onClick={() => downloadFile(file)}
+              >
+                <Icon name={file.origin === 'attachment' ? 'Paperclip' : 'FileText'} size={14} />
+                <span className="ellipsis">{exactly(file.name)}</span>
+                <span className="num">{bytes(file.size)}</span>
+              </button>
+            ))}
+          </div>
+        </section>
+      )}
+      <Facts task={task} />
+      {task.repository && <Repository task={task} />}
+      <Spent task={task} turn={turn} />
+    </aside>
+  );
+}
+
+export function Fact({ name, title, children }: { name: string; title?: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="ellipsis">{name}</dt>
+      <dd title={title}>{children}</dd>
+    </>
+  );
+}
+
+function Facts({ task }: { task: Task }) {
+  const can = useCan();
+  const { data: models } = useQuery(modelsQuery);
+  const { data: projects } = useQuery({ ...projectsQuery, enabled: can('projects:read') && task.projectId !== null });
+  const { details } = t.task;
+  const model = models?.find(({ id }) => id === task.model)?.name ?? task.model;
+  const project = projects?.find(({ id }) => id === task.projectId)?.name ?? tail(task.projectId ?? '');
+  const { automationId } = task.source;
+  return (
+    <section>
+      <h2>{details.task}</h2>
+      <dl className={css.facts}>
+        <Fact name={details.model}>{task.effort === null ? model : details.modelEffort(model, task.effort)}</Fact>
+        <Fact name={details.approvals}>{details.approvalsOf[task.approvals]}</Fact>
+        {task.projectId && (
+          <Fact name={details.project}>
+            <Link href={`/tasks?project=${task.projectId}`}>{project}</Link>
+          </Fact>
+        )}
+        {task.tags.length > 0 && (
+          <Fact name={details.tags}>
+            <span className={css.tags}>
+              {task.tags.map((tag) => (
+                <Link key={tag} href={`/tasks?tag=${encodeURIComponent(tag)}`}>
+                  {tag}
+                </Link>
+              ))}
+            </span>
+          </Fact>
+        )}
+        <Fact name={details.by}>{task.createdBy.name}</Fact>
+        {automationId && (
+          <Fact name={details.startedBy}>
+            <Link href={`/automations/${automationId}`}>{details.automation}</Link>
+          </Fact>
+        )}
+        <Fact name={details.created}>
+          <Ago at={task.createdAt} />
+        </Fact>
+        {task.finishedAt && (
+          <Fact name={details.finished}>
+            <Ago at={task.finishedAt} />
+          </Fact>
+        )}
+        {task.archived && <Fact name={details.archived}>{details.yes}</Fact>}
+        <Fact name={details.id}>
+          <button type="button" title={t.common.copy} onClick={() => void copy(task.id)}>
+            <code>{tail(task.id)}</code>
+          </button>
+        </Fact>
+        {Object.entries(task.metadata).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const tail = (id: string) => `…${id.slice(-12)}`;
+
+function Repository({ task }: { task: Task }) {
+  const { repository, changes, pullRequest } = task;
+  const { details } = t.task;
+  if (repository === null) return null;
+  const { push } = repository;
+  return (
+    <section>
+      <h2>{details.repository}</h2>
+      <dl className={css.facts}>
+        <Fact name={details.address}>
+          <Outside href={repository.url}>{repository.url.replace(/^https?:\/\//, '')}</Outside>
+        </Fact>
+        {repository.ref && <Fact name={details.ref}>{repository.ref}</Fact>}
+        {repository.commit && (
+          <Fact name={details.commit} title={repository.commit}>
+            <code>{repository.commit.slice(0, 10)}</code>
+          </Fact>
+        )}
+        {push && (
+          <Fact name={details.branch}>
+            <Outside href={push.url}>{push.branch}</Outside>
+          </Fact>
+        )}
+        {pullRequest && (
+          <Fact name={details.pullRequest}>
+            <Outside href={pullRequest.url}>{pullRequest.url.replace(/^https?:\/\/[^/]+\//, '')}</Outside>
+          </Fact>
+        )}
+        {changes && (
+          <Fact name={details.changes}>
+            <span className="num">{details.changed(changes.files, changes.additions, changes.deletions)}</span>
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+/** A link only when it leads to a page. */
+function Outside({ href, children }: { href: string | null; children: ReactNode }) {
+  if (href === null || !/^https?:/i.test(href)) return children;
+  return (
+    <a href={href} target="_blank" rel="noreferrer noopener" className={css.outside}>
+      {children}
+    </a>
+  );
+}

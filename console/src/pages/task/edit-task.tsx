@@ -1,0 +1,118 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import type { Task } from '../../api/client.ts';
+import { modelsQuery, projectsQuery } from '../../api/queries.ts';
+import { type ChangeTask, useChange } from '../../api/task-actions.ts';
+import { useCan } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Field, saidOf, TagInput } from '../../ui/form.tsx';
+import { Button, Dialog, DialogActions, Failure, toast, ui } from '../../ui/ui.tsx';
+import css from './task.module.css';
+
+const FIELDS = ['title', 'projectId', 'tags', 'model', 'effort'];
+
+/** Name, project, tags, and with what the next turn works. Only what was changed is sent. */
+export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
+  const can = useCan();
+  const { data: models = [] } = useQuery(modelsQuery);
+  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
+  const [title, setTitle] = useState(task.title);
+  const [projectId, setProjectId] = useState(task.projectId);
+  const [tags, setTags] = useState(task.tags);
+  const [model, setModel] = useState(task.model);
+  const [effort, setEffort] = useState(task.effort);
+  const change = useChange(task.id);
+  const { edit } = t.task;
+  const efforts = models.find(({ id }) => id === model)?.efforts ?? [];
+  const given: ChangeTask = {
+    ...(title !== task.title && { title }),
+    ...(projectId !== task.projectId && { projectId }),
+    ...(tags.join() !== task.tags.join() && { tags }),
+    ...(model !== task.model && { model }),
+    ...((effort !== task.effort || model !== task.model) && effort !== null && efforts.includes(effort) && { effort }),
+  };
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (Object.keys(given).length === 0) return onClose();
+    change.mutate(given, { onSuccess: () => (toast(edit.saved), onClose()) });
+  };
+  const { error } = change;
+  const atField = FIELDS.some((name) => saidOf(error, name) !== null);
+  return (
+    <Dialog open onClose={onClose} title={edit.title}>
+      <form className={css.form} onSubmit={save}>
+        <Field label={edit.name} said={saidOf(error, 'title')}>
+          {(control) => (
+            <input
+              {...control}
+              className={ui.input}
+              value={title}
+              maxLength={200}
+              required
+              autoFocus
+              onChange={(event) => setTitle(event.target.value)}
+            />
+          )}
+        </Field>
+        {can('projects:read') && (
+          <Field label={t.task.details.project} said={saidOf(error, 'projectId')}>
+            {(control) => (
+              <select
+                {...control}
+                className={ui.select}
+                value={projectId ?? ''}
+                onChange={(event) => setProjectId(event.target.value || null)}
+              >
+                <option value="">{edit.noProject}</option>
+                {projects.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        <Field label={t.task.details.tags} hint={t.form.tagHint} said={saidOf(error, 'tags')}>
+          {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}
+        </Field>
+        <Field label={t.task.details.model} hint={edit.modelHint} said={saidOf(error, 'model')}>
+          {(control) => (
+            <select {...control} className={ui.select} value={model} onChange={(event) => setModel(event.target.value)}>
+              {!models.some(({ id }) => id === model) && <option value={model}>{model}</option>}
+              {models.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {efforts.length > 0 && (
+          <Field label={edit.effort} said={saidOf(error, 'effort')}>
+            {(control) => (
+              <select
+                {...control}
+                className={ui.select}
+                value={effort ?? ''}
+                onChange={(event) => setEffort(efforts.find((one) => one === event.target.value) ?? null)}
+              >
+                {effort === null && <option value="">{edit.usual}</option>}
+                {efforts.map((one) => (
+                  <option key={one}>{one}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        {error !== null && !atField && <Failure error={error} />}
+        <DialogActions>
+          <Button onClick={onClose}>{t.common.cancel}</Button>
+          <Button type="submit" look="primary" disabled={change.isPending}>
+            {edit.save}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,65 @@
+// What stands below the last message: that something goes on, how it ended, and what came of it.
+import type { Task } from '../../api/client.ts';
+import { downloadText } from './download-text.ts';
+import { t } from '../../texts/index.ts';
+import { Code } from '../../ui/code.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Button } from '../../ui/ui.tsx';
+import css from './conversation.module.css';
+
+export function Ending({ task }: { task: Task }) {
+  const { status, statusReason: reason } = task;
+  switch (status) {
+    case 'running':
+    case 'queued': {
+      const recovered = reason?.code === 'recovered';
+      const text = status === 'running' ? t.task.working : recovered ? t.task.recovered : t.task.waitsForWorker;
+      return (
+        <div className={css.working} data-status={status}>
+          <span className={css.pulse} aria-hidden />
+          {text}
+        </div>
+      );
+    }
+    case 'failed':
+    case 'cancelled':
+      return (
+        <div className={css.end} data-status={status}>
+          <Icon name={status === 'failed' ? 'Alert' : 'Square'} size={15} />
+          <div className="grow">
+            <strong>{t.common.status[status]}</strong>
+            {reason && <p>{reason.message}</p>}
+            {reason && status === 'failed' && (
+              <p>
+                <code>{reason.code}</code>
+              </p>
+            )}
+            <p className={css.hint}>
+              {status === 'failed' && reason?.retryable === false ? t.task.hintNotRetryable : t.task.hint}
+            </p>
+          </div>
+        </div>
+      );
+    case 'completed':
+      return task.outputSchema !== null && task.result !== null ? <Output value={task.result.output} /> : null;
+    default:
+      return null;
+  }
+}
+
+/** The value of the last answer, which fits the schema that the task was given. */
+function Output({ value }: { value: unknown }) {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <section className={css.output} aria-label={t.task.output}>
+      <header>
+        <strong>{t.task.output}</strong>
+        <span className="grow" />
+        <Button small look="ghost" icon="Download" onClick={() => downloadText('output.json', `${text}\n`)}>
+          {t.task.files.download}
+        </Button>
+      </header>
+      <Code plain code={text} language="json" label={t.task.output} />
+    </section>
+  );
+}

@@ -1,0 +1,156 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { api, type StoredFile } from '../../api/client.ts';
+import { download, downloadFile, textQuery } from '../../api/queries.ts';
+import { useParam } from '../../shell/url.ts';
+import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Code, exactly, languageOf } from '../../ui/code.tsx';
+import { bytes } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Markdown } from '../../ui/markdown.tsx';
+import { Button, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
+import { Reading } from './changes.tsx';
+import { PatchPreview } from './patch-preview.tsx';
+import css from './task.module.css';
+
+/** Bytes up to which a text is shown whole. */
+const VIEW_MOST = 1_000_000;
+
+/** How a file is shown; null when it can only be downloaded. */
+function kindOf({ name, mediaType, size }: StoredFile): 'patch' | 'markdown' | 'image' | 'text' | null {
+  if (/^image\/(png|jpeg|gif|webp|avif)$/.test(mediaType)) return 'image';
+  if (size > VIEW_MOST) return null;
+  if (/\.(patch|diff)$/i.test(name)) return 'patch';
+  if (/\.(md|markdown)$/i.test(name)) return 'markdown';
+  const text = mediaType.startsWith('text/') || /json|xml|yaml|javascript|x-sh/.test(mediaType);
+  return text || languageOf(name) !== null || /\.(txt|log|csv)$/i.test(name) ? 'text' : null;
+}
+
+export function Files({ taskId, list, error }: { taskId: string; list: StoredFile[] | undefined; error: unknown }) {
+  const [view, setView] = useParam('view', '');
+  if (list === undefined) return <Reading error={error} />;
+  if (list.length === 0) {
+    return (
+      <Empty icon="FileText" title={t.task.files.none}>
+        {t.task.files.noneText}
+      </Empty>
+    );
+  }
+  const viewed = list.find(({ id }) => id === view);
+  const zip = () => download(`/v1/tasks/${encodeURIComponent(taskId)}/files/archive`, `${taskId}.zip`);
+  return (
+    <div className={css.scroll} tabIndex={0} role="region" aria-label={t.task.tabs.files}>
+      <div className={css.wide}>
+        <div className={css.changeHead}>
+          <strong>{t.task.files.count(list.length)}</strong>
+          <span className={css.dim}>{bytes(list.reduce((sum, { size }) => sum + size, 0))}</span>
+          <span className="grow" />
+          <Button small icon="Download" onClick={zip}>
+            {t.task.files.zip}
+          </Button>
+        </div>
+        <ul className={css.table}>
+          {list.map((file) => (
+            <FileRow key={file.id} file={file} viewed={view === file.id} view={setView} />
+          ))}
+        </ul>
+        {viewed && kindOf(viewed) && <Viewer file={viewed} close={() => setView('')} />}
+      </div>
+    </div>
+  );
+}
+
+function FileRow({ file, viewed, view }: { file: StoredFile; viewed: boolean; view: (id: string) => void }) {
+  const attached = file.origin === 'attachment';
+  const kind = kindOf(file);
+  return (
+    <li>
+      <Icon name={kind === 'patch' ? 'Diff' : attached ? 'Paperclip' : 'FileText'} size={15} />
+      <span className={css.fileName}>
+        <strong className="ellipsis" title={file.name}>
+          {exactly(file.name)}
+        </strong>
+        <small className="ellipsis">
+          {attached ? t.task.files.attachedBy(file.createdBy.name) : t.task.files.byAgent} · {bytes(file.size)} ·{' '}
+          <Ago at={file.createdAt} />
+        </small>
+      </span>
+      {kind && (
+        <Button
+          small
+          look="ghost"
+          icon="Eye"
+          aria-pressed={viewed}
+          aria-label={t.task.files.viewOf(file.name)}
+          onClick={() => view(viewed ? '' : file.id)}
+        />
+      )}
+      <Button
+        small
+        look="ghost"
+        icon="Download"
+        aria-label={t.task.files.downloadOf(file.name)}
+        onClick={() => downloadFile(file)}
+      />
+    </li>
+  );
+}
+
+function Viewer({ file, close }: { file: StoredFile; close: () => void }) {
+  const kind = kindOf(file);
+  return (
+    <section className={css.viewer} aria-label={file.name}>
+      <header>
+        <span className="ellipsis">{exactly(file.name)}</span>
+        <span className="grow" />
+        <Button small look="ghost" icon="X" aria-label={t.common.close} onClick={close} />
+      </header>
+      <div>
+        {kind === 'patch' ? (
+          <PatchPreview fileId={file.id} />
+        ) : kind === 'image' ? (
+          <Picture file={file} />
+        ) : (
+          <TextFile file={file} markdown={kind === 'markdown'} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function TextFile({ file, markdown }: { file: StoredFile; markdown: boolean }) {
+  const { data, error, isPending, refetch } = useQuery(textQuery(file.id));
+  if (isPending) return <Skeleton w="100%" h={120} />;
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (markdown) return <Markdown text={data} />;
+  return <Code numbered max code={data} language={languageOf(file.name)} label={file.name} />;
+}
+
+/** The service sends files as what is to be saved; a picture is shown from the page's own memory. */
+function Picture({ file }: { file: StoredFile }) {
+  const [url, setUrl] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    let made = '';
+    const { signal, abort } = abortable();
+    const show = async () => {
+      const blob = await (await api.files.content(file.id, { signal })).blob();
+      if (signal.aborted) return;
+      made = URL.createObjectURL(new Blob([blob], { type: file.mediaType }));
+      setUrl(made);
+    };
+    show().catch((reason: unknown) => signal.aborted || setError(reason));
+    return () => {
+      abort();
+      if (made !== '') URL.revokeObjectURL(made);
+    };
+  }, [file.id, file.mediaType]);
+  if (error !== null) return <Failure error={error} />;
+  return url === null ? <Skeleton w={320} h={200} /> : <img src={url} alt={file.name} />;
+}
+
+function abortable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}

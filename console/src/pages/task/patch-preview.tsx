@@ -1,0 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
+import { textQuery } from '../../api/queries.ts';
+import { t } from '../../texts/index.ts';
+import { Code } from '../../ui/code.tsx';
+import { Diff, usePatch } from '../../ui/diff.tsx';
+import { Failure, Skeleton } from '../../ui/ui.tsx';
+
+export function PatchPreview({ fileId }: { fileId: string }) {
+  const { data: text, error, isPending, refetch } = useQuery(textQuery(fileId));
+  const files = usePatch(text);
+  if (isPending) return <Skeleton w="100%" h={120} />;
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  // A patch that cannot be understood is still a text.
+  if (files === null) return <Code code={text} language="diff" label={t.task.labels.patch} />;
+  return <Diff files={files} layout="unified" idPrefix={fileId} />;
+}

@@ -1,0 +1,161 @@
+// From messages to what is drawn: what a person said, what the agent said, and runs of steps between.
+import type { Message, MessagePart } from '../../api/client.ts';
+
+export type Result = Extract<MessagePart, { type: 'tool_result' }>;
+export type FilePart = Extract<MessagePart, { type: 'file' }>;
+export type SourcePart = Extract<MessagePart, { type: 'source_url' | 'source_document' }>;
+
+export interface Call {
+  id: string;
+  name: string;
+  input: Record<string, unknown>;
+  result: Result | null;
+}
+
+export type Step = { kind: 'call'; key: string; call: Call } | { kind: 'reasoning'; key: string; text: string };
+
+export type Block =
+  | { kind: 'user'; key: string; message: Message; text: string; files: FilePart[] }
+  | { kind: 'text'; key: string; text: string }
+  | { kind: 'steps'; key: string; steps: Step[]; handedOver: boolean }
+  | { kind: 'ask'; key: string; call: Call }
+  | { kind: 'file'; key: string; part: FilePart }
+  | { kind: 'source'; key: string; part: SourcePart }
+  /** What only says that something happened, and whatever this console does not know. */
+  | { kind: 'quiet'; key: string; name: string; data: unknown };
+
+/** What a message gives by itself; runs of steps are joined across messages. */
+type Piece = Exclude<Block, { kind: 'steps' }> | { kind: 'step'; key: string; step: Step; handedOver: boolean };
+
+export interface PlanItem {
+  text: string;
+  status: 'pending' | 'in_progress' | 'done' | 'dropped';
+}
+
+/** A message that did not change is the same object, and gives the same pieces: only what changed is drawn anew. */
+const kept = new WeakMap<Message, Piece[]>();
+
+function piecesOf(message: Message): Piece[] {
+  const known = kept.get(message);
+  if (known !== undefined) return known;
+  const pieces =
+    message.role === 'user' ? [said(message)] : message.parts.flatMap((part, index) => made(message, part, index));
+  kept.set(message, pieces);
+  return pieces;
+}
+
+function said(message: Message): Piece {
+  const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+  const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []));
+  return { kind: 'user', key: message.id, message, text, files };
+}
+
+function made(message: Message, part: MessagePart, index: number): Piece[] {
+  const key = `${message.id}-${index}`;
+  switch (part.type) {
+    case 'text':
+      return part.text.trim() === '' ? [] : [{ kind: 'text', key, text: part.text }];
+    case 'reasoning':
+      if (part.text.trim() === '') return [];
+      return [{ kind: 'step', key, step: { kind: 'reasoning', key, text: part.text }, handedOver: false }];
+    case 'tool_call': {
+      const call = callOf(message, part);
+      if (part.name === 'ask') return [{ kind: 'ask', key, call }];
+      return [{ kind: 'step', key, step: { kind: 'call', key, call }, handedOver: part.name === 'publish' }];
+    }
+    case 'tool_result':
+    case 'step_start':
+      return [];
+    case 'file':
+      // What was published is shown by its call.
+      return message.parts.some((one) => published(one) === part.id) ? [] : [{ kind: 'file', key, part }];
+    case 'source_url':
+    case 'source_document':
+      return [{ kind: 'source', key, part }];
+    case 'data':
+      // The plan is shown by the call that made it, and beside the conversation.
+      return part.name === 'plan' ? [] : [{ kind: 'quiet', key, name: part.name, data: part.data }];
+    default:
+      return [{ kind: 'quiet', key, name: part.type, data: part }];
+  }
+}
+
+function callOf(message: Message, part: Extract<MessagePart, { type: 'tool_call' }>): Call {
+  const result = message.parts.find(
+    (one): one is Result => one.type === 'tool_result' && one.toolCallId === part.toolCallId,
+  );
+  return { id: part.toolCallId, name: part.name, input: fieldsOf(part.input), result: result ?? null };
+}
+
+const published = (part: MessagePart): unknown =>
+  part.type === 'tool_result' && part.name === 'publish' && part.status === 'success' ? fieldsOf(part.output).id : null;
+
+export const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A message stands where it was read; those that wait stand at the end. */
+const placeOf = ({ role, readAt, createdAt, status }: Message): string =>
+  role === 'user' ? (readAt ?? (status === 'queued' ? '~' : createdAt)) : createdAt;
+
+/** `before` are the blocks of the last drawing: what is still the same stays the same object. */
+export function blocksOf(messages: readonly Message[], before: ReadonlyMap<string, Block>): Block[] {
+  const blocks: Block[] = [];
+  const sorted = messages.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : placeOf(a) > placeOf(b) ? 1 : 0));
+  for (const piece of sorted.flatMap(piecesOf)) {
+    const last = blocks.at(-1);
+    if (piece.kind !== 'step') blocks.push(piece);
+    else if (last?.kind === 'steps' && last.handedOver === piece.handedOver) last.steps.push(piece.step);
+    else blocks.push({ kind: 'steps', key: `steps-${piece.key}`, steps: [piece.step], handedOver: piece.handedOver });
+  }
+  return blocks.map((block) => {
+    const known = before.get(block.key);
+    return block.kind === 'steps' && known?.kind === 'steps' && sameSteps(known.steps, block.steps) ? known : block;
+  });
+}
+
+const sameSteps = (a: Step[], b: Step[]) => a.length === b.length && a.every((step, index) => step === b[index]);
+
+/** The agent's plan as it stands: of the last call that made one. */
+export function planOf(messages: readonly Message[]): PlanItem[] | null {
+  for (const { parts } of messages.toReversed()) {
+    for (const part of parts.toReversed()) {
+      if (part.type === 'data' && part.name === 'plan') return planItems(fieldsOf(part.data).items);
+      if (part.type === 'tool_call' && part.name === 'todo') return planItems(fieldsOf(part.input).items);
+    }
+  }
+  return null;
+}
+
+export function planItems(items: unknown): PlanItem[] {
+  if (!Array.isArray(items)) return [];
+  return items.filter((item): item is PlanItem => typeof fieldsOf(item).text === 'string');
+}
+
+export const exitCode = ({ result }: Call): number | null => {
+  const code = result?.status === 'success' ? fieldsOf(result.output).exitCode : null;
+  return typeof code === 'number' ? code : null;
+};
+
+/** `open`: its turn has not come yet. `stopped`: it never will. */
+export type Outcome = 'running' | 'open' | 'waiting' | 'ok' | 'failed' | 'denied' | 'stopped';
+
+/** What goes on around a call: of the task, and of the call that a person is asked about. */
+export interface Now {
+  state: 'running' | 'paused' | 'over';
+  waiting: string | null;
+}
+
+export function outcomeOf(call: Call, now: Now): Outcome {
+  if (call.result === null) {
+    if (now.waiting === call.id) return 'waiting';
+    return now.state === 'running' ? 'running' : now.state === 'paused' ? 'open' : 'stopped';
+  }
+  if (call.result.status === 'denied') return 'denied';
+  if (call.result.status === 'error') return 'failed';
+  return (exitCode(call) ?? 0) === 0 ? 'ok' : 'failed';
+}
+
+export const failed = (step: Step): boolean =>
+  step.kind === 'call' && outcomeOf(step.call, { state: 'over', waiting: null }) === 'failed';

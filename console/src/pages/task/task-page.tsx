@@ -1,0 +1,210 @@
+import { useQuery } from '@tanstack/react-query';
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import { isForbidden, isGone, type StoredFile, type Task } from '../../api/client.ts';
+import { conversationQuery, taskFilesQuery, taskQuery } from '../../api/queries.ts';
+import { useStore } from '../../api/store.ts';
+import { useTaskEvents } from '../../api/task-live.ts';
+import { useCan } from '../../shell/can.ts';
+import { useShortcuts } from '../../shell/shortcuts.tsx';
+import { remember, remembered, useParam } from '../../shell/url.ts';
+import { t } from '../../texts/index.ts';
+import { Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
+import { Changes, isPatch } from './changes.tsx';
+import { Conversation } from './conversation.tsx';
+import { Details } from './details.tsx';
+import { Dock } from './dock.tsx';
+import { Files } from './files.tsx';
+import { Head } from './head.tsx';
+import { LiveContext } from './live.ts';
+import { planOf } from './steps.ts';
+import css from './task.module.css';
+
+const TABS = ['conversation', 'changes', 'files'] as const;
+type Tab = (typeof TABS)[number];
+
+export default function TaskPage({ taskId }: { taskId: string }) {
+  return useCan()('tasks:read') ? <OneTask taskId={taskId} /> : <Refused scope="tasks:read" />;
+}
+
+function OneTask({ taskId }: { taskId: string }) {
+  const readsFiles = useCan()('files:read');
+  const live = useTaskEvents(taskId);
+  const state = useStore(live.state);
+  const { data: task, error, refetch } = useQuery(taskQuery(taskId));
+  // The events read it, and keep it up.
+  const conversation = useQuery({ ...conversationQuery(taskId), enabled: false });
+  const files = useFiles(taskId, readsFiles, task);
+  const [tab, setTab] = useParam<Tab>('tab', 'conversation');
+  const [panel, togglePanel] = usePanel();
+  const messages = conversation.data?.messages;
+  const plan = useMemo(() => planOf(messages ?? []), [messages]);
+  const turn = useMemo(() => Math.max(0, ...(messages ?? []).map((message) => message.turn ?? 0)), [messages]);
+  const patches = files.data?.filter(isPatch);
+  const current = TABS.find((one) => one === tab) ?? 'conversation';
+
+  useTitle(task);
+  const turnTab = (by: number) =>
+    setTab(TABS[(TABS.indexOf(current) + by + TABS.length) % TABS.length] ?? 'conversation');
+  useShortcuts({ '[': () => turnTab(-1), ']': () => turnTab(1), '\\': togglePanel });
+
+  if (state === 'gone' || (isGone(error) && !task)) return <Gone />;
+  if (isForbidden(error) || state === 'refused') return <Refused scope="tasks:read" />;
+  if (error && !task) {
+    return (
+      <div className={css.note}>
+        <Failure error={error} retry={() => void refetch()} />
+      </div>
+    );
+  }
+  let shown: ReactNode;
+  if (current !== 'conversation' && !readsFiles) shown = <Refused scope="files:read" />;
+  else if (current === 'changes') shown = <Changes files={patches} error={files.error} />;
+  else if (current === 'files') shown = <Files taskId={taskId} list={files.data} error={files.error} />;
+  else if (task && conversation.data) {
+    shown = <Conversation task={task} data={conversation.data} />;
+  } else if (conversation.error) {
+    shown = (
+      <div className={css.note}>
+        <Failure error={conversation.error} retry={() => void conversation.refetch()} />
+      </div>
+    );
+  } else shown = <Loading />;
+  return (
+    <LiveContext value={live}>
+      <Head task={task} panel={panel} togglePanel={togglePanel} />
+      <Tabs current={current} choose={setTab} turn={turnTab} patches={patches?.length} files={files.data?.length} />
+      <div className={css.split} data-panel={panel}>
+        <div className={css.main}>
+          <div className={css.tabPanel} role="tabpanel" id="tab-panel" aria-labelledby={`tab-${current}`}>
+            {shown}
+          </div>
+          {task && (current === 'conversation' || task.pendingInteraction !== null) && <Dock task={task} />}
+        </div>
+        {panel && task && <Details task={task} plan={plan} turn={turn} files={files.data ?? []} close={togglePanel} />}
+      </div>
+      <div className="sr" role="status" aria-live="polite">
+        {task && t.task.announce(task.status, task.pendingInteraction?.question ?? '')}
+      </div>
+    </LiveContext>
+  );
+}
+
+/** The newest first. */
+function useFiles(taskId: string, enabled: boolean, task: Task | undefined) {
+  const files = useQuery({ ...taskFilesQuery(taskId), enabled });
+  const { refetch } = files;
+  const status = task?.status;
+  // What came with a message, and what the end of a turn left behind.
+  const messages = task?.messageCount;
+  useEffect(() => {
+    if (enabled && status !== undefined) void refetch();
+  }, [enabled, status, messages, refetch]);
+  const data = useMemo(() => files.data?.toSorted((a, b) => newestFirst(a, b)), [files.data]);
+  return { data, error: files.error };
+}
+
+const newestFirst = (a: StoredFile, b: StoredFile) =>
+  a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0;
+
+function useTitle(task: Task | undefined): void {
+  const title = task?.title;
+  const status = task?.status;
+  useEffect(() => {
+    if (title === undefined || status === undefined) return;
+    document.title = t.task.pageTitle(title, status);
+  }, [title, status]);
+}
+
+const WIDE = '(min-width: 1081px)';
+
+/** Beside the conversation it is a habit; where it covers the conversation it is not. */
+function usePanel(): [panel: boolean, toggle: () => void] {
+  const fits = () => matchMedia(WIDE).matches && remembered('panel', 'open') === 'open';
+  const [panel, setPanel] = useState(fits);
+  useEffect(() => {
+    const wide = matchMedia(WIDE);
+    const onChange = () => setPanel(fits());
+    wide.addEventListener('change', onChange);
+    return () => wide.removeEventListener('change', onChange);
+  }, []);
+  return [
+    panel,
+    () => {
+      if (matchMedia(WIDE).matches) remember('panel', panel ? 'closed' : 'open');
+      setPanel(!panel);
+    },
+  ];
+}
+
+interface TabsProps {
+  current: Tab;
+  choose: (tab: Tab) => void;
+  turn: (by: number) => void;
+  patches: number | undefined;
+  files: number | undefined;
+}
+
+function Tabs({ current, choose, turn, patches, files }: TabsProps) {
+  const counts = { conversation: 0, changes: patches ?? 0, files: files ?? 0 };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by === undefined) return;
+    turn(by);
+    const list = event.currentTarget.parentElement?.querySelectorAll<HTMLElement>('[role=tab]');
+    const at = TABS.indexOf(current);
+    list?.[(at + by + TABS.length) % TABS.length]?.focus();
+  };
+  return (
+    <div className={css.tabs}>
+      <div className={ui.tabs} role="tablist" aria-label={t.task.tabs.label}>
+        {TABS.map((tab) => (
+          <button
+            key={tab}
+            type="button"
+            role="tab"
+            id={`tab-${tab}`}
+            aria-selected={current === tab}
+            aria-controls="tab-panel"
+            tabIndex={current === tab ? 0 : -1}
+            className={ui.tab}
+            onClick={() => choose(tab)}
+            onKeyDown={onKeyDown}
+          >
+            {t.task.tabs[tab]}
+            {counts[tab] > 0 && <span className={ui.count}>{counts[tab]}</span>}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const AllTasks = () => (
+  <Link href="/tasks" className={ui.button ?? ''}>
+    {t.task.allTasks}
+  </Link>
+);
+
+const Gone = () => (
+  <Empty icon="Search" title={t.task.gone.title} actions={<AllTasks />}>
+    {t.task.gone.text}
+  </Empty>
+);
+
+const Refused = ({ scope }: { scope: string }) => (
+  <Empty icon="Key" title={t.common.refused.title}>
+    {t.common.refused.text(scope)}
+  </Empty>
+);
+
+function Loading() {
+  return (
+    <div className={css.loading} aria-busy role="group" aria-label={t.common.loading}>
+      <Skeleton w="100%" h={96} />
+      <Skeleton w="62%" h={14} />
+      <Skeleton w="84%" h={14} />
+      <Skeleton w="100%" h={140} />
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+// What unfolds below the line of a call.
+import type { ReactNode } from 'react';
+import { downloadFile } from '../../api/queries.ts';
+import { useCan } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Code, exactly, languageOf } from '../../ui/code.tsx';
+import { count } from '../../ui/format.ts';
+import { Terminal } from '../../ui/terminal.tsx';
+import { Button } from '../../ui/ui.tsx';
+import { usePrinted } from './live.ts';
+import { PatchPreview } from './patch-preview.tsx';
+import { type Call, fieldsOf, type Outcome, type PlanItem, textOf } from './steps.ts';
+import css from './tool.module.css';
+
+interface CommandProps {
+  call: Call;
+  outcome: Outcome;
+  label: string;
+  failure: ReactNode;
+}
+
+export function CommandBody({ call: { id, input, result }, outcome, label, failure }: CommandProps) {
+  const { command = '', ...rest } = input;
+  const { stdout, stderr, truncated } = fieldsOf(result?.status === 'success' ? result.output : null);
+  return (
+    <>
+      <div className={css.command}>
+        <Code plain code={exactly(textOf(command).trim())} language="bash" label={t.task.labels.command} />
+      </div>
+      {Object.keys(rest).length > 0 && <p className={css.rest}>{exactly(JSON.stringify(rest))}</p>}
+      {failure}
+      {result?.status === 'success' && (
+        <Terminal
+          stdout={textOf(stdout)}
+          stderr={textOf(stderr)}
+          truncated={truncated === true}
+          label={t.task.labels.outputOf(label)}
+        />
+      )}
+      {outcome === 'running' && <LiveOutput callId={id} label={label} />}
+    </>
+  );
+}
+
+/** So much of the end is drawn while it grows, in characters. */
+const TAIL = 30_000;
+
+function LiveOutput({ callId, label }: { callId: string; label: string }) {
+  const printed = usePrinted(callId);
+  if (printed === undefined) return <p className={css.wait}>{t.task.steps.noOutputYet}</p>;
+  const { stdout, stderr } = printed;
+  const left = printed.left + Math.max(0, stdout.length - TAIL) + Math.max(0, stderr.length - TAIL);
+  return (
+    <>
+      {left > 0 && <p className={css.wait}>{t.task.steps.leftOut(count(left))}</p>}
+      <Terminal live stdout={endOf(stdout)} stderr={endOf(stderr)} label={t.task.labels.liveOutputOf(label)} />
+    </>
+  );
+}
+
+/** From the beginning of a line on. */
+const endOf = (text: string): string =>
+  text.length <= TAIL ? text : text.slice(-TAIL).replace(/^[^\n]{0,2000}\n/, '');
+
+/** `read` numbers the lines of what it shows. */
+export function ReadFile({ path, text }: { path: string; text: string }) {
+  const numbered = /^ *1\t/.test(text) && !/\n(?! *\d+\t|\[)/.test(text);
+  const code = numbered ? text.replace(/^ *\d+\t/gm, '') : text;
+  return (
+    <Code
+      numbered={numbered}
+      code={code}
+      language={numbered ? languageOf(path) : null}
+      label={t.task.labels.contentOf(path)}
+    />
+  );
+}
+
+export function Published({ id, name, patch }: { id: string; name: string; patch: boolean }) {
+  if (!useCan()('files:read')) return <p className={css.wait}>{t.common.refused.text('files:read')}</p>;
+  return (
+    <div className={css.published}>
+      {patch && <PatchPreview fileId={id} />}
+      <Button small icon="Download" onClick={() => downloadFile({ id, name })}>
+        {t.task.files.downloadOf(exactly(name))}
+      </Button>
+    </div>
+  );
+}
+
+const CIRCLES = {
+  pending: { fill: 'none', stroke: 'var(--line-strong)' },
+  in_progress: { fill: 'none', stroke: 'var(--blue)' },
+  done: { fill: 'var(--green)', stroke: 'var(--green)' },
+  dropped: { fill: 'none', stroke: 'var(--line-strong)' },
+};
+
+export function Plan({ items }: { items: PlanItem[] }) {
+  return (
+    <ul className={css.plan}>
+      {items.map(({ text, status }, index) => (
+        <li key={index} data-status={status}>
+          <svg width="14" height="14" viewBox="0 0 16 16" aria-hidden>
+            <circle cx="8" cy="8" r="6.2" strokeWidth="1.6" {...(CIRCLES[status] ?? CIRCLES.pending)} />
+            {status === 'done' && (
+              <path
+                d="m5.4 8.2 1.8 1.8 3.5-3.9"
+                fill="none"
+                stroke="var(--surface)"
+                strokeWidth="1.6"
+                strokeLinecap="round"
+                strokeLinejoin="round"
+              />
+            )}
+            {status === 'in_progress' && <circle cx="8" cy="8" r="2.6" fill="var(--blue)" />}
+          </svg>
+          <span>
+            <span className="sr">{t.task.plan.status[status] ?? status}: </span>
+            {text}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

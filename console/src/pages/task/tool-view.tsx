@@ -1,0 +1,165 @@
+// How each tool's call is shown: one line, and what unfolds below it.
+import type { ReactNode } from 'react';
+import { t } from '../../texts/index.ts';
+import { Code, exactly, languageOf } from '../../ui/code.tsx';
+import { Diff, Stat } from '../../ui/diff.tsx';
+import { bytes } from '../../ui/format.ts';
+import type { IconName } from '../../ui/icon.tsx';
+import { cx } from '../../ui/ui.tsx';
+import { CommandBody, Plan, Published, ReadFile } from './tool-bodies.tsx';
+import { editAsDiff } from './edit-diff.ts';
+import { type Call, fieldsOf, type Outcome, planItems, textOf } from './steps.ts';
+import css from './tool.module.css';
+
+export interface View {
+  icon: IconName;
+  verb: string;
+  object: ReactNode;
+  side?: ReactNode;
+  /** Whether it is unfolded by itself; without it, what failed is. */
+  open?: boolean;
+  body: (() => ReactNode) | null;
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, null, 2);
+
+const short = (path: string) => path.replace(/^\/workdir\//, '');
+const Path = ({ path }: { path: string }) => <code className={css.path}>{exactly(short(path))}</code>;
+const Quiet = ({ children }: { children: ReactNode }) => <span className={css.quiet}>{children}</span>;
+
+type Verbs = { did: string; does: string; wants: string; wanted: string };
+const verbOf = ({ did, does, wants, wanted }: Verbs, outcome: Outcome): string =>
+  outcome === 'running'
+    ? does
+    : outcome === 'waiting' || outcome === 'open'
+      ? wants
+      : outcome === 'denied'
+        ? wanted
+        : did;
+
+export function viewOf(call: Call, outcome: Outcome): View {
+  const { input, result } = call;
+  const output = result?.status === 'success' ? result.output : undefined;
+  const error = result?.status === 'error' ? <p className={css.error}>{result.error}</p> : null;
+  const { verbs } = t.task;
+  const path = textOf(input.path);
+  const found = () =>
+    error ?? (output !== undefined && <Code code={shown(output)} language={null} label={t.task.labels.found} />);
+  switch (call.name) {
+    case 'bash': {
+      const first = firstLine(textOf(input.command));
+      return {
+        icon: 'Terminal',
+        verb: verbOf(verbs.bash, outcome),
+        object: <code className={css.path}>{first}</code>,
+        open: outcome === 'running' || outcome === 'failed',
+        body: () => <CommandBody call={call} outcome={outcome} label={first} failure={error} />,
+      };
+    }
+    case 'edit': {
+      const file = editAsDiff(short(path), textOf(input.oldText), textOf(input.newText), textOf(fieldsOf(output).diff));
+      return {
+        icon: 'FilePen',
+        verb: verbOf(verbs.edit, outcome),
+        object: <Path path={path} />,
+        side: <Stat {...file} />,
+        body: () => error ?? <Diff files={[file]} layout="unified" idPrefix={call.id} />,
+      };
+    }
+    case 'apply_patch':
+      return {
+        icon: 'FilePen',
+        verb: verbOf(verbs.edit, outcome),
+        object: (
+          <Quiet>{t.task.steps.patch(listOf(fieldsOf(output).files).map((one) => one.replace(/^\w /, '')))}</Quiet>
+        ),
+        body: () => (
+          <>
+            {error}
+            <Code code={textOf(input.patch)} language="diff" label={t.task.labels.patch} />
+          </>
+        ),
+      };
+    case 'write': {
+      const content = textOf(input.content);
+      return {
+        icon: 'FilePlus',
+        verb: verbOf(verbs.write, outcome),
+        object: <Path path={path} />,
+        side: <Quiet>{t.task.steps.lines(content.replace(/\n$/, '').split('\n').length)}</Quiet>,
+        body: () =>
+          error ?? <Code numbered code={content} language={languageOf(path)} label={t.task.labels.contentOf(path)} />,
+      };
+    }
+    case 'read':
+      return {
+        icon: 'FileText',
+        verb: verbOf(verbs.read, outcome),
+        object: <Path path={path} />,
+        body: () => error ?? (output !== undefined && <ReadFile path={path} text={shown(output)} />),
+      };
+    case 'glob':
+    case 'grep':
+      return {
+        icon: call.name === 'glob' ? 'FolderSearch' : 'Search',
+        verb: verbOf(verbs[call.name], outcome),
+        object: (
+          <>
+            <code className={css.path}>{exactly(textOf(input.pattern))}</code>
+            {path !== '' && path !== '.' && <Quiet> {t.task.steps.in(short(path))}</Quiet>}
+          </>
+        ),
+        body: found,
+      };
+    case 'todo': {
+      const items = planItems(input.items);
+      const done = items.filter(({ status }) => status === 'done').length;
+      const now = items.find(({ status }) => status === 'in_progress')?.text;
+      return {
+        icon: 'List',
+        verb: t.task.verbs.planned,
+        object: <Quiet>{now ?? (done === items.length ? t.task.plan.allDone : t.task.plan.items(items.length))}</Quiet>,
+        side: <span className={cx(css.quiet, 'num')}>{t.task.plan.short(done, items.length)}</span>,
+        body: () => <Plan items={items} />,
+      };
+    }
+    case 'publish': {
+      const file = fieldsOf(output);
+      const name = textOf(file.name) || textOf(input.name) || path;
+      const id = textOf(file.id);
+      const isPatch = /\.(patch|diff)$/i.test(name);
+      return {
+        icon: isPatch ? 'Diff' : 'Share',
+        verb: verbOf(verbs.publish, outcome),
+        object: <Path path={name} />,
+        side: typeof file.size === 'number' && <Quiet>{bytes(file.size)}</Quiet>,
+        open: true,
+        body: error !== null ? () => error : id === '' ? null : () => <Published id={id} name={name} patch={isPatch} />,
+      };
+    }
+    default:
+      return {
+        icon: 'Wrench',
+        verb: call.name,
+        object: <Quiet>{textOf(Object.values(input).find((value) => typeof value === 'string'))}</Quiet>,
+        body: () => (
+          <>
+            <Code code={JSON.stringify(input, null, 2)} language="json" label={t.task.labels.input} />
+            {error ??
+              (output !== undefined && <Code code={shown(output)} language="json" label={t.task.labels.output} />)}
+          </>
+        ),
+      };
+  }
+}
+
+/** The line of a command that says most of it. */
+function firstLine(command: string): string {
+  const lines = command.trim().split('\n');
+  const first = lines.find((line) => line.trim() !== '' && !/^\s*(#|set -)/.test(line)) ?? lines[0] ?? '';
+  return exactly(first) + (lines.length > 1 ? ' …' : '');
+}
+
+const listOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];

@@ -1,0 +1,145 @@
+import { memo } from 'react';
+import { Link } from 'wouter';
+import type { Task } from '../../api/client.ts';
+import { queryClient, taskQuery } from '../../api/queries.ts';
+import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { count, money } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { cx, Skeleton, StatusDot } from '../../ui/ui.tsx';
+import css from './tasks.module.css';
+
+export interface RowProps {
+  task: Task;
+  project: string | undefined;
+  /** Whether the time is that of the last change. */
+  byChange: boolean;
+  selected: boolean;
+  /** Null where nothing can be done with a selection. */
+  onSelect: ((task: Task, range: boolean) => void) | null;
+  onFocus: (task: Task) => void;
+  onTag: (tag: string) => void;
+}
+
+/** The link covers the whole row; what can be clicked besides lies above it. */
+export const Row = memo(function Row({ task, project, byChange, selected, onSelect, onFocus, onTag }: RowProps) {
+  const { id, title, status, usage, changes, tags, createdBy } = task;
+  const hint = hintOf(task);
+  return (
+    <li className={cx(css.row, selected && css.selected)}>
+      {onSelect && (
+        <label className={css.check}>
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            checked={selected}
+            aria-label={t.tasks.select(title)}
+            onChange={(event) => onSelect(task, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
+          />
+        </label>
+      )}
+      <span className={css.state} title={t.common.status[status]}>
+        <StatusDot status={status} />
+      </span>
+      <div className={css.about}>
+        <Link
+          href={`/tasks/${id}`}
+          className={cx(css.title, 'ellipsis')}
+          data-row={id}
+          onFocus={() => onFocus(task)}
+          onMouseEnter={() => queryClient.setQueryData(taskQuery(id).queryKey, (known) => known ?? task)}
+        >
+          <span className="sr">{t.common.status[status]}: </span>
+          {title}
+        </Link>
+        {hint !== '' && (
+          <span className={cx(css.hint, 'ellipsis')} data-status={status} title={hint}>
+            {hint}
+          </span>
+        )}
+      </div>
+      <div className={css.facts}>
+        {tags.slice(0, 3).map((tag) => (
+          <button
+            key={tag}
+            type="button"
+            className={css.chip}
+            onClick={() => onTag(tag)}
+            title={`${t.tasks.tag}: ${tag}`}
+          >
+            <span className="ellipsis">{tag}</span>
+          </button>
+        ))}
+        {tags.length > 3 && (
+          <span className={css.meta} title={tags.slice(3).join(', ')}>
+            +{tags.length - 3}
+          </span>
+        )}
+        {task.archived && <span className={css.chip}>{t.tasks.isArchived}</span>}
+        {project !== undefined && (
+          <span className={css.chip} title={`${t.tasks.project}: ${project}`}>
+            <Icon name="Folder" size={12} />
+            <span className="ellipsis">{project}</span>
+          </span>
+        )}
+        {task.source.type === 'automation' && (
+          <span className={css.automation} title={t.tasks.byAutomation}>
+            <Icon name="Calendar" size={14} title={t.tasks.byAutomation} />
+          </span>
+        )}
+        {changes !== null && (
+          <span
+            className={cx(css.changes, 'num')}
+            title={t.tasks.changes(changes.files, changes.additions, changes.deletions)}
+          >
+            <span aria-hidden className={css.plus}>
+              +{count(changes.additions)}
+            </span>
+            <span aria-hidden className={css.minus}>
+              −{count(changes.deletions)}
+            </span>
+            <span className="sr">{t.tasks.changes(changes.files, changes.additions, changes.deletions)}</span>
+          </span>
+        )}
+        {usage.cost !== null && (
+          <span className={cx(css.cost, 'num')} title={t.tasks.cost}>
+            {money(Number(usage.cost.amount))}
+          </span>
+        )}
+        <span className={css.person} title={t.tasks.by(createdBy.name)}>
+          <span aria-hidden>{createdBy.name.slice(0, 1).toUpperCase()}</span>
+          <span className="sr">{t.tasks.by(createdBy.name)}</span>
+        </span>
+        <span className={css.time}>
+          <Ago at={byChange ? task.updatedAt : task.createdAt} />
+        </span>
+      </div>
+    </li>
+  );
+});
+
+/** What is asked, or why it failed: its first line, without the marks of Markdown. */
+function hintOf({ status, statusReason, pendingInteraction }: Task): string {
+  if (pendingInteraction !== null) return firstLine(pendingInteraction.question);
+  const told = status === 'failed' || (status === 'queued' && statusReason !== null);
+  return told ? firstLine(statusReason?.message ?? '') : '';
+}
+const firstLine = (text: string) =>
+  (text.split('\n').find((line) => line.trim() !== '') ?? '')
+    .replaceAll(/[*`_#]/g, '')
+    .trim()
+    .slice(0, 300);
+
+const WIDTHS = [34, 48, 27, 41, 30, 52, 38, 25, 44];
+export const LoadingRows = () => (
+  <div aria-busy aria-label={t.common.loading} role="status">
+    {WIDTHS.map((width) => (
+      <div key={width} className={css.row}>
+        <Skeleton w={15} h={15} />
+        <Skeleton w={`${width}%`} />
+        <span className="grow" />
+        <Skeleton w={34} />
+      </div>
+    ))}
+  </div>
+);

@@ -1,0 +1,67 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, type Webhook } from '../../api/client.ts';
+import { readAnew } from '../../api/webhook-queries.ts';
+import { t } from '../../texts/index.ts';
+import { Field, saidOf } from '../../ui/form.tsx';
+import { FormFailure } from '../../ui/records.tsx';
+import { Button, Dialog, DialogActions, toast, ui } from '../../ui/ui.tsx';
+
+const w = t.webhooks;
+const DAY_MS = 86_400_000;
+
+/** Sends again what was missed since a time: since it fails, else for a day. */
+export function Recover({ webhook: { id, failingSince } }: { webhook: Webhook }) {
+  const [open, setOpen] = useState(false);
+  const [since, setSince] = useState('');
+  const recover = useMutation({
+    mutationFn: () => {
+      const at = new Date(since);
+      return api.webhooks.recover(id, { since: Number.isNaN(at.getTime()) ? '' : at.toISOString() });
+    },
+    onSuccess: (count) => {
+      setOpen(false);
+      toast(w.recovered(count));
+      readAnew(id);
+    },
+  });
+  const ask = () => {
+    const from = failingSince === null ? Date.now() - DAY_MS : new Date(failingSince).getTime();
+    // A whole minute, which lies before it.
+    setSince(localOf(Math.floor(from / 60_000) * 60_000));
+    setOpen(true);
+  };
+  return (
+    <>
+      <Button icon="Refresh" onClick={ask}>
+        {w.recover}
+      </Button>
+      <Dialog open={open} onClose={() => setOpen(false)} title={w.recoverTitle}>
+        <p>{w.recoverText}</p>
+        <Field label={w.recoverSince} said={saidOf(recover.error, 'since')}>
+          {(control) => (
+            <input
+              {...control}
+              className={ui.input}
+              type="datetime-local"
+              value={since}
+              onChange={(event) => setSince(event.target.value)}
+            />
+          )}
+        </Field>
+        <FormFailure error={recover.error} fields={['since']} />
+        <DialogActions>
+          <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
+          <Button look="primary" disabled={recover.isPending} onClick={() => recover.mutate()}>
+            {w.recoverDo}
+          </Button>
+        </DialogActions>
+      </Dialog>
+    </>
+  );
+}
+
+/** As the field has it, by the clock of this browser. */
+function localOf(instant: number): string {
+  return new Date(instant - new Date(instant).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,165 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
+import type { CreateWebhook } from '../../api/client.ts';
+import { projectsQuery } from '../../api/queries.ts';
+import { useCan } from '../../shell/can.ts';
+import { t } from '../../texts/index.ts';
+import { Check, Field, form as parts, Group, saidOf } from '../../ui/form.tsx';
+import { FormFailure, records, useFaultInFocus } from '../../ui/records.tsx';
+import { Button, ui } from '../../ui/ui.tsx';
+import { isCovered, KINDS, TYPES, withoutCovered } from './types.ts';
+import css from './webhooks.module.css';
+
+const w = t.webhooks;
+const FIELDS = ['url', 'types', 'description', 'projectId'];
+
+interface Draft {
+  url: string;
+  types: string[];
+  description: string;
+  projectId: string;
+}
+
+export function WebhookForm({
+  first,
+  action: [action, pending],
+  save,
+  onCancel,
+}: {
+  first: Draft;
+  action: [string, string];
+  save: (given: CreateWebhook) => Promise<void>;
+  onCancel: () => void;
+}) {
+  const can = useCan();
+  const form = useRef<HTMLFormElement>(null);
+  const [draft, setDraft] = useState(first);
+  const change = (changes: Partial<Draft>) => setDraft((now) => ({ ...now, ...changes }));
+  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
+  const { error, isPending, mutate } = useMutation({
+    mutationFn: () =>
+      save({
+        url: draft.url.trim(),
+        // The service says which there are.
+        types: draft.types as CreateWebhook['types'],
+        description: draft.description.trim() || null,
+        projectId: draft.projectId || null,
+      }),
+  });
+  useFaultInFocus(form, error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isPending) mutate();
+  };
+  return (
+    <form ref={form} className={records.form} onSubmit={submit}>
+      <Field label={w.url} hint={w.urlHint} said={saidOf(error, 'url')}>
+        {(control) => (
+          <input
+            {...control}
+            className={ui.input}
+            inputMode="url"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="https://"
+            value={draft.url}
+            autoFocus
+            onChange={(event) => change({ url: event.target.value })}
+          />
+        )}
+      </Field>
+      <Types said={saidOf(error, 'types')} types={draft.types} onChange={(types) => change({ types })} />
+      <div className={records.columns}>
+        <Field label={w.description} said={saidOf(error, 'description')}>
+          {(control) => (
+            <input
+              {...control}
+              className={ui.input}
+              placeholder={w.descriptionPlaceholder}
+              value={draft.description}
+              onChange={(event) => change({ description: event.target.value })}
+            />
+          )}
+        </Field>
+        {can('projects:read') && (
+          <Field label={w.project} said={saidOf(error, 'projectId')}>
+            {(control) => (
+              <select
+                {...control}
+                className={ui.select}
+                value={draft.projectId}
+                onChange={(event) => change({ projectId: event.target.value })}
+              >
+                <option value="">{w.projectAny}</option>
+                {projects.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+      </div>
+      <FormFailure error={error} fields={FIELDS} />
+      <div className={records.actions}>
+        <Button look="ghost" onClick={onCancel}>
+          {t.common.cancel}
+        </Button>
+        <Button type="submit" look="primary" disabled={isPending}>
+          {isPending ? pending : action}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** What one of them says of others is shown: all of a kind, and everything. */
+function Types({
+  said,
+  types,
+  onChange,
+}: {
+  said: string | null;
+  types: string[];
+  onChange: (types: string[]) => void;
+}) {
+  const chosen = new Set(types);
+  const turn = (type: string, on: boolean) => {
+    const next = new Set(chosen);
+    if (on) next.add(type);
+    else next.delete(type);
+    onChange(withoutCovered(next));
+  };
+  const box = (type: string, words: string) => {
+    const covered = isCovered(type, chosen);
+    return (
+      <Check key={type} checked={covered || chosen.has(type)} disabled={covered} onChange={(on) => turn(type, on)}>
+        {words}
+        {!type.endsWith('*') && <small>{type}</small>}
+      </Check>
+    );
+  };
+  const all = { task: w.taskAll, automation: w.automationAll };
+  return (
+    <div className={records.part}>
+      <Group label={w.types}>
+        <p className={parts.hint}>{w.typesHint}</p>
+        {box('*', w.everythingLabel)}
+        {KINDS.map((kind) => (
+          <div key={kind} className={css.kind}>
+            {box(`${kind}.*`, all[kind])}
+            <div className={css.types}>
+              {TYPES.filter((type) => type.startsWith(`${kind}.`)).map((type) => box(type, w.typeWords[type] ?? type))}
+            </div>
+          </div>
+        ))}
+      </Group>
+      {said !== null && (
+        <p className={parts.bad} role="alert">
+          {said}
+        </p>
+      )}
+    </div>
+  );
+}

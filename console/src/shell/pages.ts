@@ -1,0 +1,28 @@
+import type { IconName } from '../ui/icon.tsx';
+import type { t } from '../texts/index.ts';
+import { useCan } from './can.ts';
+
+type Can = ReturnType<typeof useCan>;
+interface Page {
+  name: keyof typeof t.shell.pages;
+  icon: IconName;
+  /** That lead there. */
+  keys: string;
+  shown: (can: Can) => boolean;
+}
+
+const PAGES: Page[] = [
+  { name: 'tasks', icon: 'Inbox', keys: 'g t', shown: (can) => can('tasks:read') },
+  { name: 'automations', icon: 'Calendar', keys: 'g a', shown: (can) => can('automations:read') },
+  { name: 'integrations', icon: 'Zap', keys: 'g i', shown: (can) => can('integrations:read') },
+  { name: 'webhooks', icon: 'Send', keys: 'g w', shown: (can) => can('automations:read') },
+  { name: 'usage', icon: 'Chart', keys: 'g u', shown: (can) => can('billing:read') },
+  { name: 'projects', icon: 'Folder', keys: 'g p', shown: (can) => can('projects:read') },
+  { name: 'settings', icon: 'Settings', keys: 'g ,', shown: () => true },
+];
+
+/** Those that the session's key may see. */
+export function usePages(): Page[] {
+  const can = useCan();
+  return PAGES.filter(({ shown }) => shown(can));
+}

@@ -1,0 +1,1 @@
+export const chart = { day: 'Day', inAll: 'in all' };

@@ -1,0 +1,23 @@
+export const palette = {
+  open: 'Go to, search, do',
+  openShort: 'Search …',
+  placeholder: 'Go to a page, find a task, do something',
+  results: 'Results',
+  groups: {
+    actions: 'Do',
+    pages: 'Go to',
+    tasks: 'Tasks',
+    recent: 'Changed last',
+    projects: 'Projects',
+    automations: 'Automations',
+  },
+  newTask: 'New task',
+  newInProject: (project: string) => `New task in ${project}`,
+  needsYou: 'Tasks that need you',
+  allFound: (words: string) => `All tasks with “${words}”`,
+  copyLink: 'Copy the link to this page',
+  signOut: 'Sign out',
+  shortcuts: 'Keyboard shortcuts',
+  none: 'Nothing has these words.',
+  keys: { move: 'to move', open: 'to open', close: 'to close' },
+};

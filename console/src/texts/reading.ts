@@ -1,0 +1,43 @@
+import { count } from '../ui/format.ts';
+
+/** Code, output of commands, patches, Markdown. */
+export const reading = {
+  noOutput: 'No output',
+  earlierLines: (lines: number) => `Show ${count(lines)} earlier lines`,
+  cut: 'The service cut the rest of the output.',
+  copyOutput: 'Copy the output',
+  output: 'Output',
+  code: 'Code',
+  codeIn: (language: string) => `Code, ${language}`,
+  table: 'Table',
+  done: 'done',
+  open: 'open',
+  diff: {
+    linesOf: ' lines added and removed',
+    folded: (folded: number, all: number) => `${folded} of ${all} files are folded: the patch is large.`,
+    unfoldAll: 'Unfold all',
+    fold: (path: string) => `Fold ${path}`,
+    unfold: (path: string) => `Unfold ${path}`,
+    copyPath: 'Copy the path',
+    large: (lines: number) => `${count(lines)} lines. Show them`,
+    binary: 'A binary file: nothing to show.',
+    noLine: 'No line changed.',
+    changesOf: (path: string) => `Changes of ${path}`,
+    lineBefore: 'Line before',
+    textBefore: 'Text before',
+    lineAfter: 'Line after',
+    textAfter: 'Text after',
+    text: 'Text',
+    hunk: 'What changed',
+    added: 'added',
+    removed: 'removed',
+    change: {
+      added: 'added',
+      deleted: 'deleted',
+      renamed: 'renamed',
+      modified: 'modified',
+      mode: 'mode',
+      binary: 'binary',
+    },
+  },
+};

@@ -1,0 +1,209 @@
+// The parts of forms. What the service says of a field (`param` of the error) stands below that field.
+import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
+import { MillwrightError } from '../api/client.ts';
+import { t } from '../texts/index.ts';
+import { Icon } from './icon.tsx';
+import { Button, copy, cx, Dialog, DialogActions, Failure, saidBy, ui } from './ui.tsx';
+import css from './form.module.css';
+
+export { css as form };
+
+/** The service's sentence about one field, or about what lies in it. */
+export function saidOf(error: unknown, param: string): string | null {
+  const said = error instanceof MillwrightError ? error.param : null;
+  return said !== null && (said === param || said.startsWith(`${param}.`) || said.startsWith(`${param}[`))
+    ? saidBy(error)
+    : null;
+}
+
+interface Control {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean;
+}
+
+/** A control with its name. */
+export function Field({
+  label,
+  hint,
+  said,
+  children,
+}: {
+  label: string;
+  hint?: ReactNode;
+  said?: string | null;
+  children: (control: Control) => ReactNode;
+}) {
+  const id = useId();
+  const bad = said !== undefined && said !== null;
+  const described = bad || hint !== undefined ? `${id}-about` : undefined;
+  return (
+    <div className={css.field}>
+      <label htmlFor={id}>{label}</label>
+      {children({ id, 'aria-describedby': described, 'aria-invalid': bad })}
+      {bad ? (
+        <p id={described} className={css.bad} role="alert">
+          {said}
+        </p>
+      ) : (
+        hint !== undefined && (
+          <p id={described} className={css.hint}>
+            {hint}
+          </p>
+        )
+      )}
+    </div>
+  );
+}
+
+export const Group = ({ label, children }: { label: string; children: ReactNode }) => (
+  <fieldset className={css.group}>
+    <legend>{label}</legend>
+    {children}
+  </fieldset>
+);
+
+export const Check = ({
+  type = 'checkbox',
+  name,
+  checked,
+  disabled,
+  onChange,
+  children,
+}: {
+  type?: 'checkbox' | 'radio';
+  name?: string;
+  checked: boolean;
+  disabled?: boolean;
+  onChange: (checked: boolean) => void;
+  children: ReactNode;
+}) => (
+  <label className={css.check}>
+    <input
+      type={type}
+      name={name}
+      checked={checked}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.checked)}
+    />
+    <span>{children}</span>
+  </label>
+);
+
+export const Tag = ({ children }: { children: ReactNode }) => (
+  <span className={css.tag}>
+    <span>{children}</span>
+  </span>
+);
+
+/** Words of one's own, each once. */
+export function TagInput({
+  control,
+  tags,
+  onChange,
+}: {
+  control: Control;
+  tags: string[];
+  onChange: (tags: string[]) => void;
+}) {
+  const [text, setText] = useState('');
+  const add = (words: string[]) =>
+    onChange([...new Set([...tags, ...words.map((word) => word.trim()).filter(Boolean)])]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if ((event.key === 'Enter' || event.key === ',') && text.trim() !== '') {
+      event.preventDefault();
+      add([text]);
+      setText('');
+    } else if (event.key === 'Backspace' && text === '') onChange(tags.slice(0, -1));
+  };
+  return (
+    <>
+      {tags.length > 0 && (
+        <span className={css.tags}>
+          {tags.map((tag) => (
+            <span key={tag} className={css.tag}>
+              <span>{tag}</span>
+              <button
+                type="button"
+                aria-label={t.form.removeTag(tag)}
+                onClick={() => onChange(tags.filter((one) => one !== tag))}
+              >
+                <Icon name="X" size={12} />
+              </button>
+            </span>
+          ))}
+        </span>
+      )}
+      <input
+        {...control}
+        className={ui.input}
+        value={text}
+        maxLength={64}
+        onChange={({ target: { value } }) => {
+          // What is pasted may have several.
+          if (!value.includes(',')) return setText(value);
+          const words = value.split(',');
+          setText(words.pop() ?? '');
+          add(words);
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={() => text.trim() !== '' && (add([text]), setText(''))}
+      />
+    </>
+  );
+}
+
+/** Before something that cannot be taken back. */
+export function Confirm({
+  open,
+  onClose,
+  title,
+  action,
+  onConfirm,
+  pending,
+  error,
+  children,
+}: {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  action: string;
+  onConfirm: () => void;
+  pending: boolean;
+  error: unknown;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog open={open} onClose={onClose} title={title}>
+      {children}
+      {error !== null && <Failure error={error} />}
+      <DialogActions>
+        <Button onClick={onClose}>{t.common.cancel}</Button>
+        <Button look="danger" disabled={pending} onClick={onConfirm}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** A secret that is shown once. No dialog: a click beside it would lose it. */
+export function Secret({ title, secret, onDone }: { title: string; secret: string; onDone: () => void }) {
+  return (
+    <section className={css.secret} aria-label={title}>
+      <strong>{title}</strong>
+      <p>{t.form.secretOnce}</p>
+      <output>{secret}</output>
+      <div>
+        <Button icon="Copy" onClick={() => void copy(secret)}>
+          {t.form.copySecret}
+        </Button>
+        <Button look="ghost" onClick={onDone}>
+          {t.form.done}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+export const textArea = cx(ui.input, css.text);

@@ -1,0 +1,56 @@
+// Loaded after the first paint. Trees instead of markup: nothing is ever set as HTML.
+import { createLowlight } from 'lowlight';
+import diff from 'highlight.js/lib/languages/diff';
+import ini from 'highlight.js/lib/languages/ini';
+import json from 'highlight.js/lib/languages/json';
+import markdown from 'highlight.js/lib/languages/markdown';
+import typescript from 'highlight.js/lib/languages/typescript';
+import xml from 'highlight.js/lib/languages/xml';
+import yaml from 'highlight.js/lib/languages/yaml';
+import * as small from './languages.ts';
+
+const lowlight = createLowlight({
+  ...small,
+  diff,
+  ini,
+  // The grammar of TypeScript has that of JavaScript in it.
+  javascript: typescript,
+  json,
+  markdown,
+  typescript,
+  xml,
+  yaml,
+});
+
+export interface Piece {
+  text: string;
+  /** Of highlight.js, `hljs-keyword`. */
+  kind: string;
+}
+
+interface Node {
+  type: string;
+  value?: string;
+  properties?: { className?: string[] };
+  children?: Node[];
+}
+
+/** The lines of a text, each in pieces. */
+export function highlight(code: string, language: string): Piece[][] {
+  const lines: Piece[][] = [[]];
+  const walk = (node: Node, kind: string) => {
+    if (node.type === 'text') {
+      (node.value ?? '').split('\n').forEach((text, index) => {
+        if (index > 0) lines.push([]);
+        if (text !== '') lines.at(-1)?.push({ text, kind });
+      });
+      return;
+    }
+    const own = node.properties?.className?.[0] ?? kind;
+    for (const child of node.children ?? []) walk(child, own);
+  };
+  walk(lowlight.highlight(language, code) as Node, '');
+  return lines;
+}
+
+export const knows = (language: string) => lowlight.registered(language);

@@ -1,0 +1,134 @@
+// What pages of one thing, and lists of many, are made of.
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, type RefObject, useEffect } from 'react';
+import { Link } from 'wouter';
+import { isGone, isUnreachable } from '../api/client.ts';
+import { t } from '../texts/index.ts';
+import { saidOf } from './form.tsx';
+import { Icon, type IconName } from './icon.tsx';
+import css from './records.module.css';
+import { Button, copy, cx, Empty, Failure, Skeleton } from './ui.tsx';
+
+export { css as records };
+
+/** Where this belongs. */
+export const Crumb = ({ to, children }: { to: string; children: ReactNode }) => (
+  <nav aria-label={t.records.up} className={css.crumb}>
+    <Link href={to}>
+      <Icon name="ChevronLeft" size={14} />
+      {children}
+    </Link>
+  </nav>
+);
+
+export const Section = ({
+  title,
+  about,
+  actions,
+  children,
+}: {
+  title: string;
+  about?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}) => (
+  <section className={css.section} aria-label={title}>
+    <header>
+      <h2>{title}</h2>
+      <span className="grow" />
+      {actions}
+    </header>
+    {about && <p className={css.about}>{about}</p>}
+    {children}
+  </section>
+);
+
+export const Facts = ({ children }: { children: ReactNode }) => <dl className={css.facts}>{children}</dl>;
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'busy';
+const ICONS: Record<Tone, IconName> = { good: 'Check', bad: 'X', warn: 'Alert', quiet: 'Clock', busy: 'Refresh' };
+
+/** Shape, colour and word say the same. */
+export const Badge = ({ tone, icon, children }: { tone: Tone; icon?: IconName; children: ReactNode }) => (
+  <span className={cx(css.badge, css[tone])}>
+    <Icon name={icon ?? ICONS[tone]} size={12} strokeWidth={2.2} />
+    {children}
+  </span>
+);
+
+/** What is read: while it is not there, when it is gone, when it could not be read. What was read before stays. */
+export function Loaded<T>({
+  query: { data, error, refetch },
+  gone,
+  children,
+}: {
+  query: UseQueryResult<T>;
+  /** Leads back from a thing that is not there. */
+  gone?: ReactNode;
+  children: (data: T) => ReactNode;
+}) {
+  if (gone !== undefined && isGone(error)) {
+    return (
+      <Empty icon="Search" title={t.common.gone.title} actions={gone}>
+        {t.common.gone.text}
+      </Empty>
+    );
+  }
+  if (data === undefined) {
+    if (error === null) return <Lines />;
+    return (
+      <div className={css.failure}>
+        <Failure error={error} retry={() => void refetch()} />
+      </div>
+    );
+  }
+  return (
+    <>
+      {error !== null && !isUnreachable(error) && <Failure error={error} retry={() => void refetch()} />}
+      {children(data)}
+    </>
+  );
+}
+
+export const Lines = () => (
+  <div className={css.lines} role="status" aria-label={t.common.loading}>
+    {[60, 85, 72, 90].map((width) => (
+      <Skeleton key={width} w={`${width}%`} h={16} />
+    ))}
+  </div>
+);
+
+/** Says why what one looks for is not there. */
+export const Note = ({ children }: { children: ReactNode }) => (
+  <p className={css.note}>
+    <Icon name="Eye" size={14} />
+    <span>{children}</span>
+  </p>
+);
+
+/** What is wrong and belongs to none of the fields that are shown. */
+export function FormFailure({ error, fields }: { error: unknown; fields: readonly string[] }) {
+  if (error == null || fields.some((name) => saidOf(error, name) !== null)) return null;
+  return <Failure error={error} />;
+}
+
+/** The field at fault has the focus, so that one sees it and can mend it. */
+export function useFaultInFocus(form: RefObject<HTMLElement | null>, error: unknown): void {
+  useEffect(() => {
+    if (error != null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [form, error]);
+}
+
+/** A line for the terminal of an operator. */
+export const Command = ({ line }: { line: string }) => (
+  <div className={css.command}>
+    <code>{line}</code>
+    <Button small look="ghost" icon="Copy" aria-label={t.records.copyLine} onClick={() => void copy(line)} />
+  </div>
+);
