@@ -42,7 +42,7 @@ export interface BootOptions {
 /** Boots an api (`ROLE=api`) on a free port, on a database of its own, as `main.ts` would: about 0.1 s. */
 export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   const db = options.db ?? (await createDatabase());
-  const { variables, file, modelKeys } = readEnv({
+  const { variables, file, modelKeys, repositoryTokens } = readEnv({
     NODE_ENV: 'test',
     PATH: process.env['PATH'],
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'fatal',
@@ -54,7 +54,7 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   });
   const extensions = new ExtensionSet(options.extensions ?? []);
   const config = configFileSchema(extensions).parse(options.config ?? {});
-  const env = new Env(variables, { ...file, ...config }, modelKeys);
+  const env = new Env(variables, { ...file, ...config }, modelKeys, repositoryTokens);
   const { imports = [] } = composeApp(env, extensions);
   const builder = Test.createTestingModule({ imports: [...imports, ...(options.imports ?? [])] });
   const module = await (options.override?.(builder) ?? builder).compile();

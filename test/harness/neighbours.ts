@@ -46,11 +46,13 @@ export async function makeAsked(world: World): Promise<Asked> {
   await service.app.get(MembershipsService).remove(former.workspace.id, former.user.id);
   // Both workspaces know the guests: their names are no secret of the first.
   await service.db.query(`UPDATE users SET name = 'Guest' WHERE id = ANY($1)`, [[both.user.id, former.user.id]]);
+  const webhooks = await makeWebhooks(both, CANARY);
+  pages['/v1/webhooks/{webhookId}/deliveries'] = `/v1/webhooks/${webhooks.webhookId[0]}/deliveries`;
   const some = [owner, both, former].flatMap((person) => casesOf(cases, person).filter((_one, n) => n % 8 === 0));
   return {
     workspace: both.workspace,
     guests: [both, former],
-    ids: { ...(await idsOf(service, both, some)), connectionId: connections.map(({ id }) => id) },
+    ids: { ...(await idsOf(service, both, some)), connectionId: connections.map(({ id }) => id), ...webhooks },
     cursors: await cursors(world, both.client, pages),
     used: await useKeys(world, both.client, first.ids),
   };
@@ -83,6 +85,23 @@ async function mark({ db }: TestApp, { workspace }: Member): Promise<void> {
     `UPDATE users SET name = $2 || ' ' || id WHERE id IN (SELECT user_id FROM memberships WHERE workspace_id = $1)`,
     [workspace.id, CANARY],
   );
+}
+
+/** Two webhooks, and two deliveries of the first one. */
+export async function makeWebhooks(
+  { client }: Member,
+  description: string,
+): Promise<Record<'webhookId' | 'deliveryId', string[]>> {
+  const made = async (path: string, json?: object) => {
+    const answer = await client.post<Record<'webhook' | 'delivery', { id: string } | undefined>>(path, json);
+    const id = (answer.body.webhook ?? answer.body.delivery)?.id;
+    if (id === undefined) throw new Error(`POST ${path}: ${answer.text}`);
+    return id;
+  };
+  const create = () => made('/v1/webhooks', { url: `https://${randomUUID()}.example/`, types: ['*'], description });
+  const webhookId = [await create(), await create()];
+  const test = () => made(`/v1/webhooks/${webhookId[0]}/test`);
+  return { webhookId, deliveryId: [await test(), await test()] };
 }
 
 type Pages = Record<string, string>;

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { useService } from '../harness/app.js';
+import { bootWorld, makeWorld, type World } from '../harness/console-world.js';
+import { describeInBrowser, drawn, signIn, useBrowser } from '../harness/walks.js';
+
+const KIB = 1024;
+const BUILT = 'dist-console';
+
+/** The same as a person's browser loads with nothing kept: by path, and what of it must be there. */
+const PAGES: Record<string, (world: World) => string> = {
+  'the log-in page': () => '/console/',
+  'the list of tasks': () => '/console/tasks',
+  'a task with changes': ({ tasks }) => `/console/tasks/${tasks.done}?tab=changes`,
+};
+
+describe('the built console', () => {
+  it('has at most 240 KiB of JavaScript and CSS, by gzip', () => {
+    const files = readdirSync(BUILT, { recursive: true, encoding: 'utf8' });
+    const code = files.filter((name) => ['.js', '.css'].includes(extname(name)));
+    const sizes = code.map((name) => gzipSync(readFileSync(join(BUILT, name)), { level: 9 }).length);
+    expect(code.length).toBeGreaterThan(5);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(240 * KIB);
+  });
+});
+
+describeInBrowser('the console, loaded for the first time', () => {
+  const service = useService(bootWorld);
+  const browser = useBrowser();
+  let world: World;
+  beforeAll(async () => {
+    world = await makeWorld(service);
+  }, 90_000);
+  afterAll(() => world.close());
+
+  it('takes at most 280 KiB over the wire, from the service alone', async () => {
+    const { context, page } = await browser.open(service.url);
+    browser.allow(/status of 401/);
+    await signIn(page, world.owner.key.secret);
+    const storageState = await context.storageState();
+    const loads = Object.entries(PAGES).map(async ([name, path]) => {
+      const signedIn = name !== 'the log-in page';
+      // A window of its own: nothing is kept from another.
+      const fresh = await browser.open(service.url, {}, signedIn ? { storageState } : {});
+      const wire = await fresh.context.newCDPSession(fresh.page);
+      await wire.send('Network.enable');
+      // The files of the console: what the API answers is of the workspace, and of any length.
+      const files = new Set<string>();
+      wire.on('Network.responseReceived', ({ requestId, response }) => {
+        if (new URL(response.url).pathname.startsWith('/console/')) files.add(requestId);
+      });
+      let bytes = 0;
+      wire.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+        if (files.has(requestId)) bytes += encodedDataLength;
+      });
+      await fresh.page.goto(path(world));
+      await drawn(fresh.page);
+      await fresh.page.evaluate('document.fonts.ready.then(() => null)');
+      return [name, Math.round(bytes / KIB)] as const;
+    });
+    const sizes = await Promise.all(loads);
+    // Fewer would mean that nothing was counted.
+    expect(sizes.filter(([, kib]) => kib > 280 || kib < 50)).toEqual([]);
+  });
+});

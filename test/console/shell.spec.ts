@@ -1,0 +1,158 @@
+import { ConsoleSessions } from '../../src/access/auth/console-sessions.js';
+import { bootWorker, useService } from '../harness/app.js';
+import { ASKS } from '../harness/asks.js';
+import { type Client, makeMember, type Member } from '../harness/client.js';
+import { makeKey, removeKey } from '../harness/keys.js';
+import { relayTo } from '../harness/proxy.js';
+import { content, rows, shows, start, taskIn } from '../harness/task-pages.js';
+import { createTask, reaches, readTask } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
+import { describeInBrowser, isInViewport, reachesPath, signIn, useBrowser } from '../harness/walks.js';
+
+const HELLO = '```bash\necho hello\n```\n';
+
+describeInBrowser('what stands around every page', () => {
+  const service = useService(bootWorker);
+  const browser = useBrowser();
+  let member: Member;
+  let client: Client;
+
+  beforeAll(async () => {
+    member = await makeMember(service, { role: 'owner' });
+    client = member.client;
+  });
+  // Asked once before anybody is signed in.
+  beforeEach(() => browser.allow(/status of 401/));
+
+  async function signedIn(path = '/console/tasks', secret = member.key.secret, screen = {}) {
+    const window = await browser.open(service.url, screen);
+    await signIn(window.page, secret, path);
+    return window;
+  }
+
+  it('is reached by a link that is good for once', async () => {
+    const { code } = await service.app.get(ConsoleSessions, { strict: false }).addCode(member.key.id);
+    const { page } = await browser.open(service.url);
+    await page.goto(`/console/tasks?status=failed#code=${code}`);
+    await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
+    // It has left the address; where it led to has not.
+    expect(page.url()).toBe(`${service.url}/console/tasks?status=failed`);
+    const { page: late } = await browser.open(service.url);
+    await late.goto(`/console/#code=${code}`);
+    await late.getByRole('alert').waitFor();
+    await late.getByRole('heading', { name: 'Sign in to Millwright' }).waitFor();
+  });
+
+  it('leads everywhere by name, also from where one writes, and fits a phone', async () => {
+    await createTask(client, { content: HELLO, title: 'Whet the millstone' });
+    const { page } = await signedIn('/console/new');
+    await content(page).fill('A thought');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('millst');
+    await page.getByRole('option', { name: 'Whet the millstone' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await content(page).inputValue()).toBe('A thought');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('millst');
+    await page.getByRole('option', { name: 'Whet the millstone', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await taskIn(page);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('needs you'.slice(0, 4));
+    await page.getByRole('option', { name: 'Tasks that need you' }).click();
+    await reachesPath(page, /status=awaiting_input/);
+
+    const { page: phone } = await signedIn('/console/tasks', member.key.secret, { width: 390, height: 844 });
+    await rows(phone).first().waitFor();
+    await phone.getByRole('button', { name: 'Menu' }).click();
+    const projects = phone.getByRole('link', { name: 'Projects' });
+    await until('the menu', () => isInViewport(phone, projects));
+    await phone.keyboard.press('Escape');
+    await projects.waitFor({ state: 'hidden' });
+    for (const path of ['/console/tasks', '/console/new']) {
+      await phone.goto(path);
+      await phone.locator('h1').waitFor();
+      expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    }
+  });
+
+  it('asks for nothing that the key may not read, and offers nothing that it may not do', async () => {
+    const viewer = await makeMember(service, { workspace: member.workspace, role: 'viewer' });
+    const narrow = await makeKey(client, { scopes: ['tasks:read'] });
+    const other = await makeKey(client, { scopes: ['billing:read'] });
+    for (const secret of [viewer.key.secret, narrow.secret, other.secret]) {
+      const { page } = await browser.open(service.url);
+      const refused: string[] = [];
+      page.on('response', (response) => response.status() === 403 && refused.push(response.url()));
+      await signIn(page, secret);
+      const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link');
+      for (const link of await links.all()) {
+        await link.click();
+        await reachesPath(page, new RegExp(`^${await link.getAttribute('href')}$`));
+        await page.locator('#main > *').locator('visible=true').first().waitFor();
+      }
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option', { name: 'Settings' }).waitFor();
+      await page.keyboard.press('Escape');
+      expect(await page.getByRole('button', { name: /New task/ }).count()).toBe(0);
+      expect(await page.getByRole('checkbox', { name: /Select/ }).count()).toBe(0);
+      await page.goto('/console/new');
+      await page.getByText('tasks:write').waitFor();
+      expect(refused).toEqual([]);
+    }
+  });
+
+  it('leads back to where one was, draft and all, when the session ended or the service was away', async () => {
+    browser.allow(/ERR_|Failed to fetch|net::/);
+    const relay = await relayTo(service.url);
+    try {
+      const { page } = await browser.open(relay.url);
+      const key = await makeKey(client, { scopes: ['tasks:read', 'tasks:write', 'files:read', 'files:write'] });
+      await signIn(page, key.secret, '/console/new?project=');
+      await content(page).fill('Half a thought');
+      await removeKey(client, key.key.id);
+      await page.getByText('Your session has ended').waitFor();
+      await page.getByLabel('Key', { exact: true }).fill(member.key.secret);
+      await page.keyboard.press('Enter');
+      await content(page).waitFor();
+      expect(await content(page).inputValue()).toBe('Half a thought');
+
+      await relay.cut();
+      const banner = page.getByText('The service does not answer');
+      await start(page).click();
+      await banner.waitFor();
+      await page.getByRole('alert').getByText('cannot be reached').waitFor();
+      await content(page).fill('A whole thought');
+      await relay.mend();
+      await banner.waitFor({ state: 'detached' });
+      expect(await content(page).inputValue()).toBe('A whole thought');
+      await start(page).click();
+      expect(await readTask(client, await taskIn(page))).toMatchObject({ title: 'A whole thought' });
+    } finally {
+      await relay.close();
+    }
+  });
+
+  it('is told by the browser when a task of theirs needs them, once, who asked for it', async () => {
+    const own = await makeMember(service);
+    const { context, page } = await browser.open(service.url);
+    // Chromium without a screen shows none: what would be shown is written down.
+    await context.addInitScript(
+      `if (location.protocol === 'http:') localStorage.setItem('millwright.notifications', 'on');
+       window.told = [];
+       window.Notification = class { static permission = 'granted'; constructor(title, { body }) { window.told.push(title + ': ' + body); } };`,
+    );
+    await signIn(page, own.key.secret, '/console/tasks');
+    const other = await context.newPage();
+    await other.goto('/console/settings');
+    await other.getByRole('navigation', { name: 'Console' }).waitFor();
+    const task = await createTask(own.client, { content: ASKS, title: 'Sort the sacks' });
+    await reaches(own.client, task.id, 'awaiting_input');
+    const told = async () =>
+      (await Promise.all([page, other].map((tab) => tab.evaluate<string[]>('window.told')))).flat();
+    await until('the notification', async () => (await told()).length > 0);
+    // The list has read what the event told of, and so has the other tab.
+    await shows(page, 'Sort the sacks');
+    expect(await told()).toEqual(['Sort the sacks: Needs you: Which order?']);
+  });
+});
