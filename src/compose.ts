@@ -16,6 +16,7 @@ import { EventsModule } from './platform/events/events.module.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { AgentEngine } from './engine/agent/agent-engine.js';
 import { Sandbox } from './engine/sandbox/sandbox.js';
+import { EventStreamsModule } from './resources/events/event-streams.module.js';
 import { FilesModule } from './resources/files/files.module.js';
 import { StorageDriver } from './resources/files/storage/storage-driver.js';
 import { HealthModule } from './operator/health/health.module.js';
@@ -35,6 +36,9 @@ import { TaskAccessModule } from './resources/tasks/task-access.js';
 import { TasksModule } from './resources/tasks/tasks.module.js';
 import { FirstBootModule } from './access/workspaces/first-boot.js';
 import { TracingModule } from './platform/tracing/tracing.module.js';
+import { ConsoleModule } from './surfaces/console/console.module.js';
+import { WebhooksModule } from './resources/webhooks/webhooks.module.js';
+import { DeliveriesModule } from './work/deliveries/deliveries.module.js';
 import { WorkspacesModule } from './access/workspaces/workspaces.module.js';
 
 type Modules = NonNullable<ModuleMetadata['imports']>;
@@ -65,13 +69,16 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     ProjectsModule,
     FilesModule,
     TasksModule,
+    EventStreamsModule,
     TaskAccessModule,
     AutomationsModule,
     BillingModule,
     IntegrationsModule,
+    WebhooksModule,
   ];
-  const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule] : [];
-  return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...extensions.modules] };
+  const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule, DeliveriesModule.with(env)] : [];
+  const surfaces: Modules = env.servesConsole ? [ConsoleModule] : [];
+  return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...surfaces, ...extensions.modules] };
 }
 
 /** Before the embedded database starts: what a variable chooses is a class that an import above, or an extension, has brought. */

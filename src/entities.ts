@@ -3,6 +3,8 @@ import { AuditChain } from './access/audit/audit-chain.entity.js';
 import { AuditCut } from './access/audit/audit-cut.entity.js';
 import { AuditEntry } from './access/audit/audit-entry.entity.js';
 import { ApiKey } from './access/auth/api-key.entity.js';
+import { ConsoleCode } from './access/auth/console-code.entity.js';
+import { ConsoleSession } from './access/auth/console-session.entity.js';
 import { IdempotencyRecord } from './access/idempotency/idempotency-record.entity.js';
 import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
 import { Membership } from './access/workspaces/membership.entity.js';
@@ -23,10 +25,13 @@ import { HookDelivery } from './resources/integrations/hook-delivery.entity.js';
 import { Project } from './resources/projects/project.entity.js';
 import { TaskEvent } from './resources/tasks/events/task-event.entity.js';
 import { Interaction } from './resources/tasks/interactions/interaction.entity.js';
+import { StoredCut } from './resources/tasks/messages/context-cut.entity.js';
 import { Message } from './resources/tasks/messages/message.entity.js';
 import { ToolInvocation } from './resources/tasks/messages/tool-invocation.entity.js';
 import { Run } from './resources/tasks/run.entity.js';
 import { Task } from './resources/tasks/task.entity.js';
+import { WebhookDelivery } from './resources/webhooks/webhook-delivery.entity.js';
+import { Webhook } from './resources/webhooks/webhook.entity.js';
 import { WorkspaceClaim } from './work/runs/workspace-claim.entity.js';
 
 export const ENTITIES = [
@@ -34,6 +39,8 @@ export const ENTITIES = [
   User,
   Membership,
   ApiKey,
+  ConsoleSession,
+  ConsoleCode,
   IdempotencyRecord,
   FolderRemoval,
   AuditEntry,
@@ -44,6 +51,7 @@ export const ENTITIES = [
   Run,
   Message,
   ToolInvocation,
+  StoredCut,
   Interaction,
   Upload,
   StoredFile,
@@ -59,4 +67,6 @@ export const ENTITIES = [
   EventHandler,
   UsageLedgerEntry,
   UsageDay,
+  Webhook,
+  WebhookDelivery,
 ];

@@ -15,6 +15,9 @@ export { type EmptyingStep, WorkspaceRemover } from './access/workspaces/workspa
 export { WorkspacesService } from './access/workspaces/workspaces.service.js';
 export { AgentEngine } from './engine/agent/agent-engine.js';
 export type * from './engine/agent/agent-engine.js';
+export { PushError } from './engine/repositories/push-record.js';
+export type * from './engine/repositories/push-record.js';
+export { RepositoryError } from './engine/repositories/repository-error.js';
 export { AgentTool, success } from './engine/agent/agent-tool.js';
 export type * from './engine/agent/agent-tool.js';
 export type * from './engine/models/conversation.js';

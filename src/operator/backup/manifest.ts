@@ -45,8 +45,8 @@ const manifestSchema = z.object({
     /** `<workspace>/<sha256>` of those that the storage had lost, or had damaged. */
     lost: z.array(z.string()),
   }),
-  /** A tar archive of the workdirs; null when there was none. */
-  workdirs: z.object(part).nullable(),
+  /** A tar archive of the workdirs, and how many paths were too long for it; null when there was none. */
+  workdirs: z.object({ ...part, omitted: z.int().default(0) }).nullable(),
   /** By which a restore knows SECRET_KEY again; `included`: it was a generated one, and lies in the backup. */
   secret: z.object({ mark: z.string(), included: z.boolean() }),
 });

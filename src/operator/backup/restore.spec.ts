@@ -49,23 +49,23 @@ describe('A manifest (reference §16)', () => {
 });
 
 describe('A restore (reference §16)', () => {
-  it('takes DATA_DIR for itself: a second one is refused, and does not clear away the files of the first', () => {
+  it('takes DATA_DIR for itself: a second one is refused, and does not clear away the files of the first', async () => {
     const dataDir = join(path(), 'data');
     const first = new NewDataDir(dataDir);
     expect(() => new NewDataDir(dataDir)).toThrow('is not empty. Nothing was changed.');
     first.putSecret('of the tests');
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
     first.keep();
-    first.clear();
+    await first.clear();
     expect(readdirSync(dataDir)).toEqual(['secret.key']);
   });
 
-  it('that fails leaves DATA_DIR as it was', () => {
+  it('that fails leaves DATA_DIR as it was', async () => {
     const there = path();
     const absent = join(there, 'data');
-    new NewDataDir(absent).clear();
+    await new NewDataDir(absent).clear();
     expect(existsSync(absent)).toBe(false);
-    new NewDataDir(there).clear();
+    await new NewDataDir(there).clear();
     expect(readdirSync(there)).toEqual([]);
   });
 });

@@ -76,7 +76,7 @@ const UNFINISHED = 'restore.unfinished';
 export class NewDataDir {
   private readonly path: string;
   private readonly existed: boolean;
-  private readonly undo: (() => void)[] = [];
+  private readonly undo: (() => Promise<void>)[] = [];
   private kept = false;
 
   /**
@@ -108,9 +108,9 @@ export class NewDataDir {
   }
 
   /** Takes away what the restore has put there, when it has failed. */
-  clear(): void {
+  async clear(): Promise<void> {
     if (this.kept) return;
-    for (const undo of this.undo) undo();
+    for (const undo of this.undo) await undo();
     if (!existsSync(this.path)) return;
     for (const name of readdirSync(this.path)) rmSync(join(this.path, name), { recursive: true, force: true });
     if (!this.existed) rmSync(this.path, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 // The examination: all checks side by side, each with a limit of its own, and none of their words with a secret in it.
 import type { Env } from '../../platform/config/env.js';
+import { providerKeysOf } from '../../platform/logging/redaction.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { type Check, fail, type Finding, warn } from './check.js';
 import { clocksCheck } from './clocks.check.js';
@@ -92,11 +93,10 @@ function failed(name: string, error: unknown): Finding {
 
 /** What no line may hold: messages of drivers and providers are not ours. Texts, and what stands in their place. */
 function secretsOf(at: Examination): [string, string][] {
-  const { DATABASE_URL, REDIS_URL, ...variables } = at.env.variables;
+  const { DATABASE_URL, REDIS_URL } = at.env.variables;
   // A password alone may be an ordinary word; in a message it stands in its URL.
   const passwords = [DATABASE_URL, REDIS_URL].flatMap((url) => (url === undefined ? [] : new URL(url).password));
-  const given = [variables.ANTHROPIC_API_KEY, variables.OPENAI_API_KEY, variables.GOOGLE_GENERATIVE_AI_API_KEY];
-  const keys = [...given, variables.OPENAI_COMPATIBLE_KEY, ...at.env.modelKeys.values(), readable(() => secretOf(at))];
+  const keys = [...providerKeysOf(at.env.variables), ...at.env.modelKeys.values(), readable(() => secretOf(at))];
   return [
     ...passwords.flatMap((one): [string, string][] => (one === '' ? [] : [[`:${one}@`, ':***@']])),
     ...keys.flatMap((one): [string, string][] => (one == null || one === '' ? [] : [[one, '***']])),

@@ -8,6 +8,7 @@ import { LocalSandbox } from '../../engine/sandbox/drivers/local-sandbox.js';
 import { NamespacesSandbox } from '../../engine/sandbox/drivers/namespaces.sandbox.js';
 import { NoSandbox } from '../../engine/sandbox/drivers/none.sandbox.js';
 import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
+import { NetworkProxy } from '../../engine/sandbox/network/network-proxy.js';
 import { isLeftOver, isRoot, ownName } from '../../engine/sandbox/host.js';
 import { Sandbox, type SandboxReport } from '../../engine/sandbox/sandbox.js';
 import { AUTOMATIC, SANDBOX_ADVICE } from '../../engine/sandbox/sandbox-selector.js';
@@ -15,6 +16,7 @@ import { DataDir } from '../../platform/config/data-dir.js';
 import { Env } from '../../platform/config/env.js';
 import { removeReachable } from '../../platform/config/reachable.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
 import { withPlugins } from './plugins.js';
@@ -52,7 +54,8 @@ function builtIn(name: string, { variables, file, modelKeys }: Env, folder: stri
   const env = new Env({ ...variables, DATA_DIR: folder }, file, modelKeys);
   const dataDir = new DataDir(env);
   const Driver = BUILT_IN[name as keyof typeof BUILT_IN];
-  const sandbox = new Driver(env, dataDir, new Heartbeat(env), new DiskSpace(env, dataDir));
+  const proxy = new NetworkProxy(env, new Metrics());
+  const sandbox = new Driver(env, dataDir, new Heartbeat(env), new DiskSpace(env, dataDir), proxy);
   sandbox.dividesGroups = false;
   return sandbox;
 }

@@ -1,20 +1,25 @@
-// SECRET_KEY beside what the database holds: with another one all keys are invalid, and no secret of a connection can be read.
+// SECRET_KEY beside what the database holds: with another one all keys are invalid, and no secret of a connection or webhook can be read.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiKey } from '../../access/auth/api-key.entity.js';
 import { Env } from '../../platform/config/env.js';
 import { Secrets } from '../../platform/config/secrets.js';
+import { Sealing } from '../../platform/config/sealing.js';
 import { columns } from '../../platform/database/columns.js';
 import { sql } from '../../platform/database/sql.js';
-import { Connection } from '../../resources/integrations/connection.entity.js';
-import { ConnectionSecrets } from '../../resources/integrations/connection-secrets.js';
+import { Connection, ownerOf } from '../../resources/integrations/connection.entity.js';
+import { Webhook, ownerOfSecret } from '../../resources/webhooks/webhook.entity.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
 import { count } from './words.js';
 
 const NAME = 'secret';
-const SEALED = columns(Connection, 'c', ['id', 'secret']);
-const NEWEST = sql`SELECT ${SEALED} FROM connections c ORDER BY c.created_at DESC LIMIT 20`.rows<typeof SEALED.row>();
+const OF_CONNECTION = columns(Connection, 'c', ['id', 'secret']);
+const OF_WEBHOOK = columns(Webhook, 'w', ['id', 'secret']);
+const NEWEST = {
+  connections: sql`SELECT ${OF_CONNECTION} FROM connections c ORDER BY c.created_at DESC LIMIT 20`.rows<typeof OF_CONNECTION.row>(),
+  webhooks: sql`SELECT ${OF_WEBHOOK} FROM webhooks w ORDER BY w.created_at DESC LIMIT 20`.rows<typeof OF_WEBHOOK.row>(),
+}; // prettier-ignore
 const KEY = columns(ApiKey, 'k', ['id']);
 const ANY_KEY = sql`SELECT ${KEY} FROM api_keys k LIMIT 1`.rows<typeof KEY.row>();
 
@@ -26,14 +31,17 @@ export const secretCheck: Check = {
     const given = secretOf(at);
     if (given === null) return [absent((await database.run(ANY_KEY())).length > 0)];
     if (isOpenToOthers(at)) {
-      return [fail(NAME, 'secret.key in DATA_DIR can be read by other users.', 'chmod 600 it; a user who has read it can sign cursors and open the secrets of connections.')];
+      return [fail(NAME, 'secret.key in DATA_DIR can be read by other users.', 'chmod 600 it; a user who has read it can sign cursors and open the secrets of connections and webhooks.')];
     }
     const { variables, file, modelKeys } = at.env;
     const env = new Env({ ...variables, SECRET_KEY: given }, file, modelKeys);
     // With a key that is given it reads and writes no file.
-    const secrets = new ConnectionSecrets(new Secrets(env, { path: '', temporary: false, remove: () => undefined }));
-    const sealed = await database.run(NEWEST());
-    return [judge(sealed.length, sealed.filter(({ id, secret }) => opens(secrets, id, secret)).length)];
+    const sealing = new Sealing(new Secrets(env, { path: '', temporary: false, remove: () => undefined }));
+    const sealed = [
+      ...(await database.run(NEWEST.connections())).map(({ id, secret }) => ({ owner: ownerOf(id), secret })),
+      ...(await database.run(NEWEST.webhooks())).map(({ id, secret }) => ({ owner: ownerOfSecret(id), secret })),
+    ];
+    return [judge(sealed.length, sealed.filter(({ owner, secret }) => opens(sealing, owner, secret)).length)];
   },
 }; // prettier-ignore
 
@@ -56,9 +64,9 @@ function absent(keys: boolean): Finding {
   return fail(NAME, `${detail} The keys in the database were made with one.`, 'Bring it back from a backup before the service starts: it would make a new one, with which no key is valid.');
 } // prettier-ignore
 
-function opens(secrets: ConnectionSecrets, id: string, sealed: Buffer): boolean {
+function opens(sealing: Sealing, owner: string, sealed: Buffer): boolean {
   try {
-    secrets.open(id, sealed);
+    sealing.open(owner, sealed);
     return true;
   } catch {
     return false;
@@ -66,9 +74,9 @@ function opens(secrets: ConnectionSecrets, id: string, sealed: Buffer): boolean 
 }
 
 function judge(sealed: number, opened: number): Finding {
-  const compared = `${opened} of ${count(sealed, 'secret')} of connections can be read with it.`;
+  const compared = `${opened} of ${count(sealed, 'secret')} of connections and webhooks can be read with it.`;
   if (sealed === 0) return ok(NAME, 'It is there. Nothing in the database was encrypted with it, so there is nothing to compare it with.');
   if (opened === sealed) return ok(NAME, `It is the one of this database: ${compared}`);
-  const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID).';
+  const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret).';
   return opened === 0 ? fail(NAME, `It is not the one of this database: ${compared} No key is valid either.`, advice) : warn(NAME, compared, advice);
 } // prettier-ignore

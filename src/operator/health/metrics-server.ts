@@ -1,14 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { ConfigurationError, Env } from '../../platform/config/env.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
-
-/** Whether only this machine can reach an address. A name other than localhost may lead anywhere. */
-export function isLoopback(host: string): boolean {
-  if (isIP(host) === 0) return host === 'localhost';
-  return host === '::1' || host.startsWith('127.') || host.startsWith('::ffff:127.');
-}
 
 /** `/metrics` on a port of its own, which an operator can keep from clients. */
 @Injectable()

@@ -2,9 +2,9 @@ import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Env } from '../../platform/config/env.js';
 import { notFound } from '../../platform/http/api-error.js';
+import { isLoopback } from '../../platform/http/network.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
-import { isLoopback } from './metrics-server.js';
 
 @Controller('metrics')
 export class MetricsController {

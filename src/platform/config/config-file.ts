@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { hasMicros } from '../money/usd.js';
+import { hostsFitNetwork, networkShape } from './network.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
+import { networksSchema, repositoriesSchema, repositoryFilesSchema } from './repositories.js';
 import { type FurtherPolicies, mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
@@ -28,7 +30,24 @@ const model = z.strictObject({
   defaultEffort: effort.nullable().default(null),
   /** USD for a million tokens. Without `cachedInput` cached tokens cost what others do. */
   prices: z.strictObject({ input: price, cachedInput: price.optional(), output: price }).optional(),
+  /** The id of the model that is called when this one cannot be. */
+  fallback: z.string().min(1).nullable().default(null),
 });
+type Model = z.output<typeof model>;
+
+/** Why the fallbacks of the models lead nowhere; null when each names another model, and none comes back to where it began. */
+function wrongFallback(models: readonly Model[]): string | null {
+  const next = new Map(models.map(({ id, fallback }) => [id, fallback]));
+  for (const { id } of models) {
+    const seen = new Set<string>();
+    for (let at: string | null = id; at !== null; at = next.get(at) ?? null) {
+      if (!next.has(at)) return `the fallback '${at}' is not the id of a model`;
+      if (seen.has(at)) return `the fallbacks of the model '${id}' go round in a circle`;
+      seen.add(at);
+    }
+  }
+  return null;
+}
 
 const TRANSPARENCY_DEFAULT = {
   text: true,
@@ -58,14 +77,16 @@ const transparency = z.strictObject({
 });
 
 const positive = z.int().positive();
-const sandbox = z.strictObject({
-  network: z.literal('none').optional(),
-  wallClockSeconds: positive.optional(),
-  memoryBytes: positive.optional(),
-  processes: positive.optional(),
-  diskBytes: positive.optional(),
-  outputBytes: positive.optional(),
-});
+const sandbox = z
+  .strictObject({
+    ...networkShape,
+    wallClockSeconds: positive.optional(),
+    memoryBytes: positive.optional(),
+    processes: positive.optional(),
+    diskBytes: positive.optional(),
+    outputBytes: positive.optional(),
+  })
+  .superRefine(hostsFitNetwork);
 
 /** What extensions add to `CONFIG_FILE`: rate-limit policies, and a section for each name in `extensions`. */
 export interface FurtherConfig {
@@ -81,11 +102,18 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
       .min(1)
       .refine((all) => new Set(all.map((m) => m.id)).size === all.length, 'every model needs an id of its own')
       .refine((all) => all.filter((m) => m.default).length <= 1, 'at most one model can be the default')
+      .superRefine((all, context) => {
+        const message = wrongFallback(all);
+        if (message !== null) context.addIssue({ code: 'custom', message });
+      })
       .optional(),
     rateLimits: rateLimitsSchema(policies).optional(),
     plans: plansSchema.optional(),
     transparency: transparency.optional(),
     sandbox: sandbox.optional(),
+    repositories: repositoriesSchema.optional(),
+    repositoryNetworks: networksSchema.optional(),
+    repositoryFiles: repositoryFilesSchema.optional(),
     extensions: sectionsSchema(sections),
   });
 }
@@ -101,7 +129,7 @@ function sectionsSchema(sections: FurtherConfig['sections']): z.ZodOptional<z.Zo
 }
 
 export type ConfigFile = z.output<ReturnType<typeof configFileSchema>>;
-export type ModelConfig = z.output<typeof model>;
+export type ModelConfig = Model;
 export type Transparency = typeof TRANSPARENCY_DEFAULT;
 
 /** Which kinds of message parts are exposed (reference §6): the given ones replace the defaults key by key. */
@@ -119,7 +147,7 @@ export function transparencyWith(kinds: readonly string[]): Transparency {
 
 /** Limits of a sandbox (reference §16): the given ones replace the defaults key by key. */
 export function sandboxLimitsOf(file: ConfigFile) {
-  const { network: _network, ...given } = file.sandbox ?? {};
+  const { network: _network, allowHosts: _hosts, allowNetworks: _networks, ...given } = file.sandbox ?? {};
   const defaults = {
     wallClockSeconds: 600,
     memoryBytes: 2 * 1024 ** 3,

@@ -4,6 +4,7 @@ import type { ExtensionSet } from '../plugins/extension-set.js';
 import { DataDir } from './data-dir.js';
 import { Env } from './env.js';
 import { Safeguards } from './safeguards.js';
+import { Sealing } from './sealing.js';
 import { Secrets } from './secrets.js';
 
 @Global()
@@ -13,8 +14,8 @@ export class ConfigModule {
     const ofExtensions = extensions.providers(env);
     return {
       module: ConfigModule,
-      providers: [{ provide: Env, useValue: env }, DataDir, Safeguards, Secrets, ...ofExtensions],
-      exports: [Env, DataDir, Safeguards, Secrets, ...ofExtensions],
+      providers: [{ provide: Env, useValue: env }, DataDir, Safeguards, Sealing, Secrets, ...ofExtensions],
+      exports: [Env, DataDir, Safeguards, Sealing, Secrets, ...ofExtensions],
     };
   }
 }

@@ -176,6 +176,50 @@ describe('CONFIG_FILE', () => {
       },
       /at most one model can be the default/,
     ],
+    [
+      'a fallback that is no model',
+      { models: [{ ...model, fallback: 'b' }] },
+      /models: the fallback 'b' is not the id/,
+    ],
+    ['a model that falls back on itself', { models: [{ ...model, fallback: 'house' }] }, /models: .*'house' go round/],
+    [
+      'fallbacks in a circle',
+      {
+        models: [
+          { ...model, fallback: 'b' },
+          { ...model, id: 'b', fallback: 'c' },
+          { ...model, id: 'c', fallback: 'b' },
+        ],
+      },
+      /models: the fallbacks of the model 'house' go round in a circle/,
+    ],
+    [
+      'hosts to allow without a network',
+      { sandbox: { allowHosts: ['a.example'] } },
+      /sandbox\.allowHosts: an empty list/,
+    ],
+    [
+      'a network without hosts',
+      { sandbox: { network: 'allow' } },
+      /sandbox\.allowHosts: at least one host is expected/,
+    ],
+    ...['https://a.example', 'A.example', 'a.*.example', '*', 'a.example:x', 'a.example/b', ''].map(
+      (host): [string, object, RegExp] => [
+        `'${host}' as a host`,
+        { sandbox: { network: 'allow', allowHosts: [host] } },
+        /sandbox\.allowHosts\.0: a host name in small letters is expected/,
+      ],
+    ),
+    ...['[FD00::1]', '[fd00:0:0::1]', '010.0.0.1', '127.1', 'a.example:65536'].map((host): [string, object, RegExp] => [
+      `'${host}' as a host, which no request names so`,
+      { sandbox: { network: 'allow', allowHosts: [host] } },
+      /sandbox\.allowHosts\.0: a host/,
+    ]),
+    [
+      'a network that is none',
+      { sandbox: { network: 'allow', allowHosts: ['*.a.example:8443'], allowNetworks: ['10.0.0.0'] } },
+      /sandbox\.allowNetworks\.0: a network is expected/,
+    ],
     ['an unknown kind of part', { transparency: { thoughts: true } }, /transparency: .*thoughts/],
     [
       'a paid bucket that is smaller than the default of a free one',

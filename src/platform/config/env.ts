@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { configFileSchema, type ConfigFile, type FurtherConfig } from './config-file.js';
+import { isCidr } from '../egress/networks.js';
 import { PLANS } from './rate-limits.js';
 
 const empty = (value: unknown): unknown => (value === '' ? undefined : value);
@@ -24,6 +25,9 @@ const httpOrigin = httpUrl.refine((value) => URL.canParse(value) && new URL(valu
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, { error: `one of ${values.join(', ')}` });
 
+const listOf = (text: string) => text.split(',').map((one) => one.trim());
+const NETWORKS = 'a list of networks such as 10.0.0.0/8,fd00::/8';
+
 // In the order of `.env.example`; a spec compares the two.
 const schema = z.object({
   NODE_ENV: optional(z.string()),
@@ -38,6 +42,7 @@ const schema = z.object({
   BILLING: z.preprocess(empty, z.string().default('operator')),
   SECRET_KEY: optional(z.string().refine((v) => Buffer.byteLength(v) >= 32, 'a value of at least 32 bytes')),
   WORKER_CONCURRENCY: integer(1, 1000, 16),
+  STEPS_PER_TURN: integer(1, 100_000, 1000),
   AGENT_ENGINE: z.preprocess(empty, z.string().default('loop')),
   SANDBOX: z.preprocess(empty, z.string().default('auto')),
   LEASE_SECONDS: integer(2, 3600, 12),
@@ -45,6 +50,7 @@ const schema = z.object({
   AUTH_FAILURES_PER_MINUTE: integer(1, 1_000_000, 300),
   HOOKS_PER_MINUTE: integer(1, 1_000_000, 600),
   MAX_CONNECTIONS: optionalInteger(2, 10_000_000),
+  CONSOLE: z.preprocess(empty, oneOf(['on', 'off']).default('on')),
   METRICS_PORT: optionalInteger(1, 65_535),
   MAX_UPLOAD_BYTES: integer(1, Number.MAX_SAFE_INTEGER, 100 * 1024 * 1024),
   DISK_RESERVE_BYTES: optionalInteger(0, Number.MAX_SAFE_INTEGER),
@@ -52,6 +58,13 @@ const schema = z.object({
   CATCHUP_WINDOW_SECONDS: integer(0, 10 * 366 * 86_400, 3600),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
   EVENT_RETENTION_DAYS: integer(1, 3650, 30),
+  MAX_STREAMS: integer(1, 1_000_000, 2000),
+  WEBHOOK_NETWORKS: optional(
+    z
+      .string()
+      .transform(listOf)
+      .refine((all) => all.every(isCidr), NETWORKS),
+  ),
   AUDIT_DAYS: integer(1, 36_500, 365),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
@@ -66,6 +79,11 @@ const schema = z.object({
   ANTHROPIC_MODEL: optional(z.string()),
   OPENAI_MODEL: optional(z.string()),
   GOOGLE_MODEL: optional(z.string()),
+  AWS_REGION: optional(z.string().regex(/^[a-z0-9-]{1,40}$/, 'a region such as eu-central-1')),
+  AWS_BEARER_TOKEN_BEDROCK: optional(z.string()),
+  AWS_ACCESS_KEY_ID: optional(z.string()),
+  AWS_SECRET_ACCESS_KEY: optional(z.string()),
+  AWS_SESSION_TOKEN: optional(z.string()),
 });
 
 /** Names of the variables, in the order of `.env.example` (NODE_ENV is the platform's, not ours). */
@@ -89,6 +107,8 @@ export class Env {
     readonly file: ConfigFile,
     /** Values of `apiKeyEnv` of the configuration file: variable name → key. */
     readonly modelKeys: ReadonlyMap<string, string>,
+    /** Values of `tokenEnv` of `repositories`: variable name → token. */
+    readonly repositoryTokens: ReadonlyMap<string, string> = new Map(),
   ) {}
 
   get test(): boolean {
@@ -99,6 +119,10 @@ export class Env {
   }
   get servesApi(): boolean {
     return this.variables.ROLE !== 'worker';
+  }
+  /** Whether people find the console here (reference §20). */
+  get servesConsole(): boolean {
+    return this.servesApi && this.variables.CONSOLE === 'on';
   }
 }
 
@@ -130,15 +154,26 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   }
   const given = variables.CONFIG_FILE === undefined ? {} : readConfigFile(resolve(variables.CONFIG_FILE));
   const file = checkConfigFile(given, further);
-  const modelKeys = new Map<string, string>();
-  for (const { apiKeyEnv } of file.models ?? []) {
-    if (apiKeyEnv === undefined) continue;
-    const key = source[apiKeyEnv];
-    if (!key)
-      throw new ConfigurationError(`${apiKeyEnv}: a key is expected, because CONFIG_FILE names it as apiKeyEnv.`);
-    modelKeys.set(apiKeyEnv, key);
+  const modelKeys = named('apiKeyEnv', 'a key', file.models ?? [], source);
+  const repositoryTokens = named('tokenEnv', 'a token', Object.values(file.repositories ?? {}), source);
+  return new Env(variables, file, modelKeys, repositoryTokens);
+}
+
+/** The values of the variables that entries of CONFIG_FILE name: a secret stands in the environment, never in the file. */
+function named<Field extends string>(
+  field: Field,
+  what: string,
+  entries: readonly { [name in Field]?: string | undefined }[],
+  source: Record<string, string | undefined>,
+): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const { [field]: name } of entries) {
+    if (name === undefined) continue;
+    const value = source[name];
+    if (!value) throw new ConfigurationError(`${name}: ${what} is expected, because CONFIG_FILE names it as ${field}.`);
+    values.set(name, value);
   }
-  return new Env(variables, file, modelKeys);
+  return values;
 }
 
 function readConfigFile(path: string): unknown {

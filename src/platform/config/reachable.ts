@@ -2,7 +2,7 @@
 // a closed one (mode 0700, such as root's home); their files then lie in a fixed place, never in a temporary folder.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 const OUTSIDE = '/var/lib/millwright';
@@ -40,6 +40,8 @@ export function removeReachable(dataDir: string): void {
 
 /** Deletes a folder with all that commands made in it: rm(1) manages paths beyond the kernel's 4,096 bytes, `rmSync` does not. */
 export function removeTree(path: string): void {
+  // A process costs more than to look, and outside of most folders there is nothing.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
   execFileSync('rm', ['-rf', '--', path]);
 }
 

@@ -27,7 +27,7 @@ export class Secrets {
   }
 
   /** A 32-byte key for one purpose (HKDF-SHA-256, RFC 5869). The same purpose gives the same key on every process. */
-  key(purpose: 'api-keys' | 'cursors' | 'encryption'): Buffer {
+  key(purpose: 'api-keys' | 'console' | 'cursors' | 'encryption'): Buffer {
     return derived(this.root, purpose);
   }
 

@@ -12,6 +12,8 @@ export const LOCKS = {
   unusedBytes: 7_163_011,
   /** The chore that deletes expired idempotency keys. */
   expiredKeys: 7_163_012,
+  /** The chore that deletes sessions and codes of the console that have ended. */
+  endedSessions: 7_163_023,
   /** The chore that forgets jobs that failed long ago. */
   failedJobs: 7_163_017,
   /** The chore that forgets old deliveries. */
@@ -20,6 +22,10 @@ export const LOCKS = {
   oldEvents: 7_163_013,
   /** The chore that removes the stored bytes of deleted workspaces. */
   deletedStorages: 7_163_018,
+  /** The chore that forgets old deliveries of webhooks. */
+  oldWebhookDeliveries: 7_163_019,
+  /** Processes that take deliveries of webhooks follow each other. */
+  webhookClaims: 7_163_007,
   /** The log of events is moved once after a restore. */
   restoredLog: 7_163_004,
   /** Partitions of the audit log are made once. The number stands in migration 0019 too. */

@@ -37,16 +37,20 @@ export const uuids = kind<readonly string[]>('uuid[]');
 export const text = kind<string>('text');
 export const textOrNull = kind<string | null>('text');
 export const texts = kind<readonly string[]>('text[]');
+export const textsOrNull = kind<readonly string[] | null>('text[]');
 export const int = kind<number>('int');
 export const intOrNull = kind<number | null>('int');
 export const ints = kind<readonly number[]>('int[]');
 export const bigint = kind<number>('bigint');
+export const bigints = kind<readonly number[]>('bigint[]');
 export const bigintOrNull = kind<number | null>('bigint');
 export const doubleOrNull = kind<number | null>('float8');
 export const doubles = kind<readonly number[]>('float8[]');
 export const bool = kind<boolean>('boolean');
+export const boolOrNull = kind<boolean | null>('boolean');
 export const bytes = kind<Buffer>('bytea');
 export const bytesOrNull = kind<Buffer | null>('bytea');
+export const bytesOrNulls = kind<readonly (Buffer | null)[]>('bytea[]');
 export const time = kind<Date | string>('timestamptz');
 export const timeOrNull = kind<Date | string | null>('timestamptz');
 
@@ -108,6 +112,11 @@ export class Query<Row> {
     readonly values: unknown[],
     private readonly json: boolean,
   ) {}
+
+  /** The same without a name: PostgreSQL plans it for these very values, each time. For what depends on how often a value occurs. */
+  unprepared(): Query<Row> {
+    return new Query<Row>('', this.text, this.values, this.json);
+  }
 
   /** The rows of the driver's answer. */
   rowsOf({ rows }: { rows: unknown[] }): Row[] {

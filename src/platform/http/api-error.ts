@@ -15,6 +15,7 @@ export const ERRORS = {
   unknown_trigger_event: [400, 'invalid_request'],
   invalid_filter: [400, 'invalid_request'],
   model_not_available: [400, 'invalid_request'],
+  repository_not_allowed: [400, 'invalid_request'],
   missing_credential: [401, 'unauthorized'],
   invalid_credential: [401, 'unauthorized'],
   expired_credential: [401, 'unauthorized'],
@@ -24,6 +25,8 @@ export const ERRORS = {
   missing_scope: [403, 'forbidden'],
   role_not_allowed: [403, 'forbidden'],
   not_owner: [403, 'forbidden'],
+  origin_not_allowed: [403, 'forbidden'],
+  cross_site: [403, 'forbidden'],
   not_found: [404, 'not_found'],
   method_not_allowed: [405, 'invalid_request'],
   too_large: [413, 'invalid_request'],
@@ -34,17 +37,23 @@ export const ERRORS = {
   interaction_not_pending: [409, 'conflict'],
   task_not_cancellable: [409, 'conflict'],
   too_much_unread: [409, 'conflict'],
+  message_already_read: [409, 'conflict'],
+  file_in_use: [409, 'conflict'],
   automation_completed: [409, 'conflict'],
   too_many_keys: [409, 'conflict'],
+  webhook_exists: [409, 'conflict'],
+  too_many_webhooks: [409, 'conflict'],
+  cursor_expired: [410, 'invalid_request'],
   header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],
+  too_many_streams: [429, 'rate_limited'],
   internal_error: [500, 'internal_error'],
   unavailable: [503, 'internal_error'],
   storage_full: [503, 'internal_error'],
 } as const satisfies Record<string, readonly [number, string]>;
 
 /** When to try again, in seconds, where the code that throws gives no header. */
-const RETRY_AFTER: Partial<Record<string, string>> = { unavailable: '1', storage_full: '30' };
+const RETRY_AFTER: Partial<Record<string, string>> = { unavailable: '1', storage_full: '30', too_many_streams: '5' };
 /** Conflicts that pass by themselves. */
 const PASSING: ReadonlySet<string> = new Set([
   'idempotency_in_progress',

@@ -44,7 +44,7 @@ export class BodyGuard implements CanActivate {
 }
 
 /** Tells a client that asked with `Expect: 100-continue` to send its body. */
-function welcome(req: Request, res: Response): void {
+export function welcome(req: Request, res: Response): void {
   if (req.headers.expect === undefined) return;
   res.writeContinue();
   delete req.headers.expect;
@@ -65,7 +65,7 @@ function received({ body }: Route, req: Request, present: boolean): Promise<Buff
 }
 
 /** 415 for anything but plain JSON in UTF-8. */
-function requireJson(type: string | undefined, encoding: string | undefined): void {
+export function requireJson(type: string | undefined, encoding: string | undefined): void {
   const [mediaType, ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length);
   if (mediaType !== 'application/json' || (charset !== undefined && !['utf-8', '"utf-8"'].includes(charset))) {

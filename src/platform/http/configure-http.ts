@@ -44,7 +44,7 @@ export function configureHttp(
     // Express would answer OPTIONS by itself.
     next(wrongHost(req) ?? (req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined));
   });
-  app.use(showDocumentation);
+  app.use(showPage(env.servesConsole ? '/console/' : '/docs'));
   const server = app.getHttpServer() as Server;
   limit(server);
   connections.watch(server, express.get('trust proxy fn') as (address: string, hop: number) => boolean);
@@ -55,11 +55,13 @@ function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
   next(/^\/(health\/|metrics$)/.test(req.path) ? undefined : noSuchPath());
 }
 
-/** A browser at the bare address gets the page with the documentation; a program gets the 404 that names it. */
-function showDocumentation(req: Request, res: Response, next: NextFunction): void {
-  const reads = req.method === 'GET' || req.method === 'HEAD';
-  if (req.path !== '/' || !reads || !asksForHtml(req.headers.accept ?? '')) return next();
-  res.writeHead(302, { Location: '/docs', Vary: 'Accept' }).end();
+/** A browser at the bare address gets a page; a program gets the 404 that names the documentation. */
+function showPage(Location: '/console/' | '/docs') {
+  return (req: Request, res: Response, next: NextFunction): void => {
+    const reads = req.method === 'GET' || req.method === 'HEAD';
+    if (req.path !== '/' || !reads || !asksForHtml(req.headers.accept ?? '')) return next();
+    res.writeHead(302, { Location, Vary: 'Accept' }).end();
+  };
 }
 
 /** Whether `Accept` names `text/html`; a weight of 0 refuses it (RFC 9110 §12.4.2). */

@@ -71,9 +71,16 @@ export class EndpointExplorer implements OnModuleInit {
 
   /** The methods that a path answers, `HEAD` with `GET`; empty for a path that does not exist. */
   methodsOf(path: string): string[] {
+    // No route takes it, whatever the method.
+    if (!isDecodable(path)) return [];
     const methods = new Set(this.patterns.filter(({ matches }) => matches(path)).map(({ method }) => method));
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods].sort();
+  }
+
+  /** Registers paths that a middleware answers and no handler, so that 405 and `Allow` know their methods. */
+  answersBeside(matches: (path: string) => boolean, methods: readonly string[]): void {
+    for (const method of methods) this.patterns.push({ matches, method });
   }
 
   private explore(controller: object): void {
@@ -215,4 +222,13 @@ function list(value: unknown): string[] {
 function join(...parts: string[]): string {
   const segments = parts.flatMap((part) => part.split('/')).filter(Boolean);
   return `/${segments.join('/')}`;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -49,6 +49,8 @@ export interface EndpointContract {
    * its owner's role; `public`: no credential is looked at.
    */
   scopes: readonly Scope[] | 'any' | 'personal' | 'public';
+  /** For owners and admins of the workspace alone, whatever their scopes say. */
+  administrators?: true;
   /** Scopes that depend on the body, and when they are needed: `{ 'files:write': 'attachments are sent' }`. */
   conditionalScopes?: Partial<Record<Scope, string>>;
   /** Whether the handler writes: it gets `@Tx`, one transaction that is committed before the answer goes. */

@@ -1,6 +1,7 @@
 import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
 import { ARRAY_MAX_SIZE, getMetadataStorage, type ValidationError, ValidationTypes } from 'class-validator';
 import { ApiError } from './api-error.js';
+import { gatheredField } from './fields.js';
 import { shortened } from './json-walk.js';
 
 /** Of unknown names: how many an error lists. */
@@ -30,7 +31,10 @@ export class FieldsPipe extends ValidationPipe {
       checkNested(value as Record<string, unknown>, inner);
     }
     try {
-      return (await super.transform(value, metadata)) as unknown;
+      return (await super.transform(
+        inQuery ? gathered(value as object, metadata.metatype) : value,
+        metadata,
+      )) as unknown;
     } catch (error) {
       throw error instanceof InvalidFields ? fault(error.errors, inQuery) : error;
     }
@@ -60,6 +64,18 @@ function checkQuery(query: Record<string, unknown>): void {
 function refuseNames(value: object, path: string, inQuery: boolean): void {
   const name = Object.keys(value).find((key) => key in Object.prototype || key === 'prototype');
   if (name !== undefined) throw unknown(path + name, inQuery);
+}
+
+/** A query with its parameters `<field>.<key>` in one object, where its class has such a field. */
+function gathered(query: object, type: Type | undefined): object {
+  const field = gatheredField(type);
+  if (field === undefined) return query;
+  const all = Object.entries(query);
+  if (all.some(([name]) => name === field)) throw unknown(field, true);
+  const own = all.filter(([name]) => name.startsWith(`${field}.`));
+  if (own.length === 0) return query;
+  const inside = Object.fromEntries(own.map(([name, value]) => [name.slice(field.length + 1), value as unknown]));
+  return { ...Object.fromEntries(all.filter((one) => !own.includes(one))), [field]: inside };
 }
 
 /** The fields of a DTO class that hold lists or objects, by their names. */

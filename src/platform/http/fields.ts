@@ -1,7 +1,8 @@
 // Checks that fields of several resources share.
 import { Transform } from 'class-transformer';
-import { IsString, Matches, MaxLength, ValidateBy, ValidateIf } from 'class-validator';
-import { isName, NAME_PATTERN, NAME_RULE } from '../text/names.js';
+import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength, ValidateBy, ValidateIf } from 'class-validator';
+import { momentOf } from '../text/instant.js';
+import { isName, NAME_PATTERN, NAME_RULE, TAG_PATTERN } from '../text/names.js';
 import { Documented } from './documented.js';
 
 /** The field may be absent; null is not absent. */
@@ -28,4 +29,58 @@ export const Name =
 /** Text without the white space around it; anything else is left for the validator to refuse. */
 function trimmed({ value }: { value: unknown }): unknown {
   return typeof value === 'string' ? value.trim() : value;
+}
+
+const TAG = new RegExp(TAG_PATTERN, 'u');
+const isTag = (value: unknown): boolean => typeof value === 'string' && TAG.test(value) && [...value].length <= 64;
+
+/** At most 16 different tags of 1 to 64 characters. `description` stands in the document. */
+export const Tags =
+  (description: string): PropertyDecorator =>
+  (target, key): void => {
+    const items = { type: 'string', minLength: 1, maxLength: 64, pattern: TAG_PATTERN };
+    Documented({ description, type: 'array', uniqueItems: true, items })(target, key);
+    ValidateBy({
+      name: 'different',
+      validator: {
+        validate: (value) => !Array.isArray(value) || new Set(value).size === value.length,
+        defaultMessage: () => '$property must not contain a tag twice',
+      },
+    })(target, key);
+    ValidateBy({
+      name: 'tags',
+      validator: {
+        validate: (value) => !Array.isArray(value) || value.every(isTag),
+        defaultMessage: () =>
+          `$property must be tags of 1 to 64 characters, each ${NAME_RULE}, and without white space around it`,
+      },
+    })(target, key);
+    ArrayMaxSize(16)(target, key);
+    IsArray()(target, key);
+    OptionalNotNull()(target, key);
+  };
+
+/** A time in a query, or a day. `description` stands in the document. */
+export const Moment =
+  (description: string): PropertyDecorator =>
+  (target, key): void => {
+    Documented({ description: `${description} A date is its beginning in UTC.` })(target, key);
+    ValidateBy({
+      name: 'moment',
+      validator: {
+        validate: (value) => typeof value === 'string' && momentOf(value) !== null,
+        defaultMessage: () => '$property must be a date, or a time with Z or an offset, such as 2026-12-01T09:00:00Z',
+      },
+    })(target, key);
+    OptionalNotNull()(target, key);
+  };
+
+const GATHERED = Symbol('millwright:gathered');
+
+/** The field of a query holds the parameters `<field>.<key>` by their keys; `<field>` alone is no parameter. One in a class. */
+export const Gathered = (): PropertyDecorator => (target, key) => Reflect.defineMetadata(GATHERED, key, target);
+
+/** The {@link Gathered} field of a class. */
+export function gatheredField(type: { prototype: object } | undefined): string | undefined {
+  return type && (Reflect.getMetadata(GATHERED, type.prototype) as string | undefined);
 }

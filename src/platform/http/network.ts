@@ -21,3 +21,9 @@ export function networkOf(address: string): string {
   const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => parseInt(group, 16).toString(16));
   return `${groups.join(':')}::/64`;
 }
+
+/** Whether only this machine can reach an address. A name other than localhost may lead anywhere. */
+export function isLoopback(host: string): boolean {
+  if (isIP(host) === 0) return host === 'localhost';
+  return host === '::1' || host.startsWith('127.') || host.startsWith('::ffff:127.');
+}

@@ -43,7 +43,7 @@ export interface CursorBinding {
 /** The place of a row in the order of the collection, for example `[createdAt, id]`. */
 export type Position = readonly string[];
 
-type Mac = (text: string) => Buffer;
+export type Mac = (text: string) => Buffer;
 
 const VERSION = 1;
 

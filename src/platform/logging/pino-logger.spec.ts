@@ -1,5 +1,7 @@
 import { QueryFailedError } from 'typeorm';
+import { Env, readEnv } from '../config/env.js';
 import { PinoLogger } from './pino-logger.js';
+import { redactor, secretsOf } from './redaction.js';
 
 describe('PinoLogger', () => {
   const lines: Record<string, unknown>[] = [];
@@ -52,6 +54,14 @@ describe('PinoLogger', () => {
       { msg: 'mw_pk_aaaaaa' },
     ]);
     expect(written.join('')).not.toMatch(/1234567890abcdef|quoted|a{20}|b{20}/);
+  });
+  it('takes the tokens of repositories out of a line, as they are and as they are sent', () => {
+    const token = 'a-token-of-a-repository';
+    const env = new Env(readEnv({ NODE_ENV: 'test' }).variables, {}, new Map(), new Map([['TOKEN', token]]));
+    const sent = Buffer.from(`x-access-token:${token}`).toString('base64');
+    expect(redactor(secretsOf(env))(`${token}; Authorization: Basic ${sent}`)).toBe(
+      '[hidden]; Authorization: Basic [hidden]',
+    );
   });
   it('says of a database error what helps, and nothing of the values of the statement', () => {
     const driver = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (text)=(private) exists' });

@@ -1,6 +1,7 @@
 // The last guard of secrets: nothing logs them on purpose, and what slips through a library's message is taken out of the line.
 import { unescape } from 'node:querystring';
 import type { Env } from '../config/env.js';
+import { basicCredential } from '../config/repositories.js';
 
 const HIDDEN = '[hidden]';
 /** A shorter text may be a word that lines are made of; in a URL any password is found. */
@@ -12,12 +13,19 @@ const HOOK_SECRET = String.raw`whsec_[0-9A-Za-z+/=_-]{16,}`;
 const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
 
 /** The secrets of the environment and of the configuration. */
-export function secretsOf({ variables, modelKeys }: Env): string[] {
-  const { SECRET_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, OPENAI_COMPATIBLE_KEY } =
-    variables;
-  const keys = [SECRET_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, OPENAI_COMPATIBLE_KEY];
+export function secretsOf({ variables, modelKeys, repositoryTokens }: Env): string[] {
+  const keys = [variables.SECRET_KEY, ...providerKeysOf(variables)];
   const passwords = [variables.DATABASE_URL, variables.REDIS_URL].flatMap((url) => passwordsOf(url));
-  return [...keys, ...modelKeys.values(), ...passwords].filter((one) => one !== undefined);
+  const tokens = [...repositoryTokens.values()].flatMap((token) => [token, basicCredential(token)]);
+  return [...keys, ...modelKeys.values(), ...tokens, ...passwords].filter((one) => one !== undefined);
+}
+
+/** The keys of providers of models that the environment has. */
+export function providerKeysOf(variables: Env['variables']): (string | undefined)[] {
+  const { ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, OPENAI_COMPATIBLE_KEY } = variables;
+  const { AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = variables;
+  const aws = [AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN];
+  return [ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, OPENAI_COMPATIBLE_KEY, ...aws];
 }
 
 /** As it stands in the URL, and as it is meant. */

@@ -19,6 +19,7 @@ export const VERB_GROUPS: readonly string[] = [
   'member',
   'service-account',
   'key',
+  'console',
   'integration',
   'automation',
   'audit',

@@ -10,8 +10,24 @@ const RECONNECT_MS = 500;
 const HEARTBEAT_MS = 500;
 const ANSWER_LIMIT_MS = 2_000;
 
-/** What one process tells the others: that there is work, that a run must stop. */
-export type Notice = { work: Ring } | { stop: string };
+/**
+ * What one process tells the others: that there is work, that a run must stop, why a model cannot be called (null: it can), what
+ * happens to tasks that somebody follows.
+ */
+export type Notice = { work: Ring } | { stop: string } | { model: ModelNotice } | { events: EventNotice };
+/** Of {@link EventNews}. `from` is the process that sends it. */
+export interface EventNotice {
+  from: string;
+  /** There may be new events of these tasks and workspaces. */
+  changed?: string[];
+  /** The process follows these; `pieces`: it wants what is passed on of them; `begins`: from the beginning of what is at hand. */
+  follows?: { ids: string[]; pieces: boolean; begins: boolean };
+  piece?: { taskId: string; [name: string]: unknown };
+}
+export interface ModelNotice {
+  id: string;
+  refusal: { code: string; message: string } | null;
+}
 type Listener = (notice: Notice) => void;
 
 /**
@@ -156,12 +172,33 @@ function noticeOf(payload: string | undefined): Notice | null {
   }
   if (typeof value !== 'object' || value === null) return null;
   if ('stop' in value && typeof value.stop === 'string') return { stop: value.stop };
+  if ('model' in value && isModelNotice(value.model)) return { model: value.model };
+  if ('events' in value && isEventNotice(value.events)) return { events: value.events };
   return 'work' in value && isRing(value.work) ? { work: value.work } : null;
 }
 
+function isModelNotice(value: unknown): value is ModelNotice {
+  if (!hasText(value, 'id') || !('refusal' in value)) return false;
+  return value.refusal === null || (hasText(value.refusal, 'code') && hasText(value.refusal, 'message'));
+}
+
+function isEventNotice(value: unknown): value is EventNotice {
+  if (!hasText(value, 'from')) return false;
+  const { changed = [], follows, piece } = value as Partial<EventNotice>;
+  const named = follows === undefined || isListed((follows as typeof follows | null)?.ids);
+  return isListed(changed) && named && (piece === undefined || hasText(piece, 'taskId'));
+}
+
+function isListed(ids: unknown): boolean {
+  return Array.isArray(ids) && ids.every((id) => typeof id === 'string');
+}
+
 function isRing(value: unknown): value is Ring {
-  if (typeof value !== 'object' || value === null) return false;
-  return 'kind' in value && typeof value.kind === 'string' && 'id' in value && typeof value.id === 'string';
+  return hasText(value, 'kind') && hasText(value, 'id');
+}
+
+function hasText<K extends string>(value: unknown, key: K): value is Record<K, string> {
+  return typeof value === 'object' && value !== null && typeof (value as Record<K, unknown>)[key] === 'string';
 }
 
 /** `end()` would wait for the server's goodbye; a frozen one never says it. */

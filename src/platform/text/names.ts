@@ -17,8 +17,11 @@ const HIDDEN = [
 const JOINING = String.raw`\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}`;
 
 const WORD = `[^\\s${HIDDEN}]`;
+const WORDS = `[^\\s${HIDDEN}${JOINING}]${WORD}*(?:[^\\S${HIDDEN}]+${WORD}+)*`;
 /** A name as it is sent, before it is trimmed: white space, line breaks too, may stand around it. For the document. */
-export const NAME_PATTERN = `^\\s*[^\\s${HIDDEN}${JOINING}]${WORD}*(?:[^\\S${HIDDEN}]+${WORD}+)*\\s*$`;
+export const NAME_PATTERN = `^\\s*${WORDS}\\s*$`;
+/** A tag: as a name, without white space around it. */
+export const TAG_PATTERN = `^${WORDS}$`;
 
 const ANY_HIDDEN = new RegExp(`[${HIDDEN}]`, 'u');
 const ALL_HIDDEN = new RegExp(`[${HIDDEN}]`, 'gu');

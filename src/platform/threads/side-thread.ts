@@ -1,4 +1,5 @@
 // A thread beside the event loop, for what would hold it too long (docs/decisions/0024).
+import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
 /** A thread costs 40 ms to start and 10 MB, so that it stays for the next question, but not for ever. Milliseconds. */
@@ -6,6 +7,13 @@ const IDLE_MS = 5_000;
 
 /** What the thread posts when the time of a question begins to count. */
 const BEGUN = 'begun';
+/** In place of that, where its work is to count and not the time: by its number in the system, and for how long. Milliseconds. */
+interface Working {
+  working: number | null;
+  workMs: number;
+}
+/** So many times the work is waited for, on a machine that has others to serve. */
+const LONGEST_WAIT = 50;
 
 /** The thread was ended because a question took longer than it may. */
 export class ThreadTimeoutError extends Error {
@@ -52,7 +60,8 @@ export class SideThread<Question, Answer> {
   /**
    * With `limitMs` the thread posts `'begun'` before the part that is limited: what comes before it, such as the start of the thread, does
    * not count. After that time the thread is ended, and {@link ThreadTimeoutError} thrown. It ends after the step that it is at: what
-   * the question may hold bounds the longest one.
+   * the question may hold bounds the longest one. A thread may also post {@link Working}, for each part of its work anew: it is ended
+   * when it has worked for so long since, however long others had the processor meanwhile.
    */
   ask(question: Question, { weight, share = '', limitMs }: Asking): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -105,9 +114,10 @@ export class SideThread<Question, Answer> {
   private start(): Worker {
     const worker = new Worker(this.file, { execArgv: [], env: {} });
     // A thread that was ended may have posted something before: it answers nothing that was asked since.
-    worker.on('message', (message: Answer | typeof BEGUN) => {
+    worker.on('message', (message: Answer | Working | typeof BEGUN) => {
       if (this.worker !== worker) return;
       if (message === BEGUN) this.watch();
+      else if (isWorking(message)) this.watchWork(message);
       else this.settle(({ resolve }) => resolve(message));
     });
     worker.on('error', (error: Error) => {
@@ -127,6 +137,27 @@ export class SideThread<Question, Answer> {
     }, watched.limitMs);
   }
 
+  private watchWork({ working, workMs }: Working): void {
+    clearTimeout(this.limit);
+    const watched = this.current;
+    const before = workedMs(working);
+    const until = performance.now() + workMs * LONGEST_WAIT;
+    const look = () => {
+      const now = workedMs(working);
+      const left = before === null || now === null ? Infinity : workMs - (now - before);
+      const wait = Math.min(Math.max(left, 5), until - performance.now());
+      if (left > 0 && wait > 0) this.limit = setTimeout(look, wait);
+      else {
+        const limit = (this.limit = setTimeout(() => undefined, workMs));
+        setImmediate(() => {
+          if (this.current !== watched || this.limit !== limit) return;
+          this.fail(new ThreadTimeoutError(`Ended after ${workMs} ms of work.`));
+        });
+      }
+    };
+    this.limit = setTimeout(look, workMs);
+  }
+
   private fail(error: Error): void {
     this.end();
     this.settle(({ reject }) => reject(error));
@@ -143,5 +174,19 @@ export class SideThread<Question, Answer> {
     clearTimeout(this.limit);
     if (this.worker !== undefined) this.ended = this.worker.terminate();
     this.worker = undefined;
+  }
+}
+
+function isWorking(message: unknown): message is Working {
+  return typeof message === 'object' && message !== null && 'working' in message && 'workMs' in message;
+}
+
+/** For how long a thread of this process has had a processor, by proc_pid_schedstat(5). Null where the system does not tell. */
+function workedMs(thread: number | null): number | null {
+  if (thread === null) return null;
+  try {
+    return Number(readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6;
+  } catch {
+    return null;
   }
 }

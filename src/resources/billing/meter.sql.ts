@@ -3,7 +3,7 @@
 // a long history, is to be counted by METER too, in the statement that records it.
 // They lock the workspace's counter of the day, then the workspace's row when its top-up pays: after the task, the claims
 // and the run, so both locks are the last ones of their statement.
-import { bigint, bigintOrNull, raw, sql, uuid } from '../../platform/database/sql.js';
+import { bigint, bigintOrNull, field, raw, sql, uuid } from '../../platform/database/sql.js';
 import { lastUsedUp, MODEL, priced, TODAY, windows, WITH_TODAY } from './usage.sql.js';
 
 /** What a model call used; the cost in micro-dollars, null on a model without prices. */
@@ -17,6 +17,8 @@ export const CALL = {
 };
 const TOKENS = sql`(${CALL.inputTokens} + ${CALL.outputTokens})`;
 const COST = CALL.costMicros;
+/** The model of the turn, which another one may have answered for: a top-up opens windows for tasks whose own model has prices. */
+const OF_TURN = field<{ model: string }>()('run', 'model', 'text');
 
 /**
  * Whether a turn under way is beyond a window `v` of turns: it counts when it starts, and goes on when others have used up the rest. A window
@@ -56,7 +58,7 @@ paid AS (
   WHERE w.id = run.workspace_id AND w.top_up_micros > 0 AND beyond.micros > 0
   RETURNING w.top_up_micros),
 open AS (
-  SELECT coalesce((SELECT top_up_micros FROM paid), w.top_up_micros) > 0 AND ${COST} IS NOT NULL AS open
+  SELECT coalesce((SELECT top_up_micros FROM paid), w.top_up_micros) > 0 AND ${priced(OF_TURN)} AS open
   FROM run JOIN workspaces w ON w.id = run.workspace_id)`;
 
 /** Beside {@link METER}: as `exhausted`, with this call. */

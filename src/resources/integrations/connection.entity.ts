@@ -3,6 +3,9 @@ import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 
+/** As whose a secret is sealed. */
+export const ownerOf = (connectionId: string): string => `connection ${connectionId}`;
+
 /** A workspace's, or a user's own, connection to a provider whose deliveries it takes (reference §13). */
 @Entity('connections')
 // (workspace_id, slug, user_id) NULLS NOT DISTINCT: TypeORM describes no such index.

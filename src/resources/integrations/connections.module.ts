@@ -2,12 +2,11 @@
 import { Module } from '@nestjs/common';
 import { RunRecords } from '../automations/run-records.js';
 import { CatalogueModule } from './catalogue/catalogue.module.js';
-import { ConnectionSecrets } from './connection-secrets.js';
 import { ConnectionsService } from './connections.service.js';
 
 @Module({
   imports: [CatalogueModule],
-  providers: [ConnectionSecrets, ConnectionsService, RunRecords],
-  exports: [ConnectionSecrets, ConnectionsService],
+  providers: [ConnectionsService, RunRecords],
+  exports: [ConnectionsService],
 })
 export class ConnectionsModule {}

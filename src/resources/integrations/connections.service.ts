@@ -4,6 +4,7 @@ import { OperatorError } from '../../access/auth/operator-error.js';
 import { MembershipsService } from '../../access/workspaces/memberships.service.js';
 import { WorkspaceRemover } from '../../access/workspaces/workspace-remover.js';
 import { Env } from '../../platform/config/env.js';
+import { newSecret, Sealing } from '../../platform/config/sealing.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import type { Sql } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -11,7 +12,6 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { LOCK_BOUND } from '../automations/automations.sql.js';
 import { RunRecords } from '../automations/run-records.js';
 import { Catalogue } from './catalogue/catalogue.js';
-import { ConnectionSecrets, newSecret } from './connection-secrets.js';
 import {
   CONNECT,
   type ConnectionRow,
@@ -26,6 +26,7 @@ import {
   ROTATE,
 } from './connections.sql.js';
 import { LOG } from './hooks/hook-deliveries.sql.js';
+import { ownerOf } from './connection.entity.js';
 import { type ConnectionState, type Delivery, deliveryView, stateOf } from './integration.view.js';
 
 interface NewConnection {
@@ -60,7 +61,7 @@ export class ConnectionsService implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly catalogue: Catalogue,
-    private readonly secrets: ConnectionSecrets,
+    private readonly sealing: Sealing,
     private readonly memberships: MembershipsService,
     private readonly workspaces: WorkspaceRemover,
     private readonly records: RunRecords,
@@ -93,7 +94,7 @@ export class ConnectionsService implements OnModuleInit {
     }
     this.checkSecret(slug, secret);
     const id = newId();
-    const sealed = this.secrets.seal(id, secret);
+    const sealed = this.sealing.seal(ownerOf(id), secret);
     return this.transactions.open(async (tx) => {
       if (userId !== null && (await tx.run(HOLD_MEMBER({ workspaceId, userId }))).length === 0) {
         throw new OperatorError(`This user is not a member of this workspace; add it with 'member add'.`);
@@ -124,7 +125,7 @@ export class ConnectionsService implements OnModuleInit {
       const [locked] = isUuid(id) ? await tx.run(LOCK({ id })) : [];
       if (locked === undefined) return missing(id);
       this.checkSecret(locked.slug, secret);
-      const sealed = this.secrets.seal(locked.id, secret);
+      const sealed = this.sealing.seal(ownerOf(locked.id), secret);
       const overlap = overlapSeconds === 0 ? null : overlapSeconds;
       const [row] = await tx.run(ROTATE({ id: locked.id, secret: sealed, overlapSeconds: overlap }));
       if (row === undefined) return missing(id);

@@ -17,6 +17,15 @@ import { UsageLedger1795824000018 } from './0018-usage-ledger.js';
 import { Audit1795824100019 } from './0019-audit.js';
 import { Traces1795824300021 } from './0021-traces.js';
 import { WaitingPayloads1796428800023 } from './0023-waiting-payloads.js';
+import { Context1796515200024 } from './0024-context.js';
+import { Repositories1796688000026 } from './0026-repositories.js';
+import { ResultsForModels1796774400027 } from './0027-results-for-models.js';
+import { ShownFiles1796947200029 } from './0029-shown-files.js';
+import { Webhooks1797292800033 } from './0033-webhooks.js';
+import { TaskLists1797379200034 } from './0034-task-lists.js';
+import { ReadMessages1797465600035 } from './0035-read-messages.js';
+import { StructuredOutput1797552000036 } from './0036-structured-output.js';
+import { ConsoleSessions1797638400037 } from './0037-console-sessions.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -39,4 +48,13 @@ export const MIGRATIONS = [
   Audit1795824100019,
   Traces1795824300021,
   WaitingPayloads1796428800023,
+  Context1796515200024,
+  Repositories1796688000026,
+  ResultsForModels1796774400027,
+  ShownFiles1796947200029,
+  Webhooks1797292800033,
+  TaskLists1797379200034,
+  ReadMessages1797465600035,
+  StructuredOutput1797552000036,
+  ConsoleSessions1797638400037,
 ];

@@ -102,13 +102,14 @@ function operationId(name: string): string {
 }
 
 function describe({ contract }: Route): string {
-  const { scopes, description, conditionalScopes = {} } = contract;
+  const { scopes, description, conditionalScopes = {}, administrators = false } = contract;
   const more = Object.entries(conditionalScopes).map(([scope, when]) => `, and \`${scope}\` when ${when}`);
   const sentence =
     typeof scopes === 'string'
       ? NEEDS[scopes]
       : `Needs ${scopes.map((scope) => `\`${scope}\``).join(' and ')}${more.join('')}.`;
-  return [description, sentence].filter(Boolean).join('\n\n');
+  const role = administrators ? ' For owners and admins of the workspace.' : '';
+  return [description, sentence + role].filter(Boolean).join('\n\n');
 }
 
 const NEEDS = {
@@ -206,6 +207,7 @@ function errors(
   if (body === 'raw' && !known) statuses.push(401, 429, 503);
   else if (body !== 'none') statuses.push(415);
   if (path.endsWith('/content')) statuses.push(416);
+  if (path === '/v1/events') statuses.push(410);
   return Object.fromEntries(
     statuses.map((status) => {
       const [name, response] = errorResponse(status, known, extensions.errors);

@@ -53,6 +53,7 @@ const MEANINGS: Record<number, string> = {
   403: 'The credential is missing a required scope, or its owner may not do this.',
   404: 'Resource not found: it does not exist, or the caller may not see it.',
   409: 'Request conflict. Includes an idempotency key that was used with different input.',
+  410: 'What came after the position is not kept any more.',
   413: 'The body or file is too large.',
   415: 'The content type is not accepted.',
   416: 'The range does not begin within the file.',

@@ -1,6 +1,7 @@
 // Examples of the document: one task of the model `runbook`, as it was sent and as it was answered. A test sends the bodies
 // to a service, and holds every answer against its schema.
 import { ApiError } from '../api-error.js';
+import { WEBHOOK_ANSWERS, WEBHOOK_BODIES } from './webhook-examples.js';
 
 const TIMES = { createdAt: '2026-11-22T18:18:30.701Z', updatedAt: '2026-11-22T18:18:34.200Z' };
 const OWNER = { id: '01a2044f-edf1-74c6-aed0-13019ae7eb6f', name: 'Ann' };
@@ -29,11 +30,12 @@ const BODIES = {
     content: CONTENT,
     budget: { maxSteps: 20, maxDurationSeconds: 600 },
     metadata: { ticket: 'MILL-7' },
+    tags: ['sorting'],
   },
-  ChangeTask: { title: 'Sort two lines, then count them' },
+  ChangeTask: { title: 'Sort two lines, then count them', effort: 'low' },
   SendMessage: { content: '```bash\nwc -l sorted.txt\n```\n', mode: 'queue' },
   Answer: { interactionId: QUESTION, optionIds: ['sort'] },
-  CreateProject: { name: 'Mill', description: 'Everything about the mill.', visibility: 'workspace' },
+  CreateProject: { name: 'Mill', description: 'Everything about the mill.', visibility: 'workspace', tags: ['grain'] },
   ChangeProject: { description: null },
   CreateAutomation: { name: 'Sweep the mill', content: CONTENT, cron: '30 9 * * 1-5', timezone: 'Europe/Berlin' },
   ChangeAutomation: { timezone: 'UTC', overlap: 'queue' },
@@ -182,9 +184,13 @@ const ANSWERS = {
       durationMs: 98,
       cost: null,
     },
+    outputSchema: null,
     repository: null,
     changes: null,
+    pullRequest: null,
     metadata: BODIES.CreateTask.metadata,
+    tags: BODIES.CreateTask.tags,
+    archived: false,
     createdBy: OWNER,
     messageCount: 2,
     ...TIMES,
@@ -230,6 +236,8 @@ const ANSWERS = {
     role: 'assistant',
     createdAt: '2026-11-22T18:18:34.026Z',
     status: 'complete',
+    turn: 1,
+    readAt: null,
     createdBy: null,
     parts: [
       { type: 'text', text: 'Block 1 (ask, line 1): The answer: sort\n\nNext, block 2 (bash, line 8).' },
@@ -251,7 +259,12 @@ const ANSWERS = {
 };
 
 /** By the name of the component. */
-export const EXAMPLES: Readonly<Record<string, unknown>> = { ...BODIES, ...ANSWERS };
+export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  ...BODIES,
+  ...ANSWERS,
+  ...WEBHOOK_BODIES,
+  ...WEBHOOK_ANSWERS,
+};
 
 const ERRORS: Record<number, ApiError> = {
   400: new ApiError('invalid_field', 'content must not be blank.', { param: 'content' }),
@@ -263,6 +276,9 @@ const ERRORS: Record<number, ApiError> = {
   403: new ApiError('missing_scope', 'This credential lacks the scope tasks:write.'),
   404: new ApiError('not_found', 'There is no such task.'),
   409: new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another body; take a new key.'),
+  410: new ApiError('cursor_expired', "What came after this position is not kept any more: follow from 'latest'.", {
+    param: 'after',
+  }),
   413: new ApiError('too_large', 'The body is larger than the 1 MiB that is accepted.'),
   415: new ApiError('unsupported_media_type', 'The body must have the content type application/json, in UTF-8.'),
   416: new ApiError('range_not_satisfiable', 'The file has 4 bytes: ask for a range that begins within them.'),

@@ -41,6 +41,7 @@ const TAGS: Record<string, string> = {
   projects: 'Groups of tasks and durable files.',
   automations: 'Scheduled and event-triggered tasks.',
   integrations: 'Services outside that can trigger automations.',
+  webhooks: 'Addresses of your own that are told of events, and what became of each delivery.',
   models: 'The models that tasks can use.',
   auth: 'The credential in use.',
   keys: 'Your own keys in the workspace.',

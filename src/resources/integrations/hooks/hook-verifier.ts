@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Sealing } from '../../../platform/config/sealing.js';
 import { Secrets } from '../../../platform/config/secrets.js';
 import { Database } from '../../../platform/database/database.js';
 import { Catalogue } from '../catalogue/catalogue.js';
-import { ConnectionSecrets } from '../connection-secrets.js';
+import { ownerOf } from '../connection.entity.js';
 import { GET_SECRETS, type SecretsRow } from '../connections.sql.js';
 import type { HookRequest, IntegrationProvider } from '../integration-provider.js';
 import { HookLog } from './hook-log.js';
@@ -24,7 +25,7 @@ export class HookVerifier {
   constructor(
     private readonly database: Database,
     private readonly catalogue: Catalogue,
-    private readonly connectionSecrets: ConnectionSecrets,
+    private readonly sealing: Sealing,
     private readonly log: HookLog,
     private readonly secrets: Secrets,
   ) {
@@ -66,7 +67,7 @@ export class HookVerifier {
   private open({ id, secret, previousSecret }: SecretsRow): string[] | null {
     try {
       const sealed = previousSecret === null ? [secret] : [secret, previousSecret];
-      return sealed.map((one) => this.connectionSecrets.open(id, one));
+      return sealed.map((one) => this.sealing.open(ownerOf(id), one));
     } catch {
       this.logger.error(
         `The secret of connection ${id} cannot be decrypted: it was made under another SECRET_KEY. Give it a new one with 'integration rotate'.`,

@@ -1,0 +1,14 @@
+// Validators of answers (RFC 9110 §8.8.3, §13.1.2).
+import { createHash } from 'node:crypto';
+
+/** The weak tag of an answer in JSON: the same for the same answer, whatever brought it about. */
+export function weakTag(answer: object): string {
+  return `W/"${createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22)}"`;
+}
+
+/** Whether a client has what the tag stands for, by the weak comparison that `If-None-Match` asks for. */
+export function has(ifNoneMatch: string | undefined, tag: string): boolean {
+  const opaque = (one: string) => one.trim().replace(/^W\//, '');
+  const given = (ifNoneMatch ?? '').split(',').map(opaque);
+  return given.includes(opaque(tag)) || given.includes('*');
+}
