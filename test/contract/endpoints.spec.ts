@@ -49,7 +49,7 @@ describe('The endpoint table (reference §2)', () => {
       expect([name(row), operation?.security]).toEqual([name(row), alternatives(row.scopes)]);
       expect(operation?.['x-conditional-scopes']?.map(({ scope }) => scope)).toEqual(row.conditional && [row.conditional]);
       expect(parameter('Idempotency-Key')?.required).toBe(row.key === null ? undefined : row.key === 'required');
-      expect((parameter('limit')?.schema as { maximum?: number } | undefined)?.maximum).toBe(row.pages);
+      expect((parameter('limit')?.schema as { maximum?: number } | undefined)?.maximum).toBe(row.pages ?? row.limit);
       expect([name(row), parameter('cursor') !== undefined]).toEqual([name(row), row.pages !== undefined]);
       if (row.elsewhere === 'hooks') continue;
       const media = row.body === 'form' ? 'multipart/form-data' : row.body === undefined ? undefined : 'application/json';

@@ -17,6 +17,8 @@ export interface Row {
   body?: Record<string, unknown> | 'form';
   /** A collection: its largest `limit`. */
   pages?: 50 | 100;
+  /** It takes `limit`, at most so much, and is no collection. */
+  limit?: 100;
   /** The success needs more than a request: a suite of its own shows it. */
   elsewhere?: string;
   /** Not in every build yet: ignored until the route is in the code. */
@@ -71,6 +73,21 @@ const KEYS: Row[] = [
   row('POST', '/v1/keys/{keyId}/rotate', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['key', 'secret'], body: {} }),
 ]; // prettier-ignore
 
+const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };
+const WEBHOOKS: Row[] = [
+  list('/v1/webhooks', ['automations:read'], 'webhooks'),
+  row('POST', '/v1/webhooks', { scopes: ['automations:write'], policy: 'resource_write', status: 201, answer: ['secret', 'webhook'], body: WEBHOOK }),
+  read('/v1/webhooks/{webhookId}', ['automations:read'], ['webhook']),
+  row('PATCH', '/v1/webhooks/{webhookId}', { scopes: ['automations:write'], policy: 'resource_write', answer: ['webhook'], body: { types: ['*'] } }),
+  row('DELETE', '/v1/webhooks/{webhookId}', { scopes: ['automations:write'], policy: 'resource_write', answer: DELETED }),
+  row('POST', '/v1/webhooks/{webhookId}/secret', { scopes: ['automations:write'], policy: 'resource_write', answer: ['secret', 'webhook'], body: {} }),
+  row('POST', '/v1/webhooks/{webhookId}/test', { scopes: ['automations:write'], policy: 'resource_write', status: 202, answer: ['delivery'] }),
+  row('POST', '/v1/webhooks/{webhookId}/recover', { scopes: ['automations:write'], policy: 'resource_write', status: 202, answer: ['count'], body: { since: '2026-01-01' } }),
+  list('/v1/webhooks/{webhookId}/deliveries', ['automations:read'], 'deliveries'),
+  read('/v1/webhooks/{webhookId}/deliveries/{deliveryId}', ['automations:read'], ['delivery']),
+  row('POST', '/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver', { scopes: ['automations:write'], policy: 'resource_write', status: 202, answer: ['delivery'] }),
+]; // prettier-ignore
+
 const ATTACHES = {
   scopes: ['tasks:write'],
   policy: 'task_execution',
@@ -96,13 +113,20 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/tasks/{taskId}', ['tasks:read'], ['task']),
   row('POST', '/v1/tasks/{taskId}/cancel', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
   row('POST', '/v1/tasks/{taskId}/interaction', { ...ATTACHES, status: 202, answer: ['task'], body: { interactionId: 'x', content: 'x' }, elsewhere: 'interactions' }),
+  { ...read('/v1/tasks/{taskId}/events', ['tasks:read'], ['caughtUp', 'events', 'position']), limit: 100 },
+  { ...read('/v1/events', ['tasks:read'], ['caughtUp', 'events', 'position']), limit: 100 },
   list('/v1/tasks/{taskId}/messages', ['tasks:read'], 'messages'),
   row('POST', '/v1/tasks/{taskId}/messages', { ...ATTACHES, status: 202, answer: ['message', 'task'], body: { content: 'x' } }),
+  row('DELETE', '/v1/tasks/{taskId}/messages/{messageId}', { scopes: ['tasks:write'], policy: 'resource_write', answer: DELETED }),
   list('/v1/tasks/{taskId}/files', ['tasks:read', 'files:read'], 'files'),
+  { ...read('/v1/tasks/{taskId}/files/archive', ['tasks:read', 'files:read'], []), answer: null },
   row('POST', '/v1/uploads', { scopes: ['files:write'], policy: 'file_upload', status: 201, answer: ['upload'], body: 'form' }),
+  list('/v1/files', ['files:read'], 'files'),
   read('/v1/files/{fileId}', ['files:read'], ['file']),
+  row('DELETE', '/v1/files/{fileId}', { scopes: ['files:write'], policy: 'resource_write', answer: DELETED, elsewhere: 'projects' }),
   { ...read('/v1/files/{fileId}/content', ['files:read'], []), answer: null },
   ...AUTOMATIONS.map((one) => ({ ...one, builtBy: 'automations' as const })),
+  ...WEBHOOKS,
   list('/v1/audit', 'personal', 'entries'),
   { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },
   row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),

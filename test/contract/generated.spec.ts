@@ -4,10 +4,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { writes } from '../../src/platform/http/endpoint.js';
 import { makeMember } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
+import { ROOMY } from '../harness/limits.js';
 import type { Row } from './endpoints.js';
 import { multipart, sameness, World } from './world.js';
 
-const world = await World.make();
+const world = await World.make(ROOMY);
 afterAll(() => world.service.close());
 
 const { member, stranger } = world;
@@ -245,6 +246,9 @@ async function fill({ path: template }: Row, path: string): Promise<void> {
   const create = world.rows.find((row) => row.method === 'POST' && row.path === template);
   if (create !== undefined) await world.send(create, member.client, path);
   else if (template === '/v1/tasks/{taskId}/files') await world.attached(member, path.split('/')[3] ?? '');
+  else if (template === '/v1/files') await world.leftOver(member);
   else if (template === '/v1/automations/{automationId}/runs') await member.client.post(path.replace(/s$/, ''));
+  else if (template === '/v1/webhooks/{webhookId}/deliveries')
+    await member.client.post(path.replace('deliveries', 'test'));
   else throw new Error(`How is ${template} filled? Say it in test/contract/generated.spec.ts.`);
 }

@@ -59,7 +59,7 @@ describe('Imports inside src', () => {
 
   it('lead to the list of extensions from the two compositions alone, and from the public surface to neither', () => {
     const importers = (target: string) => files.filter((file) => edges.get(file)?.includes(target) === true).sort();
-    expect(importers('extensions.ts')).toEqual(['app.module.ts', 'cli.ts']);
+    expect(importers('extensions.ts')).toEqual(['app.module.ts', 'operator-command.ts']);
     const reached = new Set<string>();
     const follow = (file: string): void => {
       if (reached.has(file)) return;
@@ -71,8 +71,69 @@ describe('Imports inside src', () => {
     expect(importers('index.ts')).toEqual([]);
   });
 
+  it('lead to the command of clients from cli.ts alone, and never to another package of this repository', () => {
+    const named = (file: string) => /['"]@millwright\/|packages\//.test(readFileSync(join(SRC, file), 'utf8'));
+    expect(files.filter(named)).toEqual(['cli.ts']);
+  });
+
   it('have no cycle', () => {
     const done = new Set<string>();
     for (const file of files) assertNoCycle(file, [], done);
+  });
+});
+
+describe('Imports of the packages', () => {
+  const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
+  // Each may stand alone: nothing of the service, and no package that its package.json does not name.
+  const MAY: Record<string, RegExp> = {
+    sdk: /^(\.\/|eventsource-parser\/stream$)/,
+    cli: /^(\.\/|node:|@millwright\/sdk(\/node)?$)/,
+  };
+
+  it.each(Object.entries(MAY))('%s takes what it may', (name, may) => {
+    const sources = readdirSync(join(PACKAGES, name, 'src')).filter((file) => !file.endsWith('.spec.ts'));
+    const wrong = sources.flatMap((file) =>
+      [...readFileSync(join(PACKAGES, name, 'src', file), 'utf8').matchAll(/\b(?:from |import |import\()'([^']+)'/g)]
+        .filter(([, target = '']) => !may.test(target) && !(file === 'node.ts' && target.startsWith('node:')))
+        .map(([, target]) => `${file} → ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('Imports of the console', () => {
+  const CONSOLE = fileURLToPath(new URL('../../console', import.meta.url));
+  const sources = readdirSync(join(CONSOLE, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.tsx?$/.test(name),
+  );
+  const read = (name: string): string => readFileSync(join(CONSOLE, 'src', name), 'utf8');
+
+  it('lead to the SDK, to packages that its package.json names, and to nothing of the service', () => {
+    const { devDependencies, ...others } = JSON.parse(readFileSync(join(CONSOLE, 'package.json'), 'utf8')) as {
+      devDependencies: Record<string, string>;
+      dependencies?: unknown;
+    };
+    // `npm ci --omit=dev` is to install none of them.
+    expect(others.dependencies).toBeUndefined();
+    const named = [...Object.keys(devDependencies), '@millwright/sdk'];
+    const may = (file: string, target: string): boolean =>
+      target.startsWith('.')
+        ? !relative(join(CONSOLE, 'src'), join(CONSOLE, 'src', dirname(file), target)).startsWith('..')
+        : named.some((name) => target === name || target.startsWith(`${name}/`));
+    const wrong = sources.flatMap((file) =>
+      [...read(file).matchAll(/\b(?:from |import |import\()'([^']+)'/g)]
+        .filter(([, target = '']) => !may(file, target))
+        .map(([, target]) => `${file} → ${target}`),
+    );
+    expect(wrong).toEqual([]);
+    expect(sources.length).toBeGreaterThan(30);
+  });
+
+  it('leave asking the service to src/api, and setting HTML to nobody', () => {
+    const asking = /\bfetch\(|XMLHttpRequest|EventSource|WebSocket|sendBeacon/;
+    expect(sources.filter((file) => asking.test(read(file)) && !file.startsWith('api/'))).toEqual([]);
+    const html =
+      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment/;
+    expect(sources.filter((file) => html.test(read(file)))).toEqual([]);
   });
 });

@@ -35,6 +35,8 @@ interface Ids {
   /** Waits for the answer to a question. */
   task: string;
   interaction: string;
+  /** Waits in the task, sent by its creator. */
+  message: string;
   automation: string;
   /** Attached by the one who did not create the task. */
   taskFile: string;
@@ -106,6 +108,7 @@ class Rows {
       project: projectId,
       task,
       interaction: this.question(task),
+      message: this.message(owner, task),
       automation: this.automation(owner, projectId),
       taskFile: this.file(stranger, { task_id: task, project_id: null, origin: 'attachment' }),
       projectFile: this.file(owner, { task_id: null, project_id: projectId, origin: 'project' }),
@@ -134,12 +137,17 @@ class Rows {
 
   private task({ user }: Member, project_id: string | null, status: string): string {
     const of = { workspace_id: this.workspaceId, project_id, created_by: user.id };
-    return this.put('tasks', { ...of, title: 'T', status, model: 'runbook', last_seq: 1 });
+    return this.put('tasks', { ...of, title: 'T', status, model: 'runbook', last_seq: 2, turn: 1 });
   }
+
+  private message({ user }: Member, task_id: string): string {
+    const nothing = { read_seq: null, turn: null, created_by: user.id };
+    return this.put('messages', { task_id, seq: 2, ...nothing, role: 'user', status: 'queued', parts: [{ type: 'text', text: 'x' }] });
+  } // prettier-ignore
 
   private question(task_id: string): string {
     const parts = [{ type: 'tool', toolCallId: 'c' }];
-    const message_id = this.put('messages', { task_id, seq: 1, read_seq: 1, turn: 1, role: 'assistant', status: 'in_progress', parts });
+    const message_id = this.put('messages', { task_id, seq: 1, read_seq: 1, turn: 1, created_by: null, role: 'assistant', status: 'in_progress', parts });
     this.tables.tool_invocations.push({ message_id, idx: 0, tool_call_id: 'c', name: 'ask', input: {}, state: 'running' });
     return this.put('interactions', { task_id, message_id, tool_call_id: 'c', type: 'question', question: 'Q?', expires_at: '2099-01-01' });
   } // prettier-ignore

@@ -3,6 +3,7 @@ import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
+import { Browser } from '../harness/browser.js';
 import { attach, upload } from '../harness/files.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
 import { createTask } from '../harness/tasks.js';
@@ -45,16 +46,35 @@ describe('Round trips to the database', () => {
     expect(await trips.during(() => member.client.as('mw_pk_no').get(`/v1/tasks/${taskId}`))).toBe(0);
   });
 
+  it('by a session of the console as by its key: one look finds both; one that nobody has asks nothing, or once', async () => {
+    const browser = new Browser(service.url);
+    await browser.logIn({ key: member.key.secret });
+    expect(await trips.during(() => browser.get(`/v1/tasks/${taskId}`))).toBe(2);
+    const [name = ''] = (browser.cookie ?? '').split('=');
+    const unknown = () => browser.get(`/v1/tasks/${taskId}`, { Cookie: `${name}=${'x'.repeat(43)}` });
+    expect(await trips.during(unknown)).toBe(1);
+    expect(await trips.during(() => browser.get(`/v1/tasks/${taskId}`, { Cookie: `${name}=x` }))).toBe(0);
+    expect(await trips.during(() => browser.logOut())).toBe(3);
+    expect(await trips.during(() => browser.logIn({ key: member.key.secret }))).toBe(3);
+  });
+
   it('reading a task: the credential, the task', async () => {
     expect(await trips.during(() => member.client.get(`/v1/tasks/${taskId}`))).toBe(2);
   });
 
-  it('a list of tasks: the credential, the page', async () => {
+  it('a list of tasks: the credential, the page; a search has connections of its own', async () => {
     expect(await trips.during(() => member.client.get('/v1/tasks'))).toBe(2);
+    expect(await trips.during(() => member.client.get('/v1/tasks?sort=updatedAt'))).toBe(2);
+    expect(await trips.during(() => member.client.get('/v1/tasks?q=read'))).toBe(1);
   });
 
   it('the messages of a task: the credential, the task with the page', async () => {
     expect(await trips.during(() => member.client.get(`/v1/tasks/${taskId}/messages`))).toBe(2);
+  });
+
+  it('the events of a task and of a workspace, in JSON: the credential alone; what reads events has connections of its own', async () => {
+    expect(await trips.during(() => member.client.get(`/v1/tasks/${taskId}/events`))).toBe(1);
+    expect(await trips.during(() => member.client.get('/v1/events'))).toBe(1);
   });
 
   it('the files of a task: the credential, the page; without a file also whether the task is seen', async () => {

@@ -17,6 +17,8 @@ interface Rule {
   needed: Needed;
   /** The request, where it is not the one of the endpoint table. */
   request?: (ids: Case['ids']) => { path?: string; json?: object };
+  /** Where the thing is, nobody may. */
+  inUse?: (place: Case['place']) => boolean;
   /** What else the operation names, in words. */
   by?: string;
 }
@@ -35,8 +37,13 @@ const RULES: [operation: string, rule: Rule][] = [
   ['POST /v1/tasks/{taskId}/cancel', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/interaction', { thing: 'task', needed: 'seen', request: ({ interaction }) => ({ json: { interactionId: interaction, content: 'x' } }) }],
   ['GET /v1/tasks/{taskId}/messages', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/events', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/messages', { thing: 'task', needed: 'seen' }],
+  ['DELETE /v1/tasks/{taskId}/messages/{messageId}', { thing: 'task', needed: 'owned' }],
   ['GET /v1/tasks/{taskId}/files', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/files/archive', { thing: 'task', needed: 'seen' }],
+  ['DELETE /v1/files/{fileId}', { thing: 'taskFile', needed: 'seen', by: 'a file of a task', inUse: () => true }],
+  ['DELETE /v1/files/{fileId}', { thing: 'projectFile', needed: 'seen', by: 'a file of a project', inUse: ({ project }) => project !== null }],
   ['GET /v1/files/{fileId}', { thing: 'taskFile', needed: 'seen', by: 'a file of a task' }],
   ['GET /v1/files/{fileId}', { thing: 'projectFile', needed: 'seen', by: 'a file of a project' }],
   ['GET /v1/files/{fileId}/content', { thing: 'taskFile', needed: 'seen', by: 'a file of a task' }],
@@ -55,15 +62,16 @@ const RULES: [operation: string, rule: Rule][] = [
 ]; // prettier-ignore
 
 /** What a collection or a filter holds: the things that are seen. */
-const LISTS: { list: string; thing: Thing; filteredBy?: 'project' }[] = [
+const LISTS: { list: string; thing: Thing; filteredBy?: 'project'; without?: 'project' }[] = [
   { list: '/v1/projects', thing: 'project' },
   { list: '/v1/tasks', thing: 'task' },
   { list: '/v1/tasks', thing: 'task', filteredBy: 'project' },
   { list: '/v1/automations', thing: 'automation' },
+  { list: '/v1/files', thing: 'projectFile', without: 'project' },
 ];
 
-/** Not of this rule: a key is its user's alone, a connection has no caller, the log is for owners and admins. */
-const OUTSIDE = /\{keyId\}|\{connectionId\}|^\/v1\/audit$/;
+/** Not of this rule: a key is its user's alone, a connection has no caller, the log and webhooks are for owners and admins. */
+const OUTSIDE = /\{keyId\}|\{connectionId\}|^\/v1\/(audit|webhooks)\b/;
 
 const isAdmin = ({ role }: Case['caller']) => role === 'owner' || role === 'admin';
 
@@ -81,9 +89,10 @@ function owns({ caller, place }: Case, thing: Thing, needed: Needed): boolean {
   return needed === 'uploaded' && place.projectIs === 'own';
 }
 
-function expected(one: Case, { thing, needed }: Rule, { method, status }: Row): string {
+function expected(one: Case, { thing, needed, inUse }: Rule, { method, status }: Row): string {
   if (one.caller.role === 'viewer' && method !== 'GET') return '403 role_not_allowed';
   if (!sees(one, thing)) return '404 not_found';
+  if (inUse?.(one.place) === true) return '409 file_in_use';
   return needed === 'seen' || owns(one, thing, needed) ? `${status}` : '403 not_owner';
 }
 
@@ -140,9 +149,10 @@ describe('Roles, visibility and ownership (reference §3)', () => {
 
   it.each(LISTS.filter(({ filteredBy }) => filteredBy === undefined))(
     '$list holds the things that are seen, and no others',
-    async ({ list, thing }) => {
+    async ({ list, thing, without }) => {
+      const there = listed.filter(({ place }) => without === undefined || place.project === null);
       for (const caller of callers()) {
-        const seen = listed.filter((one) => sees(viewOf(one, caller), thing)).map(({ ids }) => ids[thing]);
+        const seen = there.filter((one) => sees(viewOf(one, caller), thing)).map(({ ids }) => ids[thing]);
         const beside = listed.filter((one) => isAdmin(caller) || one.caller === caller).map(({ ids }) => besideOf(ids, thing)); // prettier-ignore
         const right = [...seen, ...beside].filter((id) => id !== null);
         expect((await walk(caller.client, list, 50)).sort()).toEqual(right.sort());
@@ -176,7 +186,7 @@ describe('Roles, visibility and ownership (reference §3)', () => {
 
   function ask(row: Row, { thing, request }: Rule, { caller, ids }: Case): Promise<Answer<ErrorBody>> {
     const file = thing === 'taskFile' ? ids.taskFile : ids.projectFile;
-    const by: Record<string, string | null> = { projectId: ids.project, taskId: ids.task, automationId: ids.automation, fileId: file }; // prettier-ignore
+    const by: Record<string, string | null> = { projectId: ids.project, taskId: ids.task, automationId: ids.automation, fileId: file, messageId: ids.message }; // prettier-ignore
     const { path = row.path.replace(/\{(\w+)\}/g, (_all, id: string) => String(by[id])), json } = request?.(ids) ?? {};
     const change: RequestOptions = json === undefined ? {} : { json };
     return world.send(row, caller.client, path, change);
@@ -185,7 +195,7 @@ describe('Roles, visibility and ownership (reference §3)', () => {
 
 /** Each case has a task and an automation of its caller besides. */
 function besideOf({ ownTask, ownAutomation }: Case['ids'], thing: Thing): string | null {
-  if (thing === 'project') return null;
+  if (thing === 'project' || thing === 'projectFile') return null;
   return thing === 'task' ? ownTask : ownAutomation;
 }
 

@@ -14,6 +14,7 @@ import {
   type RequestOptions,
 } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
+import { addProjectFile, deletion } from '../harness/projects.js';
 import { ENDPOINTS, type Row } from './endpoints.js';
 
 export class World {
@@ -30,8 +31,11 @@ export class World {
     const service = await bootApp({ config });
     const routes = service.app.get(EndpointExplorer).routes.map(({ method, path }) => `${method} ${path}`);
     const built = (row: Row) => routes.includes(`${row.method} ${row.path.replace(/\{(\w+)\}/g, ':$1')}`);
-    // An owner, so that no route refuses the member for the role.
-    const [member, stranger] = [await makeMember(service, { role: 'owner' }), await makeMember(service)];
+    // Owners, so that no route refuses them for the role.
+    const [member, stranger] = [
+      await makeMember(service, { role: 'owner' }),
+      await makeMember(service, { role: 'owner' }),
+    ];
     return new World(service, member, stranger, ENDPOINTS.filter(built));
   }
 
@@ -39,7 +43,7 @@ export class World {
   async path({ path }: Row, member: Member | null): Promise<string> {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     let filled = path;
-    for (const name of names) filled = filled.replace(`{${name}}`, await this.make(name, member));
+    for (const name of names) filled = filled.replace(`{${name}}`, await this.make(name, member, filled));
     return filled;
   }
 
@@ -47,8 +51,11 @@ export class World {
   async send(row: Row, client: Client, path: string, change: RequestOptions = {}): Promise<Answer<ErrorBody>> {
     const key: Record<string, string> = row.key === null ? {} : { 'Idempotency-Key': randomUUID() };
     const form = multipart('a.txt', 'x');
+    // One webhook for each address.
+    const url = row.body !== 'form' && row.body?.['url'] !== undefined ? { url: newUrl() } : {};
+    if ('url' in url) await this.trimWebhooks();
     const body: RequestOptions =
-      row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body } };
+      row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body, ...url } };
     const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
     const headers = { ...type, ...key, ...change.headers };
     return client.request<ErrorBody>(row.method, path, { ...body, ...change, headers });
@@ -70,14 +77,19 @@ export class World {
     return new Client(this.service.url);
   }
 
-  private async make(name: string, member: Member | null): Promise<string> {
+  /** @param path as far as it is filled. */
+  private async make(name: string, member: Member | null, path: string): Promise<string> {
     if (member === null) return uuidv7();
     if (name === 'taskId') return this.created(member, '/v1/tasks', 'task', { content: 'x' });
+    if (name === 'messageId')
+      return this.created(member, path.replace('/{messageId}', ''), 'message', { content: 'x' });
     if (name === 'fileId') return this.file(member);
     if (name === 'projectId') return this.created(member, '/v1/projects', 'project', { name: 'P' });
     const automation = { name: 'A', content: 'x', cron: '0 9 * * *' };
     if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', automation);
     if (name === 'keyId') return this.created(member, '/v1/keys', 'key', { name: 'K', scopes: ['tasks:read'] });
+    if (name === 'webhookId') return this.webhook(member);
+    if (name === 'deliveryId') return this.created(member, path.replace(/deliveries.*/, 'test'), 'delivery');
     if (name === 'integrationSlug') return 'github';
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
   }
@@ -93,13 +105,36 @@ export class World {
     return file.id;
   }
 
-  private async created(member: Member, path: string, name: string, json: object): Promise<string> {
+  /** A new file of a project that is gone. */
+  async leftOver(member: Member): Promise<void> {
+    const id = await this.created(member, '/v1/projects', 'project', { name: 'P' });
+    await addProjectFile(this.service, member, id, 'x');
+    await deletion(member.client, `/v1/projects/${id}`);
+  }
+
+  private async webhook(member: Member): Promise<string> {
+    await this.trimWebhooks();
+    return this.created(member, '/v1/webhooks', 'webhook', { url: newUrl(), types: ['task.*'] });
+  }
+
+  /** A workspace has at most 20. */
+  private async trimWebhooks(): Promise<void> {
+    await this.service.db.query(
+      `DELETE FROM webhooks WHERE id IN (
+         SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY workspace_id ORDER BY created_at DESC) AS n FROM webhooks) w
+         WHERE n > 15)`,
+    );
+  }
+
+  private async created(member: Member, path: string, name: string, json?: object): Promise<string> {
     const { body } = await member.client.post<Record<string, { id: string }>>(path, json);
     const id = body[name]?.id;
     if (id === undefined) throw new Error(`POST ${path} gave no ${name}.`);
     return id;
   }
 }
+
+const newUrl = () => `https://hooks.example/${uuidv7()}`;
 
 /** A form with one part; `field` is `file` in a right one. */
 export function multipart(name: string, content: string, field = 'file'): { type: string; body: string } {

@@ -260,6 +260,7 @@ describe('A verb of the operator (reference §14, §16)', () => {
     expect(await after('member', 'add', ...inOf, ...person, '--role', 'owner')).toEqual(one('member.add'));
     expect(await after('service-account', 'create', ...inOf, '--name', 'ci')).toEqual(one('service-account.create'));
     expect(await after('key', 'create', ...inOf, ...person)).toEqual(one('key.create'));
+    expect(await after('console', 'link', '--key', await ids('api_keys'))).toEqual(one('console.link'));
     expect(await after('key', 'revoke', await ids('api_keys'))).toEqual(one('key.revoke'));
     expect(await after('integration', 'connect', 'github', ...inOf)).toEqual(one('integration.connect'));
     expect(await after('integration', 'rotate', await ids('connections'))).toEqual(one('integration.rotate'));

@@ -67,6 +67,8 @@ describe('A write (reference §14)', () => {
       'POST /v1/tasks/{taskId}/cancel': 'task.cancel',
       'POST /v1/tasks/{taskId}/interaction': 'task.answer',
       'POST /v1/tasks/{taskId}/messages': 'message.create',
+      'DELETE /v1/tasks/{taskId}/messages/{messageId}': 'message.delete',
+      'DELETE /v1/files/{fileId}': 'file.delete',
       'POST /v1/uploads': 'upload.create',
       'POST /v1/automations': 'automation.create',
       'PATCH /v1/automations/{automationId}': 'automation.update',
@@ -74,6 +76,13 @@ describe('A write (reference §14)', () => {
       'POST /v1/automations/{automationId}/pause': 'automation.pause',
       'POST /v1/automations/{automationId}/resume': 'automation.resume',
       'POST /v1/automations/{automationId}/run': 'automation.run',
+      'POST /v1/webhooks': 'webhook.create',
+      'PATCH /v1/webhooks/{webhookId}': 'webhook.update',
+      'DELETE /v1/webhooks/{webhookId}': 'webhook.delete',
+      'POST /v1/webhooks/{webhookId}/secret': 'webhook.secret',
+      'POST /v1/webhooks/{webhookId}/test': 'webhook.test',
+      'POST /v1/webhooks/{webhookId}/recover': 'webhook.recover',
+      'POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver': 'delivery.redeliver',
     });
   });
 
@@ -83,7 +92,7 @@ describe('A write (reference §14)', () => {
       const path = await world.path(row, member);
       const answer = await world.send(row, member.client, path);
       const location = answer.headers.get('location');
-      const id = location === null ? path.split('/')[3] : location.split('/').at(-1);
+      const id = (location ?? path).split('/').findLast((segment) => segment.includes('-'));
       expect(await rowsOf(requestId(answer))).toEqual([
         {
           ...from(member),

@@ -23,17 +23,11 @@ import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { query } from '../harness/embedded.js';
 import { upload } from '../harness/files.js';
-import { emptyDatabase, type NewDatabase, structureOf } from '../harness/new-database.js';
+import { emptyDatabase, FAILS_AT_THE_END, type NewDatabase, structureOf } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 
 const SECRET = 'a secret of the tests, at least 32 bytes long';
-
-/** When the rows are loaded and the first foreign key is put back. */
-const FAILS_AT_THE_END = `
-CREATE FUNCTION broken() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF to_regclass('workspaces') IS NOT NULL THEN
-  IF EXISTS (SELECT FROM workspaces) THEN RAISE EXCEPTION 'no space left'; END IF; END IF; END $$;
-CREATE EVENT TRIGGER broken ON ddl_command_end WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION broken()`;
 
 interface Answer {
   backup: { folder: string; database: { rows: number }; files: { count: number; lost: string[] } };

@@ -1,8 +1,9 @@
 import { useService } from '../harness/app.js';
 import { type Client, type ErrorBody, makeMember } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
+import { createTask } from '../harness/tasks.js';
 
-describe('Conditions and ranges are for the content of files alone (reference §7)', () => {
+describe('Conditions and ranges are for the content of files, and conditions for a task (reference §4, §7)', () => {
   let client: Client;
 
   const service = useService();
@@ -20,6 +21,21 @@ describe('Conditions and ranges are for the content of files alone (reference §
       }
     },
   ); // prettier-ignore
+
+  it('a task has a weak tag: 304 as long as its answer is the same, charged like any other request (reference §4)', async () => {
+    const { id } = await createTask(client, { content: 'x' });
+    const first = await client.get(`/v1/tasks/${id}`);
+    const tag = first.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^W\/"[\w-]{22}"$/);
+    for (const given of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
+      const again = await client.get(`/v1/tasks/${id}`, { headers: { 'If-None-Match': given } });
+      expect([given, again.status, again.text, again.headers.get('etag')]).toEqual([given, 304, '', tag]);
+      expect(again.headers.get('x-ratelimit-policy')).toBe('resource_read');
+    }
+    await client.request('PATCH', `/v1/tasks/${id}`, { json: { title: 'Another' } });
+    const changed = await client.get(`/v1/tasks/${id}`, { headers: { 'If-None-Match': tag } });
+    expect([changed.status, changed.headers.get('etag') === tag]).toEqual([200, false]);
+  });
 
   it('an error on a page is JSON like any other', async () => {
     for (const path of ['/docs', '/metrics']) {

@@ -9,7 +9,7 @@ import type { Answer, ErrorBody } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { connect, deliver, entries, github } from '../harness/hooks.js';
 import { ROOMY } from '../harness/limits.js';
-import { type Asked, belongings, CANARY, makeAsked, SHARED_KEY } from '../harness/neighbours.js';
+import { type Asked, belongings, CANARY, makeAsked, makeWebhooks, SHARED_KEY } from '../harness/neighbours.js';
 import { until } from '../harness/until.js';
 import { withQuery } from '../harness/pages.js';
 import { each, idFields, idNames, type Ids, nameOf, path, shape } from '../harness/probes.js';
@@ -27,8 +27,12 @@ const FILTERS: [operation: string, parameter: string, kind: string][] = [
   ['GET /v1/tasks', 'automationId', 'automationId'],
   ['GET /v1/tasks/{taskId}/messages', 'after', 'messageId'],
   ['GET /v1/audit', 'actor', 'userId'],
+  ['GET /v1/webhooks/{webhookId}/deliveries', 'taskId', 'taskId'],
+  ['GET /v1/events', 'projectId', 'projectId'],
 ];
-const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy'];
+const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy', 'type', 'types', 'wait', 'deltas', 'project', 'format', 'archived', 'createdAfter', 'createdBefore', 'sort', 'q', 'tag', 'metadata']; // prettier-ignore
+/** There `after` is a position, which is a number. */
+const BY_POSITION = ['GET /v1/tasks/{taskId}/events', 'GET /v1/events'];
 
 /** Says what the workspace's own callers were refused, with the ids that they named. */
 const REPEATS_IDS = ['GET /v1/audit'];
@@ -43,6 +47,8 @@ const FIELDS: [operation: string, field: string, json: (id: string, own: Ids) =>
   ['POST /v1/tasks/{taskId}/interaction', 'uploadId', (uploadId, own) => ({ interactionId: own['interactionId'], attachments: [{ uploadId }] })],
   ['POST /v1/automations', 'projectId', (projectId) => ({ name: 'A', content: 'x', cron: '0 9 * * *', projectId })],
   ['PATCH /v1/automations/{automationId}', 'projectId', (projectId) => ({ projectId })],
+  ['POST /v1/webhooks', 'projectId', (projectId) => ({ url: 'https://hooks.example/', types: ['*'], projectId })],
+  ['PATCH /v1/webhooks/{webhookId}', 'projectId', (projectId) => ({ projectId })],
 ]; // prettier-ignore
 
 describe('What another workspace has (reference §1, §3)', () => {
@@ -59,7 +65,13 @@ describe('What another workspace has (reference §1, §3)', () => {
     world = await World.make({ ...ROOMY, plans: { paid: { activeAutomations: 100_000 } } });
     asked = await makeAsked(world);
     const here = [...(await makeCases(world.service, ['own'], asked.guests)).values()].flat();
-    callers = here.filter(isOwn).map(({ caller, ids }) => ({ ...caller, own: ownIds(ids, caller.key.id) }));
+    const owner = here.find(({ caller: { role, kind } }) => role === 'owner' && kind === 'person');
+    if (owner === undefined) throw new Error('Nobody owns the workspace.');
+    const webhooks = each(['webhookId', 'deliveryId'], () => '');
+    for (const [name, [id]] of Object.entries(await makeWebhooks(owner.caller, 'own'))) webhooks[name] = id ?? '';
+    callers = here
+      .filter(isOwn)
+      .map(({ caller, ids }) => ({ ...caller, own: { ...ownIds(ids, caller.key.id), ...webhooks } }));
     const { userId: _known, ...ids } = asked.ids;
     secrets = [CANARY, ...Object.values(ids).flat()];
     before = await belongings(world.service, asked.workspace.id);
@@ -243,6 +255,7 @@ describe('What another workspace has (reference §1, §3)', () => {
     const names = called().flatMap((row) =>
       (paths[row.path]?.[row.method.toLowerCase()]?.parameters ?? [])
         .filter((one) => one.in === 'query' && !NO_NAMES.includes(one.name))
+        .filter((one) => one.name !== 'after' || !BY_POSITION.includes(nameOf(row)))
         .map((one) => `${nameOf(row)} ${one.name}`),
     );
     return names.sort();
@@ -263,7 +276,13 @@ function isOwn({ place }: Case): boolean {
   return place.project === 'private' && place.projectIs === 'own' && place.thingIs === 'own';
 }
 
-function ownIds({ project, task, interaction, automation, projectFile }: Case['ids'], keyId: string): Ids {
-  const things = { projectId: project ?? '', taskId: task, interactionId: interaction, automationId: automation };
+function ownIds({ project, task, interaction, message, automation, projectFile }: Case['ids'], keyId: string): Ids {
+  const things = {
+    projectId: project ?? '',
+    taskId: task,
+    messageId: message,
+    interactionId: interaction,
+    automationId: automation,
+  };
   return { ...things, fileId: projectFile, keyId, integrationSlug: 'github' };
 }

@@ -10,7 +10,7 @@ import { addProjectFile, createProject, putIntoProject } from '../harness/projec
 import type { MessageBody } from '../harness/tasks.js';
 
 /** Lists of {@link fill}. */
-const KINDS = 17;
+const KINDS = 19;
 
 interface List {
   caller: string;
@@ -168,6 +168,8 @@ async function fill(service: TestApp, member: Member): Promise<string[]> {
     '/v1/projects',
     '/v1/tasks',
     '/v1/tasks?status=queued',
+    '/v1/tasks?sort=updatedAt',
+    '/v1/tasks?archived=all',
     '/v1/tasks?status=completed',
     `/v1/tasks?projectId=${one.id}`,
     `/v1/tasks?projectId=${two.id}`,

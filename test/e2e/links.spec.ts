@@ -35,6 +35,6 @@ describe('Symbolic links of a workdir (reference §15)', () => {
     const text = [fence('bash', 'ln -s /etc/passwd out'), fence(info, content)].join('\n\n');
     const { status, statusReason } = await runTask(client, text);
     expect([status, statusReason?.code]).toEqual(['failed', 'runbook_block_failed']);
-    expect(statusReason?.message).toContain('out leads out of /workdir by a link');
+    expect(statusReason?.message).toContain('out leads out of /workdir, /tmp and /home/agent by a link');
   });
 });

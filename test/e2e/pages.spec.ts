@@ -45,6 +45,11 @@ const COLLECTIONS: Record<string, Make> = {
     add: async () => (await runTask(member.client, 'x')).id,
     remove: remover(member, '/v1/tasks'),
   }),
+  'tasks, the last changed first': (_service, member) => ({
+    ...newest('/v1/tasks?sort=updatedAt&archived=all'),
+    add: async () => (await runTask(member.client, 'x')).id,
+    remove: remover(member, '/v1/tasks'),
+  }),
   automations: (_service, member) => ({
     ...newest('/v1/automations'),
     add: async () => (await createAutomation(member)).id,

@@ -34,11 +34,11 @@ describe('Routes, request ids and headers (reference §1)', () => {
       }
     },
   ); // prettier-ignore
-  it('a browser at / is sent to /docs; a program gets a 404 that names it', async () => {
+  it('a browser at / is sent to the console; a program gets a 404 that names /docs', async () => {
     for (const method of ['GET', 'HEAD']) {
       const headers = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
       const answer = await fetch(`${service.url}/?from=mail`, { method, headers, redirect: 'manual' });
-      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console/']);
       expect(answer.headers.get('x-request-id')).toMatch(UUID);
     }
     for (const Accept of [
@@ -72,6 +72,8 @@ describe('Routes, request ids and headers (reference §1)', () => {
   });
   it('OPTIONS of an unknown path is 404', async () => {
     expect((await anonymous.request('OPTIONS', '/v1/nothing')).status).toBe(404);
+    // That path cannot be decoded: no route takes it.
+    expect((await anonymous.request('OPTIONS', '/v1/webhooks/%/recover')).status).toBe(404);
   });
   it('a browser that asks whether it may is told nothing that would let it', async () => {
     const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' };

@@ -148,7 +148,7 @@ describe('The transparency policy on the history of real runs (reference §6)', 
   it('result.text is null without text, in the task, in the list and for a send; fileIds and the list of files stay', async () => {
     await expose(EXPOSABLE);
     const whole = await readTask(member.client, taskId);
-    expect(whole.result).toEqual({ text: 'The answer.', fileIds: [expect.any(String)] });
+    expect(whole.result).toEqual({ text: 'The answer.', fileIds: [expect.any(String)], output: null });
     await expose(EXPOSABLE.filter((kind) => kind !== 'text' && kind !== 'files'));
     const blanked = { ...whole, result: { ...whole.result, text: null } };
     expect(await readTask(member.client, taskId)).toEqual(blanked);
@@ -170,7 +170,7 @@ describe('The transparency policy on the history of real runs (reference §6)', 
     await expose([]);
     const answer = await answerApproval(member.client, id, hidden, { decision: 'deny', reason: 'No.' });
     expect([answer.status, answer.text.includes('cat plans')]).toEqual([202, false]);
-    expect((await finished(member.client, id)).result).toEqual({ text: null, fileIds: [] });
+    expect((await finished(member.client, id)).result).toEqual({ text: null, fileIds: [], output: null });
     await expose(['tool_activity']);
     const denied = (await readMessages(member.client, id)).flatMap(({ parts }) => parts);
     expect(denied.map(({ type, status }) => [type, status])).toEqual([['tool_call', undefined], ['tool_result', 'denied']]);

@@ -35,7 +35,7 @@ describe('The transparency policy covers what a task tells too (reference §6)',
     async completed(): Promise<string> {
       const { id } = await createTask(this.member.client, { content: 'Do it.' });
       await this.service.db.query(
-        `UPDATE tasks SET status = 'completed', result_text = 'The secret.', result_file_ids = '{}' WHERE id = $1`,
+        `UPDATE tasks SET status = 'completed', result_text = 'The secret.', result_file_ids = '{}', result_output = '"The secret."' WHERE id = $1`,
         [id],
       );
       return id;
@@ -54,7 +54,7 @@ describe('The transparency policy covers what a task tells too (reference §6)',
          asked AS (
            INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, options, expires_at)
            VALUES ($3, $1, $2, 'call_1', $4::text, $5, CASE $4 WHEN 'choice' THEN $6::jsonb END, now() + interval '1 hour'))
-         UPDATE tasks SET status = 'awaiting_input', last_seq = 2 WHERE id = $1`,
+         UPDATE tasks SET status = 'awaiting_input', turn = 1, last_seq = 2 WHERE id = $1`,
         [id, messageId, uuid(), type, ASKS[type], JSON.stringify([{ id: 'red', label: 'Red', description: null }])],
       );
       await this.service.db.query(`UPDATE runs SET status = 'finished', finished_at = now() WHERE task_id = $1`, [id]);
@@ -83,7 +83,7 @@ describe('The transparency policy covers what a task tells too (reference §6)',
     afterAll(() => scene.service.close());
 
     it('the result of a task is without its text', async () => {
-      expect((await scene.told(await scene.completed())).result).toEqual({ text: null, fileIds: [] });
+      expect((await scene.told(await scene.completed())).result).toEqual({ text: null, fileIds: [], output: null });
     });
 
     it('an approval names its tool, and says nothing of the call', async () => {

@@ -39,19 +39,19 @@ describe('What a turn leaves, and what adds up over all turns (reference §4, §
     const { pathname, origin } = new URL(file?.downloadUrl ?? '');
     expect([origin, pathname]).toEqual([service.url, `/v1/files/${file?.id}/content`]);
     expect((await member.client.get(pathname)).text).toBe('a,b\n1,2\n');
-    expect(task.result).toEqual({ text: 'Published.', fileIds: [file?.id] });
+    expect(task.result).toEqual({ text: 'Published.', fileIds: [file?.id], output: null });
   });
 
   it('result.text is the text of the last answer, fileIds are the files that this turn published', async () => {
     const publish = (name: string) => [bash(`echo ${name} > ${name}`), call('publish', { path: name })];
     const step = { text: 'On the way.', ...bash('true') };
     const first = await runTask(member.client, script(step, ...publish('one'), ...publish('two'), { text: 'Two.' }));
-    expect(first.result).toEqual({ text: 'Two.', fileIds: [expect.any(String), expect.any(String)] });
+    expect(first.result).toMatchObject({ text: 'Two.', fileIds: [expect.any(String), expect.any(String)] });
     const second = await send(first, script(...publish('three'), { text: 'One more.' }));
-    expect(second.result).toEqual({ text: 'One more.', fileIds: [expect.any(String)] });
+    expect(second.result).toEqual({ text: 'One more.', fileIds: [expect.any(String)], output: null });
     expect(first.result?.fileIds).not.toContain(second.result?.fileIds[0]);
     const third = await send(first, script({ text: 'No more.' }));
-    expect(third.result).toEqual({ text: 'No more.', fileIds: [] });
+    expect(third.result).toEqual({ text: 'No more.', fileIds: [], output: null });
   });
 
   it('usage adds up over all turns, failed ones too; startedAt stays the first start', async () => {
@@ -132,6 +132,32 @@ describe('What a turn leaves, and what adds up over all turns (reference §4, §
     const task = await runTask(member.client, script(bash('echo kept > kept.txt'), { text: 'Written.' }));
     await send(task, script(bash('cat kept.txt'), { text: 'Read.' }));
     expect((await results(task)).at(-1)).toMatchObject({ output: { stdout: 'kept\n' } });
+  });
+
+  it('so do /tmp and the home of the agent, for every tool', async () => {
+    const work = [
+      bash('echo needle > /tmp/log.txt; mkdir ~/notes'),
+      call('write', { path: '~/notes/a.md', content: 'kept\n' }),
+    ];
+    const task = await runTask(member.client, script(...work, { text: 'Written.' }));
+    const look = [
+      call('read', { path: '/tmp/log.txt' }),
+      call('edit', { path: '~/notes/a.md', oldText: 'kept', newText: 'changed' }),
+      call('read', { path: '~/notes' }),
+      call('grep', { pattern: 'needle', path: '/tmp' }),
+      call('glob', { pattern: '*.md', path: '~' }),
+      call('publish', { path: '/tmp/log.txt' }),
+      bash('cat ~/notes/a.md; pwd'),
+    ];
+    await send(task, script(...look, { text: 'Read.' }));
+    const [read, edit, list, grep, glob, publish, last] = (await results(task)).slice(2);
+    expect(read?.output).toContain('needle');
+    expect(edit?.status).toBe('success');
+    expect(list?.output).toContain('a.md');
+    expect(grep?.output).toContain('needle');
+    expect(glob?.output).toContain('notes/a.md');
+    expect(publish?.status).toBe('success');
+    expect(last?.output).toMatchObject({ stdout: 'changed\n/workdir\n' });
   });
 
   it('a member answers the question of a task that it sees, also when another has created it', async () => {

@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { openFiles, storedFiles, upload } from '../harness/files.js';
@@ -58,5 +60,25 @@ describe('Many uploads of one workspace at once (reference §7)', () => {
       expect(status).toBe(413);
     }
     expect((await upload(service, member, 'the next')).size).toBe(8);
+  });
+
+  it('and of the pieces of many archives at once a few are worked on before others have the process', async () => {
+    const storage = service.app.get(FileStorage, { strict: false });
+    let [pieces, before, most, over] = [0, 0, 0, false];
+    const look = () => {
+      most = Math.max(most, pieces - before);
+      before = pieces;
+      if (!over) setImmediate(look);
+    };
+    look();
+    const read = async () => {
+      const file = Readable.from(Array.from({ length: MANY }, () => Buffer.alloc(1)));
+      for await (const piece of storage.inTurns(member.workspace.id, file)) pieces += piece.length;
+    };
+    await Promise.all(Array.from({ length: 4 * MANY }, read));
+    over = true;
+    expect(pieces).toBe(4 * MANY * MANY);
+    // Four in a round, and the look may lie between those of two.
+    expect(most).toBeLessThanOrEqual(8);
   });
 });

@@ -2,7 +2,7 @@ import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
-import { ModelServer } from '../harness/model-server.js';
+import { byMarkers, ModelServer } from '../harness/model-server.js';
 import { call, createTask, finished, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { imbalances } from '../faults/accounts.js';
 
@@ -18,9 +18,13 @@ describe('Usage (reference §14)', () => {
     [
       { id: 'priced', provider: 'openai-compatible', baseUrl: url, prices: PRICES },
       { id: 'plain', provider: 'openai-compatible', baseUrl: url },
+      { id: 'priced-gone', provider: 'openai-compatible', baseUrl: url, prices: PRICES, fallback: 'plain' },
+      { id: 'plain-gone', provider: 'openai-compatible', baseUrl: url, fallback: 'priced' },
     ] as const;
   const service = useService(async () => {
-    model = await ModelServer.start();
+    model = await ModelServer.start((request, attempt) =>
+      request.model.endsWith('-gone') ? { status: 404 } : byMarkers(request, attempt),
+    );
     return bootWorker({ config: { ...ROOMY, models: [...models(model.url)] } });
   });
   beforeEach(async () => {
@@ -149,6 +153,14 @@ describe('Usage (reference §14)', () => {
     const task = await runTask(member.client, script(STEP, STEP), { model: 'plain' });
     expect(task).toMatchObject({ status: 'failed', statusReason: EXHAUSTED, usage: { steps: 1 } });
     expect(await topUp()).toBe(1_000_000);
+  });
+
+  it.each([
+    ['goes on when the model of the task has prices', 'priced-gone', { status: 'completed', usage: { steps: 2 } }],
+    ['ends when it has none', 'plain-gone', { status: 'failed', statusReason: EXHAUSTED, usage: { steps: 1 } }],
+  ])('beyond a window that a top-up opens, a turn for which a fallback answers %s', async (_, id, ended) => {
+    await allow(tokens(110), 1_000_000);
+    expect(await runTask(member.client, script(STEP, { text: 'Done.' }), { model: id })).toMatchObject(ended);
   });
 
   describe('of turns', () => {

@@ -119,6 +119,10 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     expect((await download(file, { Range: 'bytes=200000-' })).status).toBe(416);
     expect((await download(file, { 'If-None-Match': `"${sha256(out)}"` })).status).toBe(304);
 
+    const headers = { Authorization: `Bearer ${member.key.secret}` };
+    const archive = await (await checkedFetch(service, `/v1/tasks/${id}/files/archive`, { headers })).text();
+    expect([archive.includes(out), archive.includes('attachments/in.txt')]).toEqual([true, true]);
+
     // What a row points at stays, however old; without the row it goes.
     await service.db.query('UPDATE uploads SET expires_at = now()');
     await cleaner().purgeUploads();

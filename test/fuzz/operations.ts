@@ -95,7 +95,10 @@ export class Operations {
       needsCredential: security.length > 0,
       pathNames: [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
       query: Object.fromEntries(
-        parameters.filter((one) => one.in === 'query').map(({ name, schema }) => [name, schema]),
+        // `wait` would let each such request take up to half a minute.
+        parameters
+          .filter((one) => one.in === 'query' && one.name !== 'wait')
+          .map(({ name, schema }) => exploded(name, schema)),
       ),
       key: key === undefined ? null : key.required === true ? 'required' : 'optional',
       body: requestBody === undefined ? 'none' : json === undefined ? 'form' : 'json',
@@ -109,6 +112,12 @@ export class Operations {
     if (validate === undefined) throw new Error(`There is no schema at ${pointer}.`);
     return validate;
   }
+}
+
+/** The properties of an object are parameters by themselves (`metadata.<key>`): one of them stands for all. */
+function exploded(name: string, schema: Schema): [string, Schema] {
+  const { additionalProperties } = schema;
+  return typeof additionalProperties === 'object' ? [`${name}.ticket`, additionalProperties] : [name, schema];
 }
 
 function escaped(key: string): string {

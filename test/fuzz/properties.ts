@@ -8,14 +8,20 @@ const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global
 const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
 /** What belongs to one trigger of an automation. Of a missing trigger no field is named. */
 const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost)?$/;
-/** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices, the calling key. */
+/** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices, the calling key, what the operator allows of repositories, an address that is public. */
 const BESIDE: Record<string, RegExp> = {
-  'POST /v1/tasks': /^budget\.maxCost$/,
+  'POST /v1/tasks': /^(budget\.maxCost$|repository\.|outputSchema$)/,
   'PATCH /v1/tasks/{taskId}': /^budget\.maxCost$/,
   'POST /v1/automations': TRIGGER,
   'PATCH /v1/automations/{automationId}': TRIGGER,
   'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
+  // Each is for one form alone, of two.
+  'GET /v1/tasks/{taskId}/events': /^(after|types|until|deltas|format)$/,
+  'GET /v1/events': /^(after|types)$/,
+  'POST /v1/webhooks': /^url$/,
+  'PATCH /v1/webhooks/{webhookId}': /^url$/,
+  'POST /v1/webhooks/{webhookId}/recover': /^since$/,
   'POST /v1/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
 };
 

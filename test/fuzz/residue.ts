@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BESIDE } from '../../src/engine/sandbox/workdir/workdirs.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { until } from '../harness/until.js';
 import type { World } from './world.js';
@@ -74,7 +75,7 @@ export async function orphanedWorkdirs({ dataDir, db }: World): Promise<string[]
   const rows = await db.query<{ id: string }>('SELECT id FROM tasks UNION SELECT id FROM folder_removals');
   const known = new Set(rows.map(({ id }) => id));
   const folders = await readdir(join(dataDir, 'workdirs')).catch(() => []);
-  return folders.filter((name) => !known.has(name));
+  return folders.filter((name) => !known.has(name.endsWith(BESIDE) ? name.slice(0, -BESIDE.length) : name));
 }
 
 export interface Bytes {

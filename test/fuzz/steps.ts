@@ -41,6 +41,15 @@ const WHO = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('revoked', 'expired', 'removed', 'nobody') },
 );
 
+/** What owners and admins alone may do. */
+const OF_OWNERS = /^\/v1\/(webhooks|audit)(\/|$)/;
+
+/** Mostly somebody who may do it. */
+const whoDoes = ({ template }: Operation) =>
+  OF_OWNERS.test(template)
+    ? fc.oneof({ weight: 3, arbitrary: fc.constant('owner') }, { weight: 1, arbitrary: WHO })
+    : WHO;
+
 const ETAGS = ['*', '""', 'W/"x"', '"nothing", "more"', 'x', `"${'0'.repeat(64)}"`];
 const RANGES = ['bytes=0-0', 'bytes=0-', 'bytes=-1', 'bytes=5-2', 'bytes=0-1,3-4', 'bytes=-', 'bytes=99999999999999999999-', 'lines=1-2', 'bytes=-0', 'bytes=1e3-']; // prettier-ignore
 
@@ -86,7 +95,7 @@ export function step(operations: Operations, operation: Operation, fixed: Partia
   const rare = fc.constantFrom(...Array<number>(24).fill(1), 2, 3);
   const made: fc.Arbitrary<Step> = fc.record({
     operation: fc.constant(operation),
-    who: WHO,
+    who: whoDoes(operation),
     path: fc.tuple(...operation.pathNames.map(ref)),
     query: fc.tuple(...query).map((pairs) => pairs.filter((pair) => pair !== null)),
     headers: fc.oneof({ weight: 3, arbitrary: fc.constant<[string, string][]>([]) }, fc.array(HARMLESS, { maxLength: 2 })),
@@ -105,15 +114,25 @@ export function sequence(operations: Operations): fc.Arbitrary<Step[]> {
   const any = fc.oneof(...operations.all.map((operation) => step(operations, operation)));
   const stray = fc.array(any, { minLength: 1, maxLength: 10 });
   const lives = operations.all.flatMap((operation) => lifeOf(operations, operation));
-  return fc.oneof({ weight: 2, arbitrary: stray }, ...lives, dialogue(operations), attachment(operations));
+  return fc.oneof(
+    { weight: 2, arbitrary: stray },
+    ...lives,
+    dialogue(operations),
+    attachment(operations),
+    withdrawal(operations),
+    leftOver(operations),
+    delivery(operations),
+  );
 }
 
 /**
- * A body for what a generated one seldom makes: of an automation's triggers exactly one is given, with what belongs to it; a key has scopes of
- * the calling one.
+ * A body for what a generated one seldom makes: of an automation's triggers exactly one is given, with what belongs to it, and of 300
+ * generated changes some 3 fit the trigger or the task that is there; a key has scopes of the calling one.
  */
 const BODIES: Record<string, object> = {
   'POST /v1/automations': { name: 'Yearly', content: 'A task.', cron: '0 0 1 1 *' },
+  'PATCH /v1/tasks/{taskId}': { title: 'Called so' },
+  'PATCH /v1/automations/{automationId}': { name: 'Twice a year', cron: '0 0 1 1,7 *' },
   'POST /v1/keys': { name: 'One more', scopes: ['tasks:read'] },
 };
 
@@ -125,7 +144,7 @@ function lifeOf(operations: Operations, creation: Operation): fc.Arbitrary<Step[
   if (name === undefined) return [];
   const using = operations.all.filter(({ pathNames }) => pathNames.includes(name));
   const isEnd = ({ method, template }: Operation) => method === 'DELETE' && template.endsWith(`{${name}}`);
-  const uses = using.filter((operation) => !isEnd(operation)).map((operation) => step(operations, operation));
+  const uses = using.filter((operation) => !isEnd(operation)).flatMap((operation) => usesOf(operations, operation));
   const ends = using.filter(isEnd).map((operation) => right(operations, operation));
   const body = BODIES[creation.name];
   const begin = right(operations, creation, body === undefined ? {} : { body });
@@ -135,10 +154,16 @@ function lifeOf(operations: Operations, creation: Operation): fc.Arbitrary<Step[
   ];
 } // prettier-ignore
 
+function usesOf(operations: Operations, operation: Operation): fc.Arbitrary<Step>[] {
+  const body = BODIES[operation.name];
+  return [step(operations, operation), ...(body === undefined ? [] : [right(operations, operation, { body })])];
+}
+
 /** A request with nothing wrong, about what the sequence made last. */
 function right(operations: Operations, operation: Operation, fixed: Partial<Step> = {}): fc.Arbitrary<Step> {
   const path = operation.pathNames.map(ownRef);
-  return step(operations, operation, { distortions: [], who: 'member', times: 1, query: [], path, ...fixed });
+  const who = OF_OWNERS.test(operation.template) ? 'owner' : 'member';
+  return step(operations, operation, { distortions: [], who, times: 1, query: [], path, ...fixed });
 }
 
 /** A task that asks, a question or for an approval, is answered in one way or another, and goes on. */
@@ -181,6 +206,29 @@ function attachment(operations: Operations): fc.Arbitrary<Step[]> {
     at('POST /v1/tasks/{taskId}/messages', { body: { attachments } }),
   );
 }
+
+/** The last of several messages that were just sent: those before it have a turn each first. */
+function withdrawal(operations: Operations): fc.Arbitrary<Step[]> {
+  const at = (name: string, fixed: Partial<Step> = {}) => right(operations, operations.named(name), fixed);
+  const send = at('POST /v1/tasks/{taskId}/messages', { body: { content: 'Go on.' } });
+  const end = at('DELETE /v1/tasks/{taskId}/messages/{messageId}');
+  return steps(at('POST /v1/tasks', { body: { content: 'Begin.' } }), send, send, send, send, end, end);
+}
+
+/** A file whose project is deleted. */
+function leftOver(operations: Operations): fc.Arbitrary<Step[]> {
+  const at = (name: string) => right(operations, operations.named(name));
+  const file = '/v1/projects/{projectId}/files';
+  return steps(at('POST /v1/projects'), at(`POST ${file}`), at('DELETE /v1/projects/{projectId}'), at('GET /v1/files'), at('DELETE /v1/files/{fileId}'));
+} // prettier-ignore
+
+/** A delivery of a webhook, looked at and made again. */
+function delivery(operations: Operations): fc.Arbitrary<Step[]> {
+  const at = (name: string) => right(operations, operations.named(name));
+  const webhook = '/v1/webhooks/{webhookId}';
+  const one = `${webhook}/deliveries/{deliveryId}`;
+  return steps(at('POST /v1/webhooks'), at(`POST ${webhook}/test`), at(`GET ${one}`), at(`POST ${one}/redeliver`), at(`DELETE ${webhook}`));
+} // prettier-ignore
 
 function ownRef(name: string): Ref {
   return { $id: name, from: 'own', nth: 0 };

@@ -43,8 +43,15 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   model: () => fc.constant('runbook'),
   cron: () => fc.constantFrom('0 0 1 1 *', '30 9 * * MON-FRI'),
   timezone: () => fc.constantFrom('UTC', 'Europe/Berlin'),
+  createdAfter: () => fc.constantFrom('2026-01-01', '2026-11-01T09:00:00Z'),
+  createdBefore: () => fc.constantFrom('2027-01-01', '2099-11-01T09:00:00.000+02:00'),
   since: () => fc.constantFrom('2026-01-01', '2026-11-01T09:00:00Z'),
   until: () => fc.constantFrom('2027-01-01', '2099-11-01T09:00:00.000+02:00'),
+  // One that a text fits, and one that none does.
+  outputSchema: () => fc.constantFrom({}, { type: 'object', properties: { n: { $ref: '#/$defs/n' } }, $defs: { n: { type: 'integer' } } }), // prettier-ignore
+  url: () => fc.uuid().map((id) => `https://hooks.example/${id}`),
+  types: () => fc.subarray(['task.completed', 'task.*', 'automation.*'], { minLength: 1 }),
+  type: () => fc.constantFrom('task.completed', 'task.deleted', 'webhook.test'),
   integrationSlug: () => fc.constantFrom('github', 'webhook'),
   optionIds: () => fc.subarray(['a', 'b'], { minLength: 1 }),
   content: () =>

@@ -14,6 +14,7 @@ import { emptyDatabase, type NewDatabase } from '../harness/new-database.js';
 import { newMark, sleeps } from '../harness/processes.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, readResults, readTask, runTask, script, type TaskBody } from '../harness/tasks.js';
+import { expectToldTo } from '../harness/told.js';
 import { until } from '../harness/until.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -127,6 +128,7 @@ describe('backup and restore of a service that works (reference §16)', () => {
       expect(results[2]?.output).toMatchObject({ stdout: 'once\n-rwxr-x--- link\n' });
     }
     for (const id of before.queued) expect(await finished(client, id)).toMatchObject({ status: 'completed' });
+    await expectToldTo(client, ...before.running, ...before.queued);
     expect(await readTask(client, before.published.id)).toEqual(before.published);
     let files = 0;
     for (const id of there) {

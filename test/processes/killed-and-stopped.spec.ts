@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from '../harness/client.js';
@@ -19,6 +21,7 @@ import {
   script,
   texts,
 } from '../harness/tasks.js';
+import { expectToldTo } from '../harness/told.js';
 import { until } from '../harness/until.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -92,6 +95,68 @@ describe('The service as a process on the embedded default (reference §16)', ()
     expect(results.map((part) => part.status)).toEqual(['success', 'error', 'success']);
     expect(results[1]?.error).toMatch(/may have run partly/);
     expect(results[2]?.output).toMatchObject({ stdout: 'once\n' });
+    await expectToldTo(again, done.id, waiting.id, id);
+    expect(await second.end()).toBe(0);
+  }, 120_000);
+
+  it('killed while a model is to mend its answer it has asked it once, and the next one fails the task as the record says', async () => {
+    const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    const { script: before } = model;
+    let hangs = true;
+    model.script = ({ messages }) => {
+      return messages.at(-1)?.role === 'user' && messages.length > 2 && hangs
+        ? { hang: true }
+        : { text: '{"n": "one"}' };
+    };
+    const asked = () => model.requests.filter(({ sent }) => sent.includes('does not fit')).map(({ sent }) => sent);
+    const first = await ServiceProcess.start(env);
+    const { id } = await createTask(new Client(first.url, secret), { content: 'Count.', outputSchema });
+    await until('the request to mend it', () => asked().length === 1);
+    await first.end('SIGKILL');
+    hangs = false;
+
+    const second = await ServiceProcess.start(env);
+    const again = new Client(second.url, secret);
+    const over = async () => (await readTask(again, id)).finishedAt !== null;
+    await until('the task to end', over, { within: 50_000 });
+    expect(await readTask(again, id)).toMatchObject({ status: 'failed', statusReason: { code: 'output_invalid' } });
+    expect(asked()).toEqual([asked()[0], asked()[0]]);
+    expect(texts(await readMessages(again, id))).toEqual(['{"n": "one"}', '{"n": "one"}']);
+    model.script = before;
+    await again.post(`/v1/tasks/${id}/messages`, { content: script({ text: '{"n": 1}' }) });
+    expect(await finished(again, id)).toMatchObject({ status: 'completed', result: { output: { n: 1 } } });
+    expect(await second.end()).toBe(0);
+  }, 120_000);
+
+  it('killed while reads run side by side it reads again what has no result, and each result is there once', async () => {
+    const mark = newMark();
+    const numbers = [0, 1, 2, 3, 4, 5, 6, 7];
+    const first = await ServiceProcess.start(env);
+    const client = new Client(first.url, secret);
+    const pipes = call('bash', { command: `mkfifo ${numbers.map((n) => `pipe-${n}`).join(' ')}` });
+    const greps = numbers.map((n) => ({ name: 'grep', arguments: { pattern: mark, path: `pipe-${n}` } }));
+    const { id } = await createTask(client, { content: script(pipes, { calls: greps }, { text: 'After all.' }) });
+    const running = () => numbers.filter((n) => processesWith(`-e\0${mark}\0--\0pipe-${n}\0`).length > 0);
+    // Each search waits until somebody writes.
+    const write = async (...ns: number[]) => {
+      const base = await readFile(join(folder.path, 'sandbox.location'), 'utf8').catch(() => folder.path);
+      for (const n of ns) await writeFile(join(base.trim(), 'workdirs', id, `pipe-${n}`), `${mark} ${n}\n`);
+    };
+    await until('all to be read at once', () => running().length === 8);
+    await write(1, 0);
+    await until('two results', async () => (await readResults(client, id)).filter(({ status }) => status).length === 3);
+    await first.end('SIGKILL');
+    await processesGone(mark);
+
+    const second = await ServiceProcess.start(env);
+    const again = new Client(second.url, secret);
+    await until('the others to be read again', () => running().length === 6, { within: 50_000 });
+    expect(running()).toEqual([2, 3, 4, 5, 6, 7]);
+    await write(7, 6, 5, 4, 3, 2);
+    expect(await finished(again, id)).toMatchObject({ status: 'completed', result: { text: 'After all.' } });
+    const results = (await readResults(again, id)).slice(1);
+    expect(results.map(({ output }) => output)).toEqual(numbers.map((n) => `pipe-${n}:1:${mark} ${n}`));
+    await expectToldTo(again, id);
     expect(await second.end()).toBe(0);
   }, 120_000);
 
@@ -140,6 +205,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
       { status: 'success' },
       { status: 'success', output: { stdout: 'begun\nended\nsecond\n' } },
     ]);
+    await expectToldTo(client, id);
     await second.end();
   }, 120_000);
 
@@ -186,6 +252,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
       const client = new Client(second.url, secret);
       expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Went on.' } });
       expect(texts(await readMessages(client, id))).toEqual(['Went on.']);
+      await expectToldTo(client, id);
       await second.end();
     }, 120_000);
   }
