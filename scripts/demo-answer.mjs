@@ -3,29 +3,27 @@ import { createInterface } from 'node:readline/promises';
 
 const WAIT_SECONDS = 60;
 
-/** The body of `POST /v1/tasks/{taskId}/interaction`. */
-export async function answer(printer, interaction, ask) {
+/** What is said to the question: a reply as the SDK takes it. `settled` ends when somebody else has answered. */
+export async function answer(printer, interaction, ask, settled) {
   const options = interaction.options ?? [];
   printer.question(interaction.question, options);
-  const body = { interactionId: interaction.id };
-  if (interaction.type === 'approval') return { ...body, decision: 'approve' };
-  const typed = ask ? await typedAnswer(options) : '';
-  if (options.length === 0)
-    return { ...body, content: typed || 'Decide yourself, and say in the report what you decided.' };
+  if (interaction.type === 'approval') return { decision: 'approve' };
+  const typed = ask ? await typedAnswer(options, settled) : '';
+  if (options.length === 0) return { content: typed || 'Decide yourself, and say in the report what you decided.' };
   const chosen = options[Number(typed) - 1] ?? options.find((option) => option.id === typed);
-  if (chosen === undefined && typed !== '' && interaction.allowText) return { ...body, content: typed };
+  if (chosen === undefined && typed !== '' && interaction.allowText) return { content: typed };
   const option = chosen ?? options[0];
   printer.line(`Answer: ${option.label}`);
-  return { ...body, optionIds: [option.id] };
+  return { optionIds: [option.id] };
 }
 
-async function typedAnswer(options) {
+async function typedAnswer(options, settled) {
   const what = options.length === 0 ? 'Your answer' : `1 to ${options.length}, Enter for 1`;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   // With readline a Ctrl-C arrives here and not as a signal.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    const signal = AbortSignal.timeout(WAIT_SECONDS * 1000);
+    const signal = AbortSignal.any([settled, AbortSignal.timeout(WAIT_SECONDS * 1000)]);
     return (await terminal.question(`${what} (${WAIT_SECONDS} s): `, { signal })).trim();
   } catch {
     process.stdout.write('\n');

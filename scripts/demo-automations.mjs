@@ -1,5 +1,6 @@
 // The second half of the demo: tasks that nobody sends. One is made by the clock, one by a signed event of GitHub.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sign } from '@octokit/webhooks-methods';
 
 const POLL_MS = 200;
@@ -10,7 +11,7 @@ export async function automations(client, service, printer, model, follow) {
   const runbook = model === 'runbook';
   printer.heading('A task at a time that was set before');
   const due = new Date(Date.now() + 2000).toISOString();
-  const scheduled = await make(client, {
+  const scheduled = await client.automations.create({
     name: 'Say what time it is',
     runAt: due,
     content: runbook ? '```bash\ndate --utc\n```' : 'Say what time it is in UTC, in one line.',
@@ -24,7 +25,7 @@ export async function automations(client, service, printer, model, follow) {
   printer.line(
     `Connected the workspace to GitHub; its deliveries are sent to ${connection.path}, signed with a secret.`,
   );
-  const onPush = await make(client, {
+  const onPush = await client.automations.create({
     name: 'Look at a push',
     triggerEvent: 'github.push',
     filter: "ref == 'refs/heads/main'",
@@ -44,11 +45,7 @@ export async function automations(client, service, printer, model, follow) {
   printer.line(`The same delivery again: ${await deliver()}`);
   await showRun(client, printer, onPush.id, connection.id, follow);
   // A data folder may be used for many demos: what this one made would go on counting.
-  for (const { id } of [scheduled, onPush]) await client.delete(`/v1/automations/${id}`);
-}
-
-async function make(client, input) {
-  return (await client.post('/v1/automations', randomUUID(), input)).automation;
+  for (const { id } of [scheduled, onPush]) await client.automations.delete(id);
 }
 
 /** A data folder that was used before is connected already; its secret was shown once, so it gets a new one. */
@@ -63,8 +60,8 @@ async function connect(service) {
 async function showRun(client, printer, id, started, follow) {
   const began = performance.now();
   for (;;) {
-    const { runs } = await client.get(`/v1/automations/${id}/runs`);
-    const run = runs.find(({ status }) => status !== 'waiting');
+    const { items } = await client.automations.runs(id).page();
+    const run = items.find(({ status }) => status !== 'waiting');
     if (run !== undefined) {
       const late = Date.parse(run.createdAt) - Date.parse(run.trigger.scheduledAt ?? run.createdAt);
       const when = run.trigger.type === 'schedule' ? `, ${late} ms after it was due` : `, by ${run.trigger.event}`;
@@ -76,7 +73,7 @@ async function showRun(client, printer, id, started, follow) {
     }
     if (performance.now() - began > RUN_SECONDS * 1000) throw new Error(`no run after ${RUN_SECONDS} s`);
     printer.progress('waiting for the run');
-    await client.pause(POLL_MS);
+    await delay(POLL_MS);
   }
 }
 
