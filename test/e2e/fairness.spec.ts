@@ -1,10 +1,11 @@
-import pg from 'pg';
 import { Reconciler } from '../../src/work/runs/reconciler.js';
 import { RunExecutor } from '../../src/work/runs/run-executor.js';
 import { bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
+import type { TestDatabase } from '../harness/database.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
 import { ROOMY } from '../harness/limits.js';
+import { holdingTask, waiting } from '../harness/locks.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -16,10 +17,12 @@ class Bench {
     readonly service: TestApp,
   ) {}
 
-  static async start(env: Record<string, string>, config: object = {}): Promise<Bench> {
+  /** @param db of a service whose tasks wait already. */
+  static async start(env: Record<string, string>, config: object = {}, db?: TestDatabase): Promise<Bench> {
     const model = await HeldModel.start();
     const all = { OPENAI_COMPATIBLE_URL: model.server.url, ...env };
-    return new Bench(model, await bootWorker({ env: all, config: { ...ROOMY, ...config } }));
+    const options = { env: all, config: { ...ROOMY, ...config } };
+    return new Bench(model, await bootWorker(db === undefined ? options : { ...options, db }));
   }
 
   async create({ client }: Pick<Member, 'client'>, name: string, count: number): Promise<string[]> {
@@ -146,6 +149,33 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       },
     );
 
+    it('a workspace whose claim of an open place is not committed yet gets no kept place beside it', async () => {
+      const api = await Bench.start({ ROLE: 'api' });
+      try {
+        const { db } = api.service;
+        const busy = await makeMember(api.service);
+        const [first = ''] = await api.create(busy, 'first ', 1);
+        const stopped = await holdingTask(db, first);
+        const env = { WORKER_CONCURRENCY: '2', OPENAI_COMPATIBLE_URL: api.model.server.url };
+        bench = await Bench.start(env, {}, db);
+        await until('the claim of the first task to wait', async () => (await waiting(db)).length > 0);
+        const [second] = await api.create(busy, 'second ', 1);
+        const [run] = await db.query<{ id: string }>('SELECT id FROM runs WHERE task_id = $1', [second]);
+        const executor = bench.service.app.get(RunExecutor, { strict: false });
+        // Its signal may have been heard already.
+        await until('no more than one claim to be under way', () => executor.free > 0);
+        expect(await executor.execute(run?.id ?? '')).toBe(false);
+        expect(await db.query('SELECT status FROM runs WHERE id = $1', [run?.id])).toEqual([{ status: 'queued' }]);
+        await stopped.release();
+        expect((await api.next()).task).toBe('first 1');
+        await api.create(await makeMember(api.service), 'other ', 1);
+        expect((await api.next()).task).toBe('other 1');
+      } finally {
+        await bench.close();
+        await api.close();
+      }
+    });
+
     it('two busy workspaces of the default plan leave a place for a third, and for two more', async () => {
       bench = await Bench.start({});
       for (const name of ['a', 'b']) await bench.create(await makeMember(bench.service), name, 20);
@@ -253,14 +283,10 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       const { client } = await makeMember(bench.service);
       const ids = await bench.create({ client }, 'task ', 5);
       const held = await bench.some(3);
-      const stopped = new pg.Client({ connectionString: bench.service.db.url });
-      await stopped.connect();
-      await stopped.query('BEGIN');
-      await stopped.query('SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [ids[3]]);
+      const stopped = await holdingTask(bench.service.db, ids[3] ?? '');
       for (const { answer } of held.slice(0, 2)) answer({ text: 'Done.' });
       expect((await bench.next()).task).toBe('task 5');
-      await stopped.query('ROLLBACK');
-      await stopped.end();
+      await stopped.release();
       expect((await bench.next()).task).toBe('task 4');
     });
   });

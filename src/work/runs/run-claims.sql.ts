@@ -151,6 +151,7 @@ ORDER BY r.lease_until LIMIT 50`.rows<Id>();
 
 const LIMIT = int('limit');
 const OPEN = int('open');
+const CLAIMING = uuids('claiming');
 
 /** The order of what waits: it stands three times in {@link QUEUED}. */
 const FAIR = raw('fresh, n, claimed_at NULLS FIRST, created_at');
@@ -162,7 +163,8 @@ export type QueuedRun = Id & { first: boolean };
  * The queued runs that are to start next, fair over workspaces (docs/decisions/0014): first what was taken from a worker, then
  * the workspaces with the fewest running, of these the one that was given a place the longest ago. After the open places
  * come only first runs of workspaces (docs/decisions/0029). Visits each workspace that waits once, by its first entry in the
- * index runs_waiting, and reads no more of it than may run.
+ * index runs_waiting, and reads no more of it than may run. What is being claimed counts as running: the first run of a workspace
+ * gets no kept place while the claim of another of its runs for an open one is not committed.
  */
 export const QUEUED = sql`
 WITH RECURSIVE waiting AS (
@@ -174,10 +176,13 @@ WITH RECURSIVE waiting AS (
 next AS MATERIALIZED (
   SELECT q.id, running.n + q.n = 1 AS first, q.epoch = 0 AS fresh, running.n + q.n AS n, c.claimed_at, q.created_at
   FROM waiting JOIN workspaces w ON w.id = waiting.id LEFT JOIN workspace_claims c ON c.workspace_id = w.id
-  CROSS JOIN LATERAL (SELECT count(*)::int AS n FROM runs WHERE workspace_id = w.id AND status = 'running') running
+  CROSS JOIN LATERAL (
+    SELECT (SELECT count(*)::int FROM runs WHERE workspace_id = w.id AND status = 'running')
+      + (SELECT count(*)::int FROM runs WHERE id = ANY(${CLAIMING}) AND workspace_id = w.id AND status = 'queued') AS n) running
   CROSS JOIN LATERAL (
     SELECT i.id, i.epoch, i.created_at, row_number() OVER ()::int AS n FROM (
-      SELECT r.id, r.epoch, r.created_at FROM runs r WHERE r.workspace_id = w.id AND r.status = 'queued'
+      SELECT r.id, r.epoch, r.created_at FROM runs r
+      WHERE r.workspace_id = w.id AND r.status = 'queued' AND r.id <> ALL(${CLAIMING})
       ORDER BY (r.kind = 'turn' AND r.epoch = 0), r.created_at, r.id
       LIMIT greatest(least(${CAP} - running.n, ${OPEN} + (running.n = 0)::int), 0)) i) q)
 SELECT id, first FROM (

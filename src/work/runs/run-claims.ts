@@ -87,9 +87,10 @@ export class RunClaims {
   /**
    * The queued runs that are to start next, of workspaces below their cap: at most `limit`, in fair order.
    * @param open how many places are for every workspace; the others are for workspaces without a running task.
+   * @param claiming runs that are being claimed: they are left out, and count as running.
    */
-  queued(limit: number, open: number): Promise<QueuedRun[]> {
-    return this.look(QUEUED({ limit, open, ...this.caps }));
+  queued(limit: number, open: number, claiming: string[]): Promise<QueuedRun[]> {
+    return this.look(QUEUED({ limit, open, claiming, ...this.caps }));
   }
 
   private look<Row>(query: Query<Row>): Promise<Row[]> {

@@ -100,6 +100,11 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
       return false;
     }
     const open = this.open > 0;
+    // A claim under way may be of the same workspace, which would then have a kept place beside an open one. The look counts claims.
+    if (!open && this.claiming.size > 0) {
+      await this.fill();
+      return false;
+    }
     if (await this.claim(runId)) return true;
     // Without an open place it was refused a kept one. A claim under way that is refused too leaves one open, or has by now.
     if (!open) this.passedOver ||= this.open > 0 || this.claiming.size > 0;
@@ -118,11 +123,9 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     try {
       while (this.lookAgain && this.free > 0) {
         this.lookAgain = false;
-        this.passedOver = false;
-        // What is being claimed stands in the table still, and takes the places that its claims have taken here.
-        const under = this.claiming.size;
-        const found = await this.claims.queued(this.free + under, Math.max(0, this.free + under - this.kept));
-        for (const run of found) void this.take(run);
+        const claiming = [...this.claiming.keys()];
+        this.passedOver = claiming.length > 0;
+        for (const run of await this.claims.queued(this.free, this.open, claiming)) void this.take(run);
       }
     } catch (error) {
       this.logger.warn(`The look at the queue failed: ${String(error)}`);
@@ -151,8 +154,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
 
   /** Claims what a look has found; when another process was first, there may be more for us. */
   private async take({ id, first }: QueuedRun): Promise<void> {
-    if (this.claiming.has(id)) this.passedOver = true;
-    else if ((first ? this.free : this.open) <= 0) this.passedOver ||= this.claiming.size > 0;
+    if ((first ? this.free : this.open) <= 0) this.passedOver ||= this.claiming.size > 0;
     else if (!(await this.claim(id)) && ++this.lost <= MAX_LOST) await this.fill();
   }
 
