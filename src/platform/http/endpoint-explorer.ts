@@ -14,6 +14,7 @@ import { ExtensionSet } from '../plugins/extension-set.js';
 import { type EndpointContract, endpointOf, POLICIES, type Scope, writes } from './endpoint.js';
 import { pageQueryOf } from './pages.js';
 import { pathPattern } from './path-pattern.js';
+import { isDecodable } from './request.js';
 import { unitOfWorkOf } from './tx.js';
 
 export interface Route {
@@ -222,13 +223,4 @@ function list(value: unknown): string[] {
 function join(...parts: string[]): string {
   const segments = parts.flatMap((part) => part.split('/')).filter(Boolean);
   return `/${segments.join('/')}`;
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -12,9 +12,9 @@ import { ApiError } from './api-error.js';
 import { databaseError } from '../database/database-errors.js';
 import { saysFull, storageFull } from '../disk/storage-full.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
-import { nothingHere } from './not-found.js';
+import { noSuchPath, nothingHere } from './not-found.js';
 import { drain } from './read-body.js';
-import { announcesBody, requestIdOf } from './request.js';
+import { announcesBody, isDecodable, requestIdOf } from './request.js';
 
 /** Gives every error that is thrown the one shape (reference §10). The cause is logged, and nothing of it leaves the service. */
 @Catch()
@@ -54,22 +54,9 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** Translates what Nest throws by itself. Anything unexpected is the service's fault, not the client's. */
 function fromFramework(exception: HttpException, req: Request): ApiError {
-  if (exception.getStatus() === 400 && !decodable(req.path)) return nothingAtAll();
+  if (exception.getStatus() === 400 && !isDecodable(req.path)) return noSuchPath();
   if (exception.getStatus() === 413) return new ApiError('too_large', 'The body is larger than what is accepted.');
   return new ApiError('internal_error', 'Something went wrong on our side.', { cause: exception });
-}
-
-function nothingAtAll(): ApiError {
-  return new ApiError('not_found', 'There is nothing at this path.');
-}
-
-function decodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function answer(error: ApiError, req: Request, res: Response): Promise<void> {

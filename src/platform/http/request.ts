@@ -23,6 +23,16 @@ export function announcesBody(req: Request): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
+/** Whether the percent signs of a path are followed by what UTF-8 allows. */
+export function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** No path of ours is half as long; an index row of PostgreSQL takes 2,704 bytes, with the other parts of the key. */
 const LONGEST_PATH = 1000;
 
