@@ -184,6 +184,13 @@ describe('A session of the console (reference §20)', () => {
       const off = new Operator(service, { CONSOLE: 'off' });
       await expect(off.run('console', 'link', '--key', member.key.id)).rejects.toThrow('CONSOLE=off');
     });
+
+    it('of no service that people reach by http from elsewhere, where a log-in is refused', async () => {
+      const at = (PUBLIC_URL: string) =>
+        new Operator(service, { PUBLIC_URL }).run('console', 'link', '--key', member.key.id);
+      await expect(at('http://mill.example')).rejects.toThrow('PUBLIC_URL begins with http');
+      expect(await at('http://[::1]:3000')).toMatch(/^http:\/\/\[::1\]:3000\/console\/#code=/);
+    });
   });
 });
 

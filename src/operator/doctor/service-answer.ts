@@ -33,7 +33,7 @@ export async function askService(env: Env): Promise<ServiceAnswer> {
 }
 
 /** Where the service of this configuration listens. A wildcard address is reached by the loopback one. */
-function originOf({ variables: { HOST, PORT } }: Env): string {
+export function originOf({ variables: { HOST, PORT } }: Env): string {
   return `http://${hostOf(HOST)}:${PORT}`;
 }
 

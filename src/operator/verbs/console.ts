@@ -4,7 +4,7 @@ import { ConsoleSessions } from '../../access/auth/console-sessions.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { Env } from '../../platform/config/env.js';
 import { isLoopback } from '../../platform/http/network.js';
-import { hostOf } from '../doctor/service-answer.js';
+import { originOf } from '../doctor/service-answer.js';
 import { type Verb, verb } from './verb.js';
 
 interface Link {
@@ -17,6 +17,11 @@ interface Link {
 const link: Verb<Link> = async (services, options) => {
   const env = services.get(Env);
   if (env.variables.CONSOLE === 'off') throw new OperatorError('CONSOLE=off: this service has no console.');
+  if (isPlainHttp(env.variables.PUBLIC_URL)) {
+    throw new OperatorError(
+      'PUBLIC_URL begins with http: nobody logs in to the console there. Set it to the https address.',
+    );
+  }
   const { code, expiresAt } = await services.get(ConsoleSessions).addCode(options.key ?? '');
   const origin = pageOrigin(env);
   // Behind the #, so that it reaches no log and no other site.
@@ -24,10 +29,18 @@ const link: Verb<Link> = async (services, options) => {
 };
 
 /** `PUBLIC_URL`, else where the service listens, if that is this machine alone: elsewhere nobody logs in without https. */
-function pageOrigin({ variables: { PUBLIC_URL, HOST, PORT } }: Env): string | null {
+function pageOrigin(env: Env): string | null {
+  const { PUBLIC_URL, HOST, PORT } = env.variables;
   if (PUBLIC_URL !== undefined) return PUBLIC_URL;
-  const host = HOST === '0.0.0.0' || HOST === '::' || isLoopback(HOST) ? hostOf(HOST) : null;
-  return host === null || PORT === 0 ? null : `http://${host}:${PORT}`;
+  const isReachable = HOST === '0.0.0.0' || HOST === '::' || isLoopback(HOST);
+  return isReachable && PORT !== 0 ? originOf(env) : null;
+}
+
+/** Whether a log-in would send the key where others can read it; the service refuses it. */
+function isPlainHttp(publicUrl: string | undefined): boolean {
+  if (publicUrl === undefined) return false;
+  const { protocol, hostname } = new URL(publicUrl);
+  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
 // Scripts take the first line.
