@@ -100,7 +100,7 @@ export class ConsoleSessions {
 
   /** Ends the session that a request has, if it has one. */
   async end(req: Request): Promise<void> {
-    const hash = this.cookies.given(req) ?? null;
+    const hash = this.cookies.given(req);
     if (hash === null || (await this.database.read.run(IS_SESSION({ hash }))).length === 0) return;
     await this.transactions.open(async (tx) => {
       const [key] = await tx.run(END({ hash }));
@@ -129,7 +129,7 @@ export class ConsoleSessions {
     const begun = await tx.run(BEGIN({ keyId, hash: this.cookies.digest(id), seconds: SESSION_SECONDS }));
     if (begun.length === 0) throw new ApiError('invalid_credential', 'The key was ended at the same moment.');
     // The answer overwrites the cookie of the browser's earlier session, so nobody could end that one.
-    const before = this.cookies.given(req) ?? null;
+    const before = this.cookies.given(req);
     if (before !== null) await tx.run(END({ hash: before }));
     const sender = { workspaceId: auth.workspaceId, actorId: auth.userId, keyId, ...wayOf(req) };
     await recordAct(tx, sender, 'console.login', { type: 'key', id: keyId });

@@ -57,23 +57,20 @@ export class SessionCookies {
   }
 
   /**
-   * The session of a request in place of a credential: below /v1, where the console itself asks, and no header has a credential. A header
-   * wins, whatever is in it.
+   * The session of a request in place of a credential: below /v1, where the console itself asks, and no header has a credential. Any
+   * such header wins, also a wrong one.
    * @returns what is stored of the session; undefined without such a cookie, null for one that no log-in has set.
    */
   counting(req: Request): Buffer | null | undefined {
     const { authorization, cookie } = req.headers;
     if (cookie === undefined || authorization !== undefined || !this.env.servesConsole) return undefined;
-    return req.path.startsWith('/v1/') && isOfOwnPage(req) ? this.given(req) : undefined;
+    if (!req.path.startsWith('/v1/') || !isOfOwnPage(req)) return undefined;
+    return this.valuesOf(req).length === 0 ? undefined : this.given(req);
   }
 
-  /** The session that the cookie of a request names, wherever it goes; as {@link counting}. */
-  given(req: Request): Buffer | null | undefined {
-    const start = `${this.nameFor(req)}=`;
-    const all = (req.headers.cookie ?? '').split(';').map((one) => one.trim());
-    const [found, another] = all.filter((one) => one.startsWith(start));
-    if (found === undefined) return undefined;
-    const id = found.slice(start.length);
+  /** What is stored of the session that the cookie of a request names, wherever it goes; null when it names none. */
+  given(req: Request): Buffer | null {
+    const [id = '', another] = this.valuesOf(req);
     // Another program of this host may have set the second one, for a path of its own.
     return another === undefined && isToken(id) ? this.digest(id) : null;
   }
@@ -84,6 +81,13 @@ export class SessionCookies {
 
   clear(req: Request, res: Response): void {
     this.write(req, res, '', 0);
+  }
+
+  /** The values of all cookies of this name. */
+  private valuesOf(req: Request): string[] {
+    const start = `${this.nameFor(req)}=`;
+    const all = (req.headers.cookie ?? '').split(';').map((one) => one.trim());
+    return all.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length));
   }
 
   private write(req: Request, res: Response, id: string, seconds: number): void {
