@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConsoleFolder } from '../../src/surfaces/console/console-files.js';
-import { bootApp, useService } from '../harness/app.js';
+import { bootApp, type BootOptions, type TestApp, useService } from '../harness/app.js';
 import { Browser } from '../harness/browser.js';
 import { makeMember } from '../harness/client.js';
 import { rawRequest } from '../harness/raw.js';
@@ -164,26 +164,36 @@ describe('The files of the console (reference §20)', () => {
 });
 
 describe('The console (reference §20)', () => {
+  const services: TestApp[] = [];
+  const boot = async (options?: BootOptions): Promise<TestApp> => {
+    const service = await bootApp(options);
+    services.push(service);
+    return service;
+  };
+  // The one that has the database last.
+  afterEach(async () => {
+    for (const service of services.splice(0).reverse()) await service.close();
+  });
   const ask = async (url: string, path: string, headers = {}) => new Browser(url).get(path, headers);
 
   it('that is not built says how to build it, and one can log in all the same', async () => {
-    const override = { override: (builder) => builder.overrideProvider(ConsoleFolder).useValue({ path: '/nowhere' }) } satisfies Parameters<typeof bootApp>[0]; // prettier-ignore
-    const service = await bootApp(override);
+    const service = await boot({
+      override: (builder) => builder.overrideProvider(ConsoleFolder).useValue({ path: '/nowhere' }),
+    });
     const { key } = await makeMember(service);
     const page = await ask(service.url, '/console/');
     expect([page.status, page.body.error?.code]).toEqual([404, 'not_found']);
     expect(page.body.error?.message).toContain('npm run build');
     expect((await ask(service.url, '/console')).status).toBe(308);
     expect((await new Browser(service.url).logIn({ key: key.secret })).status).toBe(204);
-    await service.close();
   });
 
   it('that is off is not there: neither page nor log-in, and no cookie counts', async () => {
-    const on = await bootApp();
+    const on = await boot();
     const { key } = await makeMember(on);
     const browser = new Browser(on.url);
     await browser.logIn({ key: key.secret });
-    const off = await bootApp({ db: on.db, env: { CONSOLE: 'off' } });
+    const off = await boot({ db: on.db, env: { CONSOLE: 'off' } });
     const elsewhere = Object.assign(new Browser(off.url), { cookie: browser.cookie });
     for (const path of ['/console', '/console/', '/console/theme.js']) {
       expect((await elsewhere.get(path)).body.error?.message).toBe('There is nothing at this path.');
@@ -192,14 +202,11 @@ describe('The console (reference §20)', () => {
     expect((await elsewhere.send('OPTIONS', '/console/')).status).toBe(404);
     expect((await elsewhere.get('/v1/auth/context')).body.error?.code).toBe('missing_credential');
     expect((await elsewhere.get('/', { Accept: 'text/html' })).headers.get('location')).toBe('/docs');
-    await off.close();
-    await on.close();
   });
 
   it('is nothing of a worker', async () => {
-    const worker = await bootApp({ env: { ROLE: 'worker' } });
+    const worker = await boot({ env: { ROLE: 'worker' } });
     expect((await ask(worker.url, '/console/')).status).toBe(404);
     expect((await new Browser(worker.url).logIn({ key: 'x' })).status).toBe(404);
-    await worker.close();
   });
 });

@@ -1,16 +1,4 @@
-/** A runbook that asks which way to sort, does it, and publishes what came out. */
-export const ASKS = `
-\`\`\`ask
-Which order?
+import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 
-- sort: A to Z
-- tac: the other way round
-\`\`\`
-
-\`\`\`bash
-printf 'b\\na\\n' | $ANSWER > sorted.txt
-\`\`\`
-
-\`\`\`publish path=sorted.txt
-\`\`\`
-`;
+/** A runbook that asks which way to sort, does it, and publishes what came out: the one that the document shows. */
+export const ASKS = RUNBOOK;

@@ -9,7 +9,7 @@ const TASK = '01a2047b-2baf-772d-b7a8-6b80d6175e36';
 const FILE = '01a2047b-3944-7480-837c-abd6f8cc49ca';
 const QUESTION = '01a2047b-2c80-75ad-9ed7-6f78a5559010';
 
-const CONTENT = `\`\`\`ask
+export const RUNBOOK = `\`\`\`ask
 Which order?
 
 - sort: A to Z
@@ -27,7 +27,7 @@ printf 'b\\na\\n' | $ANSWER > sorted.txt
 const BODIES = {
   CreateTask: {
     title: 'Sort two lines',
-    content: CONTENT,
+    content: RUNBOOK,
     budget: { maxSteps: 20, maxDurationSeconds: 600 },
     metadata: { ticket: 'MILL-7' },
     tags: ['sorting'],
@@ -37,7 +37,7 @@ const BODIES = {
   Answer: { interactionId: QUESTION, optionIds: ['sort'] },
   CreateProject: { name: 'Mill', description: 'Everything about the mill.', visibility: 'workspace', tags: ['grain'] },
   ChangeProject: { description: null },
-  CreateAutomation: { name: 'Sweep the mill', content: CONTENT, cron: '30 9 * * 1-5', timezone: 'Europe/Berlin' },
+  CreateAutomation: { name: 'Sweep the mill', content: RUNBOOK, cron: '30 9 * * 1-5', timezone: 'Europe/Berlin' },
   ChangeAutomation: { timezone: 'UTC', overlap: 'queue' },
   CreateKey: { name: 'build server', scopes: ['tasks:read', 'tasks:write'], expiresAt: '2099-12-31T00:00:00Z' },
   RotateKey: { overlapSeconds: 3600 },
