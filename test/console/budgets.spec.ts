@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { useService } from '../harness/app.js';
 import { bootWorld, makeWorld, type World } from '../harness/console-world.js';
-import { describeInBrowser, drawn, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, drawn, useBrowser } from '../harness/walks.js';
 
 const KIB = 1024;
 const BUILT = 'dist-console';
@@ -35,9 +35,7 @@ describeInBrowser('the console, loaded for the first time', () => {
   afterAll(() => world.close());
 
   it('takes at most 280 KiB over the wire, from the service alone', async () => {
-    const { context, page } = await browser.open(service.url);
-    browser.allow(/status of 401/);
-    await signIn(page, world.owner.key.secret);
+    const { context } = await browser.signedIn(service.url, world.owner.key.secret);
     const storageState = await context.storageState();
     const loads = Object.entries(PAGES).map(async ([name, path]) => {
       const signedIn = name !== 'the log-in page';
