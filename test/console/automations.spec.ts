@@ -36,6 +36,7 @@ async function theOnly(client: Client): Promise<AutomationBody> {
 
 /** By the tab key alone. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
   for (let presses = 0; presses < 80; presses++) {
     if ((await target.and(page.locator(':focus')).count()) > 0) return;
     await page.keyboard.press('Tab');
@@ -65,7 +66,7 @@ describeInBrowser('automations in the console', () => {
     const said = page.getByRole('region', { name: 'When', exact: true }).getByRole('status');
     for (const [expression, words] of Object.entries(WORDS)) {
       await cron.fill(expression);
-      expect([expression, await said.textContent()]).toEqual([expression, words]);
+      await until(`${expression} to be “${words}”`, async () => (await said.textContent()) === words);
     }
     // What is wrong is said by the service, at its field.
     await cron.fill('61 9 * * 1-5');

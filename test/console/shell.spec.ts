@@ -3,11 +3,12 @@ import { bootWorker, useService } from '../harness/app.js';
 import { ASKS } from '../harness/asks.js';
 import { type Client, makeMember, type Member } from '../harness/client.js';
 import { makeKey, removeKey } from '../harness/keys.js';
+import { createProject } from '../harness/projects.js';
 import { relayTo } from '../harness/proxy.js';
 import { content, rows, shows, start, taskIn } from '../harness/task-pages.js';
 import { createTask, reaches, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { describeInBrowser, isInViewport, reachesPath, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, drawn, isInViewport, reachesPath, useBrowser } from '../harness/walks.js';
 
 const HELLO = '```bash\necho hello\n```\n';
 
@@ -52,7 +53,7 @@ describeInBrowser('what stands around every page', () => {
     await page.keyboard.press('Enter');
     await taskIn(page);
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('needs you'.slice(0, 4));
+    await page.keyboard.type('need');
     await page.getByRole('option', { name: 'Tasks that need you' }).click();
     await reachesPath(page, /status=awaiting_input/);
 
@@ -66,12 +67,14 @@ describeInBrowser('what stands around every page', () => {
     await projects.waitFor({ state: 'hidden' });
     for (const path of ['/console/tasks', '/console/new']) {
       await phone.goto(path);
-      await phone.locator('h1').waitFor();
+      await drawn(phone);
       expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     }
   });
 
   it('asks for nothing that the key may not read, and offers nothing that it may not do', async () => {
+    const { id: projectId } = await createProject(member, { name: 'Mill', visibility: 'workspace' });
+    await createTask(client, { content: HELLO, projectId });
     const viewer = await makeMember(service, { workspace: member.workspace, role: 'viewer' });
     const narrow = await makeKey(client, { scopes: ['tasks:read'] });
     const other = await makeKey(client, { scopes: ['billing:read'] });
@@ -84,11 +87,13 @@ describeInBrowser('what stands around every page', () => {
       for (const link of await links.all()) {
         await link.click();
         await reachesPath(page, new RegExp(`^${await link.getAttribute('href')}$`));
-        await page.locator('#main > *').locator('visible=true').first().waitFor();
+        await drawn(page);
       }
       await page.keyboard.press('Control+k');
       await page.getByRole('option', { name: 'Settings' }).waitFor();
       await page.keyboard.press('Escape');
+      await page.goto('/console/tasks');
+      await (secret === other.secret ? page.getByText('It needs the scope tasks:read') : rows(page).first()).waitFor();
       expect(await page.getByRole('button', { name: /New task/ }).count()).toBe(0);
       expect(await page.getByRole('checkbox', { name: /Select/ }).count()).toBe(0);
       await page.goto('/console/new');

@@ -143,6 +143,7 @@ describeInBrowser('the page of a task', () => {
     await page.keyboard.press('Control+Enter');
     await other.getByText('Look at the other file too').waitFor();
     await other.getByText('waits to be read').waitFor();
+    await until('the message to be sent', async () => (await message.inputValue()) === '');
     await page.getByRole('button', { name: /^After this turn/ }).click();
     await message.fill('Forget this');
     await page.getByRole('button', { name: 'Send' }).click();

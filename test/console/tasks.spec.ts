@@ -117,6 +117,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     await page.keyboard.press('x');
     await bar.getByRole('button', { name: 'Archive' }).click();
     await shows(page, 'Two', 'One');
+    await bar.waitFor({ state: 'detached' });
     await page.getByRole('checkbox', { name: 'Select Two' }).click();
     await bar.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
@@ -124,6 +125,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     await bar.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the task' }).click();
     await reaches(other.client, two, 'cancelled');
+    await bar.waitFor({ state: 'detached' });
     await page.getByRole('checkbox', { name: 'Select One' }).click();
     await bar.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the task' }).click();
@@ -145,6 +147,8 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
       await content(page).dispatchEvent(type, { dataTransfer: dropped });
     await page.getByRole('button', { name: 'Remove words.txt' }).waitFor();
     await page.getByText('5 B').waitFor();
+    // What is still being sent does not outlive the page.
+    await until('the upload', () => start(page).isEnabled());
     await page.reload();
     await page.getByText('words.txt').waitFor();
     expect(await content(page).inputValue()).toBe('Count the words.');
