@@ -1,8 +1,9 @@
-// npm run bench [-- http|messages|create|start|agent|streams|boot …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
+// npm run bench [-- http|messages|create|start|agent|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { agent, starts } from './agent.mjs';
 import { boot } from './boot.mjs';
+import { views } from './console.mjs';
 import { table } from './figures.mjs';
 import { creates, messages, reads } from './http.mjs';
 import { World } from './servers.mjs';
@@ -19,6 +20,8 @@ const COMMANDS = {
     measure: streams,
   },
   boot: { title: 'Boot to the first 200 on a migrated database, and memory', measure: boot },
+  // Last: it needs a browser.
+  console: { title: 'The page of a long task in Chromium', measure: views },
 };
 
 const { values, positionals } = parseArgs({

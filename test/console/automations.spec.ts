@@ -4,7 +4,7 @@ import { AUTOMATIONS, type AutomationBody, type RunBody } from '../harness/autom
 import { type Client, makeMember } from '../harness/client.js';
 import { connect, deliver, github } from '../harness/hooks.js';
 import { until } from '../harness/until.js';
-import { describeInBrowser, reachesPath, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, reachesPath, useBrowser } from '../harness/walks.js';
 
 const HELLO = '```bash\necho hello\n```\n';
 
@@ -36,6 +36,7 @@ async function theOnly(client: Client): Promise<AutomationBody> {
 
 /** By the tab key alone. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
   for (let presses = 0; presses < 80; presses++) {
     if ((await target.and(page.locator(':focus')).count()) > 0) return;
     await page.keyboard.press('Tab');
@@ -46,13 +47,10 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
 describeInBrowser('automations in the console', () => {
   const service = useService(bootWorker);
   const browser = useBrowser();
-  // Asked once before anybody is signed in.
-  beforeEach(() => browser.allow(/401 .*auth\/context/));
 
   it('are made, fired, followed to their task, and paused by keyboard', async () => {
     const { key, client } = await makeMember(service);
-    const { page } = await browser.open(service.url);
-    await signIn(page, key.secret);
+    const { page } = await browser.signedIn(service.url, key.secret);
     const press = async (name: string) => {
       await tabTo(page, page.getByRole('button', { name, exact: true }).first());
       await page.keyboard.press('Enter');
@@ -68,7 +66,7 @@ describeInBrowser('automations in the console', () => {
     const said = page.getByRole('region', { name: 'When', exact: true }).getByRole('status');
     for (const [expression, words] of Object.entries(WORDS)) {
       await cron.fill(expression);
-      expect([expression, await said.textContent()]).toEqual([expression, words]);
+      await until(`${expression} to be “${words}”`, async () => (await said.textContent()) === words);
     }
     // What is wrong is said by the service, at its field.
     await cron.fill('61 9 * * 1-5');
@@ -118,8 +116,7 @@ describeInBrowser('automations in the console', () => {
     const member = await makeMember(service);
     const { client, key } = member;
     const connection = await connect(service, member);
-    const { page } = await browser.open(service.url);
-    await signIn(page, key.secret, '/console/integrations');
+    const { page } = await browser.signedIn(service.url, key.secret, '/console/integrations');
     await page.getByRole('link', { name: /^GitHub.*Connected/ }).click();
     await page.getByText('Nothing has arrived yet.').waitFor();
     await page.getByRole('searchbox', { name: 'Find an event' }).fill('github.push');
@@ -193,14 +190,13 @@ describeInBrowser('automations in the console', () => {
       [outsider, /It needs the scope automations:read/],
     ] as const;
     for (const [{ key }, sentence] of cases) {
-      const { page } = await browser.open(service.url);
-      await signIn(page, key.secret, path);
+      const { page } = await browser.signedIn(service.url, key.secret, path);
       await page.getByText(sentence).waitFor();
       expect(await page.getByRole('button', { name: /^(Run now|Pause|Edit|Delete)$/ }).count()).toBe(0);
     }
-    const { page } = await browser.open(service.url);
     browser.allow(/status of 404/);
-    await signIn(page, member.key.secret, '/console/automations/01a2047b-2baf-772d-b7a8-6b80d6175e36');
+    const gone = '/console/automations/01a2047b-2baf-772d-b7a8-6b80d6175e36';
+    const { page } = await browser.signedIn(service.url, member.key.secret, gone);
     await page.getByText('There is nothing here').waitFor();
     await page.getByRole('button', { name: 'Back to Automations' }).click();
     await page.getByRole('link', { name: /Of the owner/ }).waitFor();

@@ -3,16 +3,20 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { useService } from '../harness/app.js';
 import { bootWorld, makeWorld, type World } from '../harness/console-world.js';
-import { describeInBrowser, drawn, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, drawn, useBrowser } from '../harness/walks.js';
 
 const KIB = 1024;
 const BUILT = 'dist-console';
 
-/** The same as a person's browser loads with nothing kept: by path, and what of it must be there. */
-const PAGES: Record<string, (world: World) => string> = {
-  'the log-in page': () => '/console/',
-  'the list of tasks': () => '/console/tasks',
-  'a task with changes': ({ tasks }) => `/console/tasks/${tasks.done}?tab=changes`,
+/** The same as a person's browser loads with nothing kept: by path, and what is drawn when all of it has come. */
+const PAGES: Record<string, (world: World) => { path: string; there: string }> = {
+  'the log-in page': () => ({ path: '/console/', there: 'form' }),
+  'the list of tasks': () => ({ path: '/console/tasks', there: '[data-row]' }),
+  // Colours come last.
+  'a task with changes': ({ tasks }) => ({
+    path: `/console/tasks/${tasks.done}?tab=changes`,
+    there: 'td [class*=keyword]',
+  }),
 };
 
 describe('the built console', () => {
@@ -35,11 +39,10 @@ describeInBrowser('the console, loaded for the first time', () => {
   afterAll(() => world.close());
 
   it('takes at most 280 KiB over the wire, from the service alone', async () => {
-    const { context, page } = await browser.open(service.url);
-    browser.allow(/status of 401/);
-    await signIn(page, world.owner.key.secret);
+    const { context } = await browser.signedIn(service.url, world.owner.key.secret);
     const storageState = await context.storageState();
-    const loads = Object.entries(PAGES).map(async ([name, path]) => {
+    const loads = Object.entries(PAGES).map(async ([name, page]) => {
+      const { path, there } = page(world);
       const signedIn = name !== 'the log-in page';
       // A window of its own: nothing is kept from another.
       const fresh = await browser.open(service.url, {}, signedIn ? { storageState } : {});
@@ -54,8 +57,9 @@ describeInBrowser('the console, loaded for the first time', () => {
       wire.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
         if (files.has(requestId)) bytes += encodedDataLength;
       });
-      await fresh.page.goto(path(world));
+      await fresh.page.goto(path);
       await drawn(fresh.page);
+      await fresh.page.locator(there).first().waitFor();
       await fresh.page.evaluate('document.fonts.ready.then(() => null)');
       return [name, Math.round(bytes / KIB)] as const;
     });

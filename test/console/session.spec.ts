@@ -1,5 +1,5 @@
 import { useService, bootWorker } from '../harness/app.js';
-import { describeInBrowser, reachesPath, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, reachesPath, useBrowser } from '../harness/walks.js';
 import { makeMember } from '../harness/client.js';
 
 describeInBrowser('the console, signed in', () => {
@@ -8,10 +8,7 @@ describeInBrowser('the console, signed in', () => {
 
   it('takes a key and keeps none, signs in until one signs out, in all tabs', async () => {
     const { key } = await makeMember(service);
-    const { context, page } = await browser.open(service.url);
-    // Asked once before anybody is signed in.
-    browser.allow(/401/);
-    await signIn(page, key.secret);
+    const { context, page } = await browser.signedIn(service.url, key.secret);
     await reachesPath(page, /^\/console\/tasks$/);
     const [cookie] = await context.cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
@@ -23,6 +20,8 @@ describeInBrowser('the console, signed in', () => {
     const other = await context.newPage();
     await other.goto('/console/settings');
     await other.getByRole('navigation', { name: 'Console' }).waitFor();
+    // What the first tab still asks before it is told.
+    browser.allow(/status of 401/);
     await other.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to Millwright' }).waitFor();
     expect(await context.cookies()).toEqual([]);

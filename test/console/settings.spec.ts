@@ -3,7 +3,7 @@ import { bootWorker, useService } from '../harness/app.js';
 import { recordStep } from '../harness/billing.js';
 import { makeMember } from '../harness/client.js';
 import { createProject } from '../harness/projects.js';
-import { describeInBrowser, reachesPath, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, reachesPath, useBrowser } from '../harness/walks.js';
 
 describeInBrowser('the console: usage, projects, settings', () => {
   const service = useService(bootWorker);
@@ -11,9 +11,7 @@ describeInBrowser('the console: usage, projects, settings', () => {
 
   it('makes a narrower key, shows its secret once, rotates it with an overlap and revokes it', async () => {
     const { client, key } = await makeMember(service);
-    const { page } = await browser.open(service.url);
-    browser.allow(/status of 401/);
-    await signIn(page, key.secret, '/console/settings');
+    const { page } = await browser.signedIn(service.url, key.secret, '/console/settings');
     await page.getByRole('link', { name: 'Keys' }).click();
     await reachesPath(page, /^\/console\/settings\?part=keys$/);
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
@@ -68,15 +66,15 @@ describeInBrowser('the console: usage, projects, settings', () => {
     expect(await statuses()).toEqual([401, 401]);
     await row('this session').getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('It is the key of this session').waitFor();
+    // What is still read when the key has gone.
+    browser.allow(/status of 401/);
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByRole('heading', { name: 'Sign in to Millwright' }).waitFor();
   });
 
   it('makes a project and adds a file by keyboard, and keeps the file when the project is deleted', async () => {
     const { key } = await makeMember(service);
-    const { page } = await browser.open(service.url);
-    browser.allow(/status of 401/);
-    await signIn(page, key.secret);
+    const { page } = await browser.signedIn(service.url, key.secret);
     await page.keyboard.press('g');
     await page.keyboard.press('p');
     await reachesPath(page, /^\/console\/projects$/);
@@ -121,9 +119,7 @@ describeInBrowser('the console: usage, projects, settings', () => {
     const { id } = await createProject(member, { name: '=HYPERLINK("https://example.test", "a")' });
     await recordStep(service, member, { projectId: id, input: 1200, output: 34, costMicros: 2500 });
     await recordStep(service, member, { input: 100, output: 1, startsTurn: false });
-    const { page } = await browser.open(service.url);
-    browser.allow(/status of 401/);
-    await signIn(page, member.key.secret, '/console/usage?by=project&days=7');
+    const { page } = await browser.signedIn(service.url, member.key.secret, '/console/usage?by=project&days=7');
     const table = page.getByRole('table', { name: 'Usage by project' });
     await table.getByRole('row', { name: /^=HYPERLINK.* 1 1 1,200 0 34 0 \$0.0025$/ }).waitFor();
     await table.getByRole('row', { name: /^In all 1 2 1,300 0 35 0 \$0.0025$/ }).waitFor();
@@ -149,10 +145,8 @@ describeInBrowser('the console: usage, projects, settings', () => {
 
   it('asks for nothing that a narrow key may not see, and shows a viewer no button that changes anything', async () => {
     const narrow = await makeMember(service, { scopes: ['tasks:read'] });
-    const { page } = await browser.open(service.url);
-    // Once, before anybody is signed in. Of a 403 nothing is allowed.
-    browser.allow(/status of 401/);
-    await signIn(page, narrow.key.secret, '/console/usage');
+    // Of a 403 nothing is allowed.
+    const { page } = await browser.signedIn(service.url, narrow.key.secret, '/console/usage');
     await page.getByText('It needs the scope billing:read.').waitFor();
     await page.goto('/console/projects');
     await page.getByText('It needs the scope projects:read.').waitFor();
@@ -162,8 +156,7 @@ describeInBrowser('the console: usage, projects, settings', () => {
     const owner = await makeMember(service);
     await createProject(owner, { name: 'Shared', visibility: 'workspace' });
     const viewer = await makeMember(service, { workspace: owner.workspace, role: 'viewer' });
-    const { page: other } = await browser.open(service.url);
-    await signIn(other, viewer.key.secret, '/console/projects');
+    const { page: other } = await browser.signedIn(service.url, viewer.key.secret, '/console/projects');
     await other.getByText('You may look at projects here, not change them.').waitFor();
     await other.getByRole('link', { name: /Shared/ }).click();
     await other.getByText('This session may not add files.').waitFor();

@@ -3,11 +3,12 @@ import { bootWorker, useService } from '../harness/app.js';
 import { ASKS } from '../harness/asks.js';
 import { type Client, makeMember, type Member } from '../harness/client.js';
 import { makeKey, removeKey } from '../harness/keys.js';
+import { createProject } from '../harness/projects.js';
 import { relayTo } from '../harness/proxy.js';
 import { content, rows, shows, start, taskIn } from '../harness/task-pages.js';
 import { createTask, reaches, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { describeInBrowser, isInViewport, reachesPath, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, drawn, isInViewport, reachesPath, useBrowser } from '../harness/walks.js';
 
 const HELLO = '```bash\necho hello\n```\n';
 
@@ -21,16 +22,10 @@ describeInBrowser('what stands around every page', () => {
     member = await makeMember(service, { role: 'owner' });
     client = member.client;
   });
-  // Asked once before anybody is signed in.
-  beforeEach(() => browser.allow(/status of 401/));
-
-  async function signedIn(path = '/console/tasks', secret = member.key.secret, screen = {}) {
-    const window = await browser.open(service.url, screen);
-    await signIn(window.page, secret, path);
-    return window;
-  }
 
   it('is reached by a link that is good for once', async () => {
+    // The page asks who it is, and sends a code that was used.
+    browser.allow(/status of 401/);
     const { code } = await service.app.get(ConsoleSessions, { strict: false }).addCode(member.key.id);
     const { page } = await browser.open(service.url);
     await page.goto(`/console/tasks?status=failed#code=${code}`);
@@ -45,7 +40,7 @@ describeInBrowser('what stands around every page', () => {
 
   it('leads everywhere by name, also from where one writes, and fits a phone', async () => {
     await createTask(client, { content: HELLO, title: 'Whet the millstone' });
-    const { page } = await signedIn('/console/new');
+    const { page } = await browser.signedIn(service.url, member.key.secret, '/console/new');
     await content(page).fill('A thought');
     await page.keyboard.press('Control+k');
     await page.keyboard.type('millst');
@@ -58,11 +53,12 @@ describeInBrowser('what stands around every page', () => {
     await page.keyboard.press('Enter');
     await taskIn(page);
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('needs you'.slice(0, 4));
+    await page.keyboard.type('need');
     await page.getByRole('option', { name: 'Tasks that need you' }).click();
     await reachesPath(page, /status=awaiting_input/);
 
-    const { page: phone } = await signedIn('/console/tasks', member.key.secret, { width: 390, height: 844 });
+    const small = { width: 390, height: 844 };
+    const { page: phone } = await browser.signedIn(service.url, member.key.secret, '/console/tasks', small);
     await rows(phone).first().waitFor();
     await phone.getByRole('button', { name: 'Menu' }).click();
     const projects = phone.getByRole('link', { name: 'Projects' });
@@ -71,12 +67,14 @@ describeInBrowser('what stands around every page', () => {
     await projects.waitFor({ state: 'hidden' });
     for (const path of ['/console/tasks', '/console/new']) {
       await phone.goto(path);
-      await phone.locator('h1').waitFor();
+      await drawn(phone);
       expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     }
   });
 
   it('asks for nothing that the key may not read, and offers nothing that it may not do', async () => {
+    const { id: projectId } = await createProject(member, { name: 'Mill', visibility: 'workspace' });
+    await createTask(client, { content: HELLO, projectId });
     const viewer = await makeMember(service, { workspace: member.workspace, role: 'viewer' });
     const narrow = await makeKey(client, { scopes: ['tasks:read'] });
     const other = await makeKey(client, { scopes: ['billing:read'] });
@@ -84,16 +82,18 @@ describeInBrowser('what stands around every page', () => {
       const { page } = await browser.open(service.url);
       const refused: string[] = [];
       page.on('response', (response) => response.status() === 403 && refused.push(response.url()));
-      await signIn(page, secret);
+      await browser.signIn(page, secret);
       const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link');
       for (const link of await links.all()) {
         await link.click();
         await reachesPath(page, new RegExp(`^${await link.getAttribute('href')}$`));
-        await page.locator('#main > *').locator('visible=true').first().waitFor();
+        await drawn(page);
       }
       await page.keyboard.press('Control+k');
       await page.getByRole('option', { name: 'Settings' }).waitFor();
       await page.keyboard.press('Escape');
+      await page.goto('/console/tasks');
+      await (secret === other.secret ? page.getByText('It needs the scope tasks:read') : rows(page).first()).waitFor();
       expect(await page.getByRole('button', { name: /New task/ }).count()).toBe(0);
       expect(await page.getByRole('checkbox', { name: /Select/ }).count()).toBe(0);
       await page.goto('/console/new');
@@ -103,12 +103,12 @@ describeInBrowser('what stands around every page', () => {
   });
 
   it('leads back to where one was, draft and all, when the session ended or the service was away', async () => {
-    browser.allow(/ERR_|Failed to fetch|net::/);
+    // The session ends, and the service is away.
+    browser.allow(/status of 401/, /ERR_/);
     const relay = await relayTo(service.url);
     try {
-      const { page } = await browser.open(relay.url);
       const key = await makeKey(client, { scopes: ['tasks:read', 'tasks:write', 'files:read', 'files:write'] });
-      await signIn(page, key.secret, '/console/new?project=');
+      const { page } = await browser.signedIn(relay.url, key.secret, '/console/new?project=');
       await content(page).fill('Half a thought');
       await removeKey(client, key.key.id);
       await page.getByText('Your session has ended').waitFor();
@@ -142,7 +142,7 @@ describeInBrowser('what stands around every page', () => {
        window.told = [];
        window.Notification = class { static permission = 'granted'; constructor(title, { body }) { window.told.push(title + ': ' + body); } };`,
     );
-    await signIn(page, own.key.secret, '/console/tasks');
+    await browser.signIn(page, own.key.secret, '/console/tasks');
     const other = await context.newPage();
     await other.goto('/console/settings');
     await other.getByRole('navigation', { name: 'Console' }).waitFor();

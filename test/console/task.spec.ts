@@ -6,7 +6,7 @@ import { relayTo } from '../harness/proxy.js';
 import { addMessages, bootWithModels, PATCH, PATCHES, textOf } from '../harness/task-walks.js';
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { describeInBrowser, isInViewport, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, isInViewport, useBrowser } from '../harness/walks.js';
 
 describeInBrowser('the page of a task', () => {
   let model: HeldModel;
@@ -22,12 +22,8 @@ describeInBrowser('the page of a task', () => {
   const browser = useBrowser();
 
   /** A window that is signed in and shows a task. */
-  async function look(id: string, url = service.url, screen = {}): Promise<Page> {
-    const { page } = await browser.open(url, screen);
-    // Asked once before anybody is signed in.
-    browser.allow(/401/);
-    await signIn(page, member.key.secret, `/console/tasks/${id}`);
-    return page;
+  async function look(id: string, url = service.url): Promise<Page> {
+    return (await browser.signedIn(url, member.key.secret, `/console/tasks/${id}`)).page;
   }
   const scripted = (body: Record<string, unknown>) => createTask(member.client, { model: 'scripted', ...body });
 
@@ -84,7 +80,7 @@ describeInBrowser('the page of a task', () => {
     await page.getByRole('menuitem', { name: 'Delete the task' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the task' }).click();
     await until('the list of tasks', () => new URL(page.url()).pathname === '/console/tasks');
-    browser.allow(/404/);
+    browser.allow(/status of 404/);
     await page.goto(`/console/tasks/${id}`);
     await page.getByText('There is no such task').waitFor();
   });
@@ -147,6 +143,7 @@ describeInBrowser('the page of a task', () => {
     await page.keyboard.press('Control+Enter');
     await other.getByText('Look at the other file too').waitFor();
     await other.getByText('waits to be read').waitFor();
+    await until('the message to be sent', async () => (await message.inputValue()) === '');
     await page.getByRole('button', { name: /^After this turn/ }).click();
     await message.fill('Forget this');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -218,11 +215,11 @@ describeInBrowser('the page of a task', () => {
 
   it('keeps what it shows and what was typed while the service is away, and goes on when it is back', async () => {
     const relay = await relayTo(service.url);
-    browser.allow(/ERR_|Failed to load/);
+    browser.allow(/ERR_/);
     try {
       const { id } = await scripted({ content: 'Through a bad line' });
       const asked = await model.asked();
-      const page = await look(id, relay.url.replace(/\/$/, ''));
+      const page = await look(id, relay.url);
       await page.getByText('Working', { exact: true }).waitFor();
       await relay.cut();
       await page.getByLabel('Message to the agent').fill('Still here');
@@ -250,9 +247,7 @@ describeInBrowser('the page of a task', () => {
     const { statusReason } = await finished(member.client, id);
     const { workspace } = member;
     const reader = await makeMember(service, { workspace, role: 'admin', scopes: ['tasks:read'] });
-    const { page } = await browser.open(service.url);
-    browser.allow(/401/);
-    await signIn(page, reader.key.secret, `/console/tasks/${id}`);
+    const { page } = await browser.signedIn(service.url, reader.key.secret, `/console/tasks/${id}`);
     await page.getByText(statusReason?.message ?? 'a reason', { exact: true }).waitFor();
     await page.getByText('runbook_block_failed').waitFor();
     await page.getByText('exit 3', { exact: true }).waitFor();

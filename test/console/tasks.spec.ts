@@ -6,7 +6,7 @@ import { createProject } from '../harness/projects.js';
 import { content, rows, shows, start, taskIn } from '../harness/task-pages.js';
 import { createTask, finished, reaches, readTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { describeInBrowser, reachesPath, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, reachesPath, useBrowser } from '../harness/walks.js';
 
 const HELLO = '```bash\necho hello\n```\n';
 const FAILS = '```bash\nexit 3\n```\n';
@@ -24,14 +24,6 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     member = await makeMember(service, { role: 'owner' });
     client = member.client;
   });
-  // Asked once before anybody is signed in.
-  beforeEach(() => browser.allow(/status of 401/));
-
-  async function signedIn(path = '/console/tasks', secret = member.key.secret, screen = {}) {
-    const window = await browser.open(service.url, screen);
-    await signIn(window.page, secret, path);
-    return window;
-  }
 
   it('narrows by what stands in the address, finds words, goes on by scrolling, changes by itself', async () => {
     const project = await createProject(member, { name: 'Mill', visibility: 'workspace' });
@@ -40,7 +32,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     await Promise.all([finished(client, failed.id), finished(client, done.id)]);
     const asks = await createTask(client, { content: ASKS, title: 'Sort the sacks' });
     await reaches(client, asks.id, 'awaiting_input');
-    const { page } = await signedIn();
+    const { page } = await browser.signedIn(service.url, member.key.secret, '/console/tasks');
     await page.getByRole('heading', { name: 'Needs you' }).waitFor();
     await shows(page, 'Sort the sacks', 'Sift the flour', 'Grind the rye');
     await page.getByText('Which order?').waitFor();
@@ -87,7 +79,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
 
     const many = await makeMember(service);
     for (let n = 0; n < 60; n++) await makeTask(service, many);
-    const { page: long } = await signedIn('/console/tasks', many.key.secret);
+    const { page: long } = await browser.signedIn(service.url, many.key.secret, '/console/tasks');
     await until('the first page', async () => (await rows(long).count()) === 50);
     await rows(long).nth(49).scrollIntoViewIfNeeded();
     await until('the second page', async () => (await rows(long).count()) === 60);
@@ -100,7 +92,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
       made.push(await createTask(other.client, { content: '```ask\nWell?\n```\n', title }));
     await Promise.all(made.map(({ id }) => reaches(other.client, id, 'awaiting_input')));
     const [one, two, three] = made.map(({ id }) => id) as [string, string, string];
-    const { page } = await signedIn('/console/tasks', other.key.secret);
+    const { page } = await browser.signedIn(service.url, other.key.secret, '/console/tasks');
     await shows(page, 'Three', 'Two', 'One');
     await page.getByRole('checkbox', { name: 'Select Three' }).click();
     await page.getByRole('checkbox', { name: 'Select One' }).click({ modifiers: ['Shift'] });
@@ -125,6 +117,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     await page.keyboard.press('x');
     await bar.getByRole('button', { name: 'Archive' }).click();
     await shows(page, 'Two', 'One');
+    await bar.waitFor({ state: 'detached' });
     await page.getByRole('checkbox', { name: 'Select Two' }).click();
     await bar.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
@@ -132,6 +125,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     await bar.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the task' }).click();
     await reaches(other.client, two, 'cancelled');
+    await bar.waitFor({ state: 'detached' });
     await page.getByRole('checkbox', { name: 'Select One' }).click();
     await bar.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the task' }).click();
@@ -142,7 +136,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
 
   it('hands out a task with files, by mouse and by keyboard, and keeps the draft', async () => {
     browser.allow(/status of 400/);
-    const { page } = await signedIn();
+    const { page } = await browser.signedIn(service.url, member.key.secret, '/console/tasks');
     await page.getByRole('button', { name: /^New task/ }).click();
     await content(page).fill('Count the words.');
     // The tests have no types of the browser.
@@ -153,6 +147,8 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
       await content(page).dispatchEvent(type, { dataTransfer: dropped });
     await page.getByRole('button', { name: 'Remove words.txt' }).waitFor();
     await page.getByText('5 B').waitFor();
+    // What is still being sent does not outlive the page.
+    await until('the upload', () => start(page).isEnabled());
     await page.reload();
     await page.getByText('words.txt').waitFor();
     expect(await content(page).inputValue()).toBe('Count the words.');

@@ -1,14 +1,12 @@
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
 import { until } from '../harness/until.js';
-import { describeInBrowser, reachesPath, signIn, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, reachesPath, useBrowser } from '../harness/walks.js';
 import { createWebhook, deliveriesOf, HERE, isSignedWith, Receiver } from '../harness/webhooks.js';
 
 describeInBrowser('webhooks in the console', () => {
   const service = useService(() => bootWorker({ env: HERE }));
   const browser = useBrowser();
-  // Asked once before anybody is signed in.
-  beforeEach(() => browser.allow(/401 .*auth\/context/));
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await Receiver.listen();
@@ -17,8 +15,7 @@ describeInBrowser('webhooks in the console', () => {
 
   it('are made with a secret that is shown once, tested, and what failed is delivered again', async () => {
     const { key, client } = await makeMember(service, { role: 'owner' });
-    const { page } = await browser.open(service.url);
-    await signIn(page, key.secret, '/console/webhooks');
+    const { page } = await browser.signedIn(service.url, key.secret, '/console/webhooks');
     await page.getByRole('button', { name: 'New webhook' }).first().click();
     const address = page.getByLabel('Address');
     const make = page.getByRole('button', { name: 'Create the webhook' });
@@ -73,8 +70,7 @@ describeInBrowser('webhooks in the console', () => {
   it('get another secret, are disabled, recovered, changed and deleted', async () => {
     const { key, client } = await makeMember(service, { role: 'admin' });
     const { webhook, secret } = await createWebhook(client, { url: receiver.url('/second') });
-    const { page } = await browser.open(service.url);
-    await signIn(page, key.secret, `/console/webhooks/${webhook.id}`);
+    const { page } = await browser.signedIn(service.url, key.secret, `/console/webhooks/${webhook.id}`);
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     await button('New secret').click();
     await page.getByLabel('The former secret signs too for').selectOption('an hour');
@@ -120,12 +116,11 @@ describeInBrowser('webhooks in the console', () => {
     const { webhook } = await createWebhook(owner.client, { url: receiver.url('/third') });
     const member = await makeMember(service, { workspace });
     const reader = await makeMember(service, { workspace, role: 'admin', scopes: ['automations:read'] });
-    const { page } = await browser.open(service.url);
-    await signIn(page, member.key.secret, `/console/webhooks/${webhook.id}`);
+    const path = `/console/webhooks/${webhook.id}`;
+    const { page } = await browser.signedIn(service.url, member.key.secret, path);
     await page.getByText('Webhooks are for owners and admins').waitFor();
     await page.getByText('You are a member of it').waitFor();
-    const { page: other } = await browser.open(service.url, { width: 390, height: 844 });
-    await signIn(other, reader.key.secret, `/console/webhooks/${webhook.id}`);
+    const { page: other } = await browser.signedIn(service.url, reader.key.secret, path, { width: 390, height: 844 });
     await other.getByText('This session only reads webhooks').waitFor();
     expect(await other.getByRole('button', { name: /^(Send a test|Edit|Disable|New secret|Recover|Delete)$/ }).count()).toBe(0); // prettier-ignore
   });

@@ -68,6 +68,27 @@ export class WalkBrowser {
     return { context, page: await context.newPage() };
   }
 
+  /** A new window in which a person has signed in. */
+  async signedIn(url: string, secret: string, path?: string, screen?: Screen): Promise<Window> {
+    const window = await this.open(url, screen);
+    await this.signIn(window.page, secret, path);
+    return window;
+  }
+
+  /** Signs in as a person does, with a key. */
+  async signIn(page: Page, secret: string, path = '/console/'): Promise<void> {
+    // The page asks once who it is, before anybody is signed in.
+    this.allow(/status of 401 .*\/v1\/auth\/context$/);
+    await page.goto(path);
+    await page.getByLabel('Key', { exact: true }).fill(secret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page
+      .getByRole('navigation', { name: 'Console' })
+      .or(page.getByRole('button', { name: 'Menu' }))
+      .first()
+      .waitFor();
+  }
+
   /** Nothing is wrong about what matches, in this test. */
   allow(...patterns: RegExp[]): void {
     this.allowed.push(...patterns);
@@ -101,18 +122,6 @@ export class WalkBrowser {
         this.wrong.push(`foreign: ${request.url()}`);
     });
   }
-}
-
-/** Signs in as a person does, with a key. */
-export async function signIn(page: Page, secret: string, path = '/console/'): Promise<void> {
-  await page.goto(path);
-  await page.getByLabel('Key', { exact: true }).fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page
-    .getByRole('navigation', { name: 'Console' })
-    .or(page.getByRole('button', { name: 'Menu' }))
-    .first()
-    .waitFor();
 }
 
 /** Waits until the page is there, and nothing of it is still being read. */
