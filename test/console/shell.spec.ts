@@ -1,6 +1,6 @@
 import { ConsoleSessions } from '../../src/access/auth/console-sessions.js';
 import { bootWorker, useService } from '../harness/app.js';
-import { ASKS } from '../harness/asks.js';
+import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { type Client, makeMember, type Member } from '../harness/client.js';
 import { makeKey, removeKey } from '../harness/keys.js';
 import { createProject } from '../harness/projects.js';
@@ -146,7 +146,7 @@ describeInBrowser('what stands around every page', () => {
     const other = await context.newPage();
     await other.goto('/console/settings');
     await other.getByRole('navigation', { name: 'Console' }).waitFor();
-    const task = await createTask(own.client, { content: ASKS, title: 'Sort the sacks' });
+    const task = await createTask(own.client, { content: RUNBOOK, title: 'Sort the sacks' });
     await reaches(own.client, task.id, 'awaiting_input');
     const told = async () =>
       (await Promise.all([page, other].map((tab) => tab.evaluate<string[]>('window.told')))).flat();

@@ -1,5 +1,5 @@
 import { bootWorker, useService } from '../harness/app.js';
-import { ASKS } from '../harness/asks.js';
+import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { type Client, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { createProject } from '../harness/projects.js';
@@ -30,7 +30,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     const failed = await createTask(client, { content: FAILS, title: 'Grind the rye', tags: ['nightly'] });
     const done = await createTask(client, { content: HELLO, title: 'Sift the flour', projectId: project.id });
     await Promise.all([finished(client, failed.id), finished(client, done.id)]);
-    const asks = await createTask(client, { content: ASKS, title: 'Sort the sacks' });
+    const asks = await createTask(client, { content: RUNBOOK, title: 'Sort the sacks' });
     await reaches(client, asks.id, 'awaiting_input');
     const { page } = await browser.signedIn(service.url, member.key.secret, '/console/tasks');
     await page.getByRole('heading', { name: 'Needs you' }).waitFor();

@@ -13,7 +13,7 @@ import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { Command } from '../harness/command.js';
 import { createTask, finished, readMessages } from '../harness/tasks.js';
-import { ASKS } from '../harness/asks.js';
+import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { freePort } from '../harness/ports.js';
 import { until } from '../harness/until.js';
 
@@ -79,7 +79,7 @@ describe('The command (reference §19)', () => {
 
   it('without a terminal it ends at a question with 3 and the line that answers; then follow takes the files', async () => {
     writeFileSync(join(folder, 'names.txt'), 'b\na\n');
-    const { code, err } = await mw(['run', '-', '--file', 'names.txt'], ASKS);
+    const { code, err } = await mw(['run', '-', '--file', 'names.txt'], RUNBOOK);
     const [, id = ''] = /mw answer (\S+) --option sort\|tac/.exec(err) ?? [];
     expect([code, id]).toEqual([3, expect.any(String)]);
     expect((await mw(['show', id])).out).toContain('? Which order?');
@@ -122,7 +122,7 @@ describe('The command (reference §19)', () => {
     };
 
     it('it asks in place, again when the answer does not fit', async () => {
-      const command = onTerminal(ASKS);
+      const command = onTerminal(RUNBOOK);
       await shows(command, '1 … > ');
       command.child.stdin?.write('7\n');
       await until('the question again', () => command.out.split('1 … > ').length > 2);
@@ -149,8 +149,8 @@ describe('The command (reference §19)', () => {
     });
 
     it.each([
-      ['Ctrl-C at a question leaves the task waiting', ASKS, '1 … > ', '\x03', 130, 'awaiting_input'],
-      ['Ctrl-D at a question prints the line that answers', ASKS, '1 … > ', '\x04', 3, 'awaiting_input'],
+      ['Ctrl-C at a question leaves the task waiting', RUNBOOK, '1 … > ', '\x03', 130, 'awaiting_input'],
+      ['Ctrl-D at a question prints the line that answers', RUNBOOK, '1 … > ', '\x04', 3, 'awaiting_input'],
       ['Ctrl-C beside a command leaves it running', HELD, '● running', '\x03', 130, 'running'],
     ])('%s', async (_title, content, shown, key, code, status) => {
       const command = onTerminal(content);

@@ -14,7 +14,7 @@ import { TIMES } from '../../packages/sdk/src/follow.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ALL_SHOWN } from '../harness/events.js';
-import { ASKS } from '../harness/asks.js';
+import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { connect, deliver, github } from '../harness/hooks.js';
 import { freePort } from '../harness/ports.js';
 import { until } from '../harness/until.js';
@@ -46,7 +46,7 @@ describe('The SDK (reference §19)', () => {
     const file = await mw.uploads.create(new File(['b\na\n'], 'names.txt'));
     const events: TaskEvent[] = [];
     const task = await mw.tasks.run(
-      { content: ASKS, attachments: [{ uploadId: file.id }] },
+      { content: RUNBOOK, attachments: [{ uploadId: file.id }] },
       {
         onEvent: (event) => void events.push(event),
         onQuestion: ({ options }) => ({ optionIds: [options?.[0]?.id ?? ''] }),
@@ -64,7 +64,7 @@ describe('The SDK (reference §19)', () => {
 
   it('withdraws a message, which its events lose too; deletes what a project has left', async () => {
     const mw = client();
-    const { id } = await mw.tasks.create({ content: ASKS, approvals: 'writes' });
+    const { id } = await mw.tasks.create({ content: RUNBOOK, approvals: 'writes' });
     const { message } = await mw.tasks.send(id, { content: 'Never mind.' });
     const outcome = await mw.tasks.withdraw(id, message.id).catch((error: unknown) => (error as MillwrightError).code);
     const messages = await allOf(mw.tasks.messages(id));
@@ -130,7 +130,7 @@ describe('The SDK (reference §19)', () => {
   it('ends the following by a signal, and the task goes on', async () => {
     const stop = new AbortController();
     const onQuestion = () => stop.abort(new Error('left'));
-    const { id } = await client().tasks.create({ content: ASKS });
+    const { id } = await client().tasks.create({ content: RUNBOOK });
     const following = client().tasks.wait(id, { signal: stop.signal, onQuestion: () => void onQuestion() });
     await expect(following).rejects.toThrow('left');
     const task = await client().tasks.get(id);

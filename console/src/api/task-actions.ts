@@ -28,14 +28,14 @@ function useKeyFor(): (body: unknown) => { idempotencyKey: string } {
 type Action<T = void, R = Task> = UseMutationResult<R, Error, T>;
 
 /** `onSent` is called also when what has sent it is no longer on the page: the agent may ask something in between. */
-export function useSend(taskId: string, onSent: () => void): Action<SendMessage, { message: Message; task: Task }> {
+export function useSend(taskId: string, onSent: (sent: SendMessage) => void): Action<SendMessage, { message: Message; task: Task }> {
   const keyFor = useKeyFor();
   return useMutation({
     mutationFn: (body) => api.tasks.send(taskId, body, keyFor(body)),
-    onSuccess: ({ message, task }) => {
+    onSuccess: ({ message, task }, sent) => {
       shown(taskId, (messages) => (messages.some(({ id }) => id === message.id) ? messages : [...messages, message]));
       taken(task);
-      onSent();
+      onSent(sent);
     },
   });
 }

@@ -83,6 +83,9 @@ export function useAttachments(kept: readonly KeptUpload[] = []) {
       setList((old) => old.filter((one) => one.key !== key));
     },
     clear: (): void => setList([]),
+    /** Those that were sent; what was added meanwhile stays. */
+    forget: (uploadIds: readonly string[]): void =>
+      setList((old) => old.filter(({ done }) => done === null || !uploadIds.includes(done.uploadId))),
     /** Whether one is still on its way. */
     busy: list.some(({ done, error }) => done === null && error === null),
     failed: list.some(({ error }) => error !== null),

@@ -20,9 +20,10 @@ export function Composer({ task }: { task: Task }) {
   const attachments = useKeptAttachments(task.id);
   const takesFiles = useCan()('files:write');
   const drop = useDrop(attachments, takesFiles);
-  const send = useSend(task.id, () => {
-    setContent('');
-    attachments.clear();
+  // One writes on while it is sent.
+  const send = useSend(task.id, (sent) => {
+    if (content.startsWith(sent.content ?? '')) setContent(content.slice(sent.content?.length ?? 0));
+    attachments.forget((sent.attachments ?? []).map(({ uploadId }) => uploadId));
   });
   const running = task.status === 'running';
   const files = attachments.kept.map(({ uploadId }) => ({ uploadId }));
