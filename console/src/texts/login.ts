@@ -16,6 +16,5 @@ export const login = {
   command: 'npm run --silent cli -- key create --workspace default --user owner@localhost',
   link: 'Or a link that signs in once, with a key that there is:',
   linkCommand: 'npm run --silent cli -- console link --key KEY_ID',
-  copyCommand: 'Copy the command',
   narrow: 'A key can be limited to scopes and to a time. With tasks:read alone the console only shows.',
 };

@@ -1,6 +1,5 @@
 export const records = {
   up: 'Where this belongs',
-  copyLine: 'Copy the line',
   back: (to: string) => `Back to ${to}`,
   none: 'none',
   notOwner: (owner: string) => `${owner} owns it: ${owner} and the owners and admins of the workspace may change it.`,

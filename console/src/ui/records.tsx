@@ -8,7 +8,7 @@ import { saidOf } from './form.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { NothingHere } from './nothing.tsx';
 import css from './records.module.css';
-import { Button, copy, cx, Failure, Skeleton } from './ui.tsx';
+import { cx, Failure, Skeleton } from './ui.tsx';
 
 export { css as records };
 
@@ -121,11 +121,3 @@ export function useFaultInFocus(form: RefObject<HTMLElement | null>, error: unkn
     if (error != null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [form, error]);
 }
-
-/** A line for the terminal of an operator. */
-export const Command = ({ line }: { line: string }) => (
-  <div className={css.command}>
-    <code>{line}</code>
-    <Button small look="ghost" icon="Copy" aria-label={t.records.copyLine} onClick={() => void copy(line)} />
-  </div>
-);
