@@ -8,8 +8,6 @@ export const login = {
   signIn: 'Sign in',
   signingIn: 'Signing in …',
   ended: 'Your session has ended. Sign in again to go on where you were.',
-  badCode: 'The link is used up or too old.',
-  looking: 'Looking for your session …',
   failed: 'The console could not find out whether you are signed in.',
   where: 'Where do I get a key?',
   operator: 'An operator makes one on the machine of the service:',

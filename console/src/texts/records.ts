@@ -1,13 +1,10 @@
 export const records = {
   up: 'Where this belongs',
   back: (to: string) => `Back to ${to}`,
-  none: 'none',
   notOwner: (owner: string) => `${owner} owns it: ${owner} and the owners and admins of the workspace may change it.`,
   project: 'Project',
   noProject: 'None',
   actions: 'Actions',
-  save: 'Save',
-  saving: 'Saving …',
   created: 'Made',
   changed: 'Changed',
   by: (name: string) => `by ${name}`,
