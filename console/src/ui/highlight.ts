@@ -4,7 +4,6 @@ import diff from 'highlight.js/lib/languages/diff';
 import ini from 'highlight.js/lib/languages/ini';
 import json from 'highlight.js/lib/languages/json';
 import markdown from 'highlight.js/lib/languages/markdown';
-import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 import * as small from './languages.ts';
@@ -13,11 +12,8 @@ const lowlight = createLowlight({
   ...small,
   diff,
   ini,
-  // The grammar of TypeScript has that of JavaScript in it.
-  javascript: typescript,
   json,
   markdown,
-  typescript,
   xml,
   yaml,
 });
