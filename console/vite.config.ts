@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
@@ -13,6 +14,8 @@ export default defineConfig({
   plugins: [react()],
   // By its own name the package is what was built; the console is built from the sources.
   resolve: { alias: { '@millwright/sdk': fileURLToPath(new URL('../packages/sdk/src/index.ts', import.meta.url)) } },
+  // By the name of its file, of which there is one. The usual hash and number of a line in every class are 2 KiB.
+  css: { modules: { generateScopedName: (name, file) => `${basename(file, '.module.css')}-${name}` } },
   build: {
     outDir: '../dist-console',
     emptyOutDir: true,

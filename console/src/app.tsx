@@ -9,6 +9,7 @@ import { LoginPage, useSignInByLink } from './pages/login.tsx';
 import { usePages } from './shell/pages.ts';
 import { Shell } from './shell/shell.tsx';
 import { t } from './texts/index.ts';
+import { NothingHere } from './ui/nothing.tsx';
 import { Button, Empty, Failure, Toasts } from './ui/ui.tsx';
 
 const TasksPage = page(() => import('./pages/tasks/tasks-page.tsx'));
@@ -86,22 +87,18 @@ function Pages() {
         <Route path="/projects/*?" component={ProjectsPage} />
         <Route path="/settings" component={SettingsPage} />
         <Route>
-          <NothingHere />
+          <Unknown />
         </Route>
       </Switch>
     </Suspense>
   );
 }
 
-function NothingHere() {
+function Unknown() {
   useEffect(() => {
     document.title = t.common.product;
   }, []);
-  return (
-    <Empty icon="Search" title={t.common.gone.title}>
-      {t.common.gone.text}
-    </Empty>
-  );
+  return <NothingHere />;
 }
 
 /** A fault of a page is said on the page. A part of the page that is gone after an update is loaded by loading the page anew. */

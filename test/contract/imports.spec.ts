@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
@@ -127,6 +127,13 @@ describe('Imports of the console', () => {
     );
     expect(wrong).toEqual([]);
     expect(sources.length).toBeGreaterThan(30);
+  });
+
+  it('lead to style files whose names are their own, because classes are told apart by them', () => {
+    const all = readdirSync(join(CONSOLE, 'src'), { recursive: true, encoding: 'utf8' });
+    const names = all.filter((name) => name.endsWith('.module.css')).map((name) => basename(name));
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('leave asking the service to src/api, and setting HTML to nobody', () => {

@@ -5,7 +5,7 @@ import { connection } from './connection.ts';
 import { api, failureOf, MillwrightError, observed, onUnauthorized } from './client.ts';
 import { Store } from './store.ts';
 
-export type SessionState =
+type SessionState =
   | { is: 'unknown' }
   /** `ended`: there was one a moment ago. */
   | { is: 'out'; ended: boolean }

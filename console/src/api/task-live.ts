@@ -5,10 +5,10 @@ import { applied } from './apply.ts';
 import { api, isGone, MillwrightError, type TaskEvent } from './client.ts';
 import { connection } from './connection.ts';
 import { type Conversation, conversationQuery, queryClient, taskQuery } from './queries.ts';
-import { Store, useStore } from './store.ts';
+import { Store } from './store.ts';
 
 /** Part of a message that has no event yet. */
-export interface MakingPart {
+interface MakingPart {
   type: 'text' | 'reasoning';
   text: string;
 }
@@ -73,8 +73,6 @@ export function useTaskEvents(taskId: string): TaskLive {
   }, [taskId, live]);
   return live;
 }
-
-export const useMaking = (live: TaskLive): Making => useStore(live.making);
 
 /** The last number that the kept conversation has seen, by task: following goes on from it. */
 const positions = new Map<string, number>();

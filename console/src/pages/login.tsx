@@ -3,7 +3,8 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { find, signIn, takeCode } from '../api/session.ts';
 import { nextTheme, setTheme, useTheme } from '../shell/theme.ts';
 import { t } from '../texts/index.ts';
-import { Button, copy, cx, Failure, ui, Warning } from '../ui/ui.tsx';
+import { Command } from '../ui/command.tsx';
+import { Button, cx, Failure, ui, Warning } from '../ui/ui.tsx';
 import css from './login.module.css';
 
 /** Taken once, before anything is drawn: it leaves the address. */
@@ -88,19 +89,12 @@ export function LoginPage({ ended, linkError }: { ended: boolean; linkError: unk
         <details className={css.help}>
           <summary>{t.login.where}</summary>
           <p>{t.login.operator}</p>
-          <Command>{t.login.command}</Command>
+          <Command line={t.login.command} />
           <p>{t.login.link}</p>
-          <Command>{t.login.linkCommand}</Command>
+          <Command line={t.login.linkCommand} />
           <p>{t.login.narrow}</p>
         </details>
       </form>
     </main>
   );
 }
-
-const Command = ({ children }: { children: string }) => (
-  <div className={css.command}>
-    <code>{children}</code>
-    <Button small look="ghost" icon="Copy" aria-label={t.login.copyCommand} onClick={() => void copy(children)} />
-  </div>
-);

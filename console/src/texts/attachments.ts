@@ -7,7 +7,6 @@ export const attachments = {
   remove: (name: string) => `Remove ${name}`,
   retry: (name: string) => `Upload ${name} again`,
   sent: (share: number) => `${Math.round(share * 100)} %`,
-  failed: 'Not uploaded',
   most: (most: number) => `At most ${most} files can be sent along.`,
   folder: (name: string) => `${name} is a folder. Pack it into one file, such as a zip, and attach that.`,
 };

@@ -2,7 +2,6 @@ import type { Automation, AutomationRun } from '../api/client.ts';
 
 export const automations = {
   title: 'Automations',
-  about: 'Tasks that start by themselves: at set times, once, or on events of an integration.',
   create: 'New automation',
   count: (n: number) => `${n}`,
   filter: 'Which are shown',
@@ -24,7 +23,6 @@ export const automations = {
   onEvent: (event: string) => `On ${event}`,
   onEventFiltered: (event: string) => `On ${event}, if the filter holds`,
   inZone: (words: string, zone: string) => `${words} (${zone})`,
-  next: 'Next',
   nextAt: 'next',
   waitsForEvent: 'waits for events',
   never: 'has not run yet',
@@ -56,7 +54,6 @@ export const automations = {
   what: 'What each task is to do',
   upcoming: 'Next times',
   upcomingIn: (zone: string) => `By the clocks of ${zone}.`,
-  options: 'How',
   filterFact: 'Filter',
   overlapFact: 'When the last task still runs',
   model: 'Model',
@@ -141,7 +138,6 @@ export const automationEditor = {
     allow: 'Run beside it',
   } satisfies Record<Automation['overlap'], string>,
   budget: 'Budget',
-  budgetHint: 'What one turn of a task may use.',
   limits: { maxSteps: 'Steps', maxTokens: 'Tokens', maxDurationSeconds: 'Seconds', maxCost: 'US dollars' },
   unlimited: 'no limit',
   save: 'Save',

@@ -4,6 +4,7 @@ export const common = {
   product: 'Millwright',
   copied: 'Copied',
   copy: 'Copy',
+  copyCommand: 'Copy the command',
   tryAgain: 'Try again',
   cancel: 'Cancel',
   close: 'Close',

@@ -63,7 +63,6 @@ export const integrations = {
   runs: (n: number) => `${n} ${n === 1 ? 'run' : 'runs'}`,
   runsSearch: 'Looking for its runs …',
   runElsewhere: 'A run that is too old to be listed here.',
-  runOf: (automation: string) => `of ${automation}`,
   openTask: 'open its task',
 
   eventList: 'Events',

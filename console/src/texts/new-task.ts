@@ -56,7 +56,6 @@ export const newTask = {
   uploading: 'Uploading …',
   uploadFailed: 'A file is not uploaded. Send it again, or remove it.',
   started: 'The task is started.',
-  noFiles: 'This key may not upload files.',
   sampleText:
     '# Say hello\n\n```bash\necho "Hello from $(uname -s)" | tee hello.txt\n```\n\n```ask\nWho is greeted next?\n\n- world: The world\n- you: You\n```\n\n```bash\necho "Hello, $ANSWER" >> hello.txt && cat hello.txt\n```\n\n```publish path=hello.txt\n```\n',
 };

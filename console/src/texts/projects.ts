@@ -74,6 +74,5 @@ export const projects = {
     title: 'Files of deleted projects',
     about: 'They take up storage. Seen by who uploaded them, and by owners and admins.',
     empty: { title: 'No files are left over', text: 'When a project is deleted, its files are listed here.' },
-    back: 'Projects',
   },
 };

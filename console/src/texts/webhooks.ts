@@ -2,7 +2,6 @@ import type { WebhookDelivery } from '../api/client.ts';
 
 export const webhooks = {
   title: 'Webhooks',
-  about: 'The service tells your own systems what happens in this workspace.',
   create: 'New webhook',
   empty: 'No webhook yet',
   emptyText: 'A webhook tells an address of yours when a task ends, fails or waits for an answer.',

@@ -75,7 +75,7 @@ export function Diff({
   );
 }
 
-export const FileDiff = memo(function FileDiff({
+const FileDiff = memo(function FileDiff({
   file,
   layout,
   id,

@@ -4,7 +4,6 @@ import diff from 'highlight.js/lib/languages/diff';
 import ini from 'highlight.js/lib/languages/ini';
 import json from 'highlight.js/lib/languages/json';
 import markdown from 'highlight.js/lib/languages/markdown';
-import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 import * as small from './languages.ts';
@@ -13,11 +12,8 @@ const lowlight = createLowlight({
   ...small,
   diff,
   ini,
-  // The grammar of TypeScript has that of JavaScript in it.
-  javascript: typescript,
   json,
   markdown,
-  typescript,
   xml,
   yaml,
 });
@@ -35,7 +31,7 @@ interface Node {
   children?: Node[];
 }
 
-/** The lines of a text, each in pieces. */
+/** The lines of a text, each in pieces. What is nested too deep for the parser of its language has no colours. */
 export function highlight(code: string, language: string): Piece[][] {
   const lines: Piece[][] = [[]];
   const walk = (node: Node, kind: string) => {
@@ -49,8 +45,18 @@ export function highlight(code: string, language: string): Piece[][] {
     const own = node.properties?.className?.[0] ?? kind;
     for (const child of node.children ?? []) walk(child, own);
   };
-  walk(lowlight.highlight(language, code) as Node, '');
+  walk(parsed(code, language), '');
   return lines;
+}
+
+function parsed(code: string, language: string): Node {
+  try {
+    return lowlight.highlight(language, code) as Node;
+  } catch (error) {
+    // The parser calls itself for what stands in one another: 20,000 nested templates end the stack, and with it the page.
+    if (!(error instanceof RangeError)) throw error;
+    return { type: 'text', value: code };
+  }
 }
 
 export const knows = (language: string) => lowlight.registered(language);

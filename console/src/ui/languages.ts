@@ -79,6 +79,39 @@ export const rust = likeC(
   'true false None Some Ok Err Self',
 );
 
+const SCRIPT_WORDS =
+  'abstract any as asserts async await bigint boolean break case catch class const continue debugger declare default delete do else enum export extends finally for from function get if implements import in infer instanceof interface is keyof let module namespace never new number object of override package private protected public readonly return satisfies set static string super switch symbol this throw try type typeof unique unknown using var void while with yield';
+/** A text with values in it, in which templates may stand again. */
+const template = (inner: Mode[]): Mode => ({
+  className: 'string',
+  begin: /`/,
+  end: /`/,
+  contains: [
+    { begin: /\\[^\n]/ },
+    { className: 'subst', begin: /\$\{/, end: /\}/, keywords: { keyword: words(SCRIPT_WORDS) }, contains: inner },
+  ],
+});
+
+/** JavaScript too, and both with tags in them. */
+export const typescript = likeC(
+  SCRIPT_WORDS,
+  [
+    AT,
+    { className: 'string', begin: /'/, end: /'|$/, contains: [{ begin: /\\[^\n]/ }] },
+    // So deep and no deeper: what is nested without a bound would end the stack.
+    template([template([])]),
+    // Where a value may begin; anywhere else the stroke divides.
+    {
+      className: 'regexp',
+      begin:
+        /(?<=(?:[=(,:[!&|?{};]|=>|\breturn)\s{0,4})\/(?![/*])(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n]){0,80}\]|[^/\\[\n]){1,200}\/[a-z]{0,8}/,
+    },
+    { className: 'attr', begin: /(?<=[{,]\s{0,40})[A-Za-z_$][\w$]{0,60}(?=\s{0,4}\??:)/ },
+  ],
+  'true false null undefined NaN Infinity',
+);
+export const javascript = typescript;
+
 export const swift = likeC(
   'actor as associatedtype async await break case catch class continue convenience default defer deinit do dynamic else enum extension fallthrough fileprivate final for func get guard if import in indirect infix init inout internal is lazy let mutating nonisolated nonmutating open operator optional override private protocol public repeat required rethrows return self set some static struct subscript super switch throw throws try typealias unowned var weak where while',
   [AT, DIRECTIVE, THREE_QUOTES],

@@ -1,5 +1,6 @@
 // A unified diff, from `git diff` or plain `diff -u`, as files with numbered lines.
-import { diffWordsWithSpace, parsePatch } from 'diff';
+import { diffWordsWithSpace } from 'diff/lib/diff/word.js';
+import { parsePatch } from 'diff/lib/patch/parse.js';
 
 export interface DiffLine {
   kind: 'add' | 'del' | 'same' | 'note';

@@ -6,8 +6,9 @@ import { isGone, isUnreachable } from '../api/client.ts';
 import { t } from '../texts/index.ts';
 import { saidOf } from './form.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { NothingHere } from './nothing.tsx';
 import css from './records.module.css';
-import { Button, copy, cx, Empty, Failure, Skeleton } from './ui.tsx';
+import { cx, Failure, Skeleton } from './ui.tsx';
 
 export { css as records };
 
@@ -74,11 +75,7 @@ export function Loaded<T>({
   children: (data: T) => ReactNode;
 }) {
   if (gone !== undefined && isGone(error)) {
-    return (
-      <Empty icon="Search" title={t.common.gone.title} actions={gone}>
-        {t.common.gone.text}
-      </Empty>
-    );
+    return <NothingHere actions={gone} />;
   }
   if (data === undefined) {
     if (error === null) return <Lines />;
@@ -124,11 +121,3 @@ export function useFaultInFocus(form: RefObject<HTMLElement | null>, error: unkn
     if (error != null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [form, error]);
 }
-
-/** A line for the terminal of an operator. */
-export const Command = ({ line }: { line: string }) => (
-  <div className={css.command}>
-    <code>{line}</code>
-    <Button small look="ghost" icon="Copy" aria-label={t.records.copyLine} onClick={() => void copy(line)} />
-  </div>
-);

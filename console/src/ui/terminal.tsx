@@ -10,7 +10,7 @@ import css from './code.module.css';
 const HEAD = 400;
 
 /** A progress bar draws over itself: what stands after the last carriage return of a line is what is seen. */
-export function settle(text: string): string {
+function settle(text: string): string {
   // Titles and links of the terminal (OSC), and whatever moves the cursor or clears the screen: here nothing moves.
   const lines = text
     .replace(/\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, '')

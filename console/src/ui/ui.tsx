@@ -46,7 +46,7 @@ export const Kbd = ({ children }: { children: ReactNode }) => (
   </kbd>
 );
 
-export const STATUS: Record<TaskStatus, { color: string; soft: string }> = {
+const STATUS: Record<TaskStatus, { color: string; soft: string }> = {
   queued: { color: 'var(--faint)', soft: 'var(--active)' },
   running: { color: 'var(--blue)', soft: 'var(--blue-soft)' },
   awaiting_input: { color: 'var(--amber)', soft: 'var(--amber-soft)' },

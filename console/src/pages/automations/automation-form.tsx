@@ -1,12 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Automation } from '../../api/client.ts';
-import { modelsQuery, projectsQuery } from '../../api/queries.ts';
+import { modelsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Field, saidOf, textArea } from '../../ui/form.tsx';
 import { FormFailure, records, useFaultInFocus } from '../../ui/records.tsx';
 import { Button, ui } from '../../ui/ui.tsx';
+import { ProjectSelect } from '../projects/project-select.tsx';
 import { type Draft, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
@@ -102,7 +103,6 @@ export function AutomationForm({
 function TaskFields({ draft, change, error }: Editing) {
   const can = useCan();
   const { data: models = [] } = useQuery(modelsQuery);
-  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
   const efforts = models.find(({ id }) => id === draft.model)?.efforts ?? ['low', 'medium', 'high'];
   return (
     <>
@@ -136,12 +136,12 @@ function TaskFields({ draft, change, error }: Editing) {
           ]}
         />
         {can('projects:read') && (
-          <Choice
+          <ProjectSelect
             label={w.project}
+            none={w.projectNone}
             said={saidOf(error, 'projectId')}
             value={draft.projectId}
             onChange={(projectId) => change({ projectId })}
-            options={[['', w.projectNone], ...projects.map(({ id, name }) => [id, name] as const)]}
           />
         )}
         <Choice

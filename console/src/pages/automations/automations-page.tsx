@@ -8,6 +8,7 @@ import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { NothingHere, Refused } from '../../ui/nothing.tsx';
 import { Loaded, Note, records } from '../../ui/records.tsx';
 import { Button, Empty, Segmented } from '../../ui/ui.tsx';
 import { AutomationPage } from './automation-page.tsx';
@@ -22,9 +23,7 @@ export default function AutomationsPage() {
     return (
       <>
         <PageHead title={w.title} />
-        <Empty icon="Shield" title={t.common.refused.title}>
-          {t.common.refused.text('automations:read')}
-        </Empty>
+        <Refused scope="automations:read" />
       </>
     );
   }
@@ -35,9 +34,7 @@ export default function AutomationsPage() {
       <Route path="/automations/:id/edit">{({ id }) => <EditorPage key={id} id={id} />}</Route>
       <Route path="/automations/:id">{({ id }) => <AutomationPage key={id} id={id} />}</Route>
       <Route>
-        <Empty icon="Search" title={t.common.gone.title}>
-          {t.common.gone.text}
-        </Empty>
+        <NothingHere />
       </Route>
     </Switch>
   );

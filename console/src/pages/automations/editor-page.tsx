@@ -25,7 +25,7 @@ export function NewEditorPage() {
       <PageHead title={w.createTitle} />
       <Body>
         {!can('automations:write') ? (
-          <Refused />
+          <ReadOnly />
         ) : from === '' ? (
           <NewForm before={null} />
         ) : (
@@ -86,7 +86,7 @@ function EditForm({ automation }: { automation: Automation }) {
   const may = useMayChange();
   const [first] = useState(() => draftOf(automation));
   const back = `/automations/${automation.id}`;
-  if (!may(automation)) return <Refused />;
+  if (!may(automation)) return <ReadOnly />;
   return (
     <AutomationForm
       first={first}
@@ -102,7 +102,7 @@ function EditForm({ automation }: { automation: Automation }) {
   );
 }
 
-const Refused = () => (
+const ReadOnly = () => (
   <div className={css.page}>
     <Crumb to="/automations">{t.automations.title}</Crumb>
     <Note>{t.automations.readOnly}</Note>

@@ -6,8 +6,10 @@ import type { Integration } from '../../api/client.ts';
 import { useCan, useContext } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
-import { Command, Crumb, Fact, Facts, Loaded, records, Section } from '../../ui/records.tsx';
-import { Button, Empty, ui, Warning } from '../../ui/ui.tsx';
+import { Command } from '../../ui/command.tsx';
+import { NothingHere } from '../../ui/nothing.tsx';
+import { Crumb, Fact, Facts, Loaded, records, Section } from '../../ui/records.tsx';
+import { Button, ui, Warning } from '../../ui/ui.tsx';
 import { ConnectionBadge, stateOf } from './connection-badge.tsx';
 import { Deliveries } from './deliveries.tsx';
 import own from './integrations.module.css';
@@ -29,11 +31,7 @@ export function IntegrationPage({ slug }: { slug: string }) {
             {(all) => {
               const integration = all.find((one) => one.slug === slug);
               if (integration !== undefined) return <One integration={integration} />;
-              return (
-                <Empty icon="Search" title={t.common.gone.title} actions={back}>
-                  {t.common.gone.text}
-                </Empty>
-              );
+              return <NothingHere actions={back} />;
             }}
           </Loaded>
         </div>

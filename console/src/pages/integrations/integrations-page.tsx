@@ -5,8 +5,8 @@ import type { Integration } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
+import { NothingHere, Refused } from '../../ui/nothing.tsx';
 import { Loaded, records, Section } from '../../ui/records.tsx';
-import { Empty } from '../../ui/ui.tsx';
 import { ConnectionBadge, stateOf } from './connection-badge.tsx';
 import { IntegrationPage } from './integration-page.tsx';
 
@@ -18,9 +18,7 @@ export default function IntegrationsPage() {
     return (
       <>
         <PageHead title={w.title} />
-        <Empty icon="Shield" title={t.common.refused.title}>
-          {t.common.refused.text('integrations:read')}
-        </Empty>
+        <Refused scope="integrations:read" />
       </>
     );
   }
@@ -29,9 +27,7 @@ export default function IntegrationsPage() {
       <Route path="/integrations" component={Catalogue} />
       <Route path="/integrations/:slug">{({ slug }) => <IntegrationPage key={slug} slug={slug} />}</Route>
       <Route>
-        <Empty icon="Search" title={t.common.gone.title}>
-          {t.common.gone.text}
-        </Empty>
+        <NothingHere />
       </Route>
     </Switch>
   );

@@ -7,6 +7,7 @@ import { useCan, useContext } from '../../shell/can.ts';
 import { Body, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { useAttachments } from '../../ui/attachments.tsx';
+import { Refused } from '../../ui/nothing.tsx';
 import { Button, Empty, Failure, Skeleton, toastError } from '../../ui/ui.tsx';
 import { type Draft, draftOf, EMPTY, filesOf, useDraft } from './draft.ts';
 import { NewTaskForm } from './form.tsx';
@@ -32,9 +33,13 @@ export default function NewTaskPage() {
     return (
       <>
         <PageHead title={t.newTask.title} />
-        <Empty icon="Shield" title={t.common.refused.title}>
-          {workspace.role === 'viewer' ? t.newTask.readOnly : t.common.refused.text('tasks:write')}
-        </Empty>
+        {workspace.role === 'viewer' ? (
+          <Empty icon="Shield" title={t.common.refused.title}>
+            {t.newTask.readOnly}
+          </Empty>
+        ) : (
+          <Refused scope="tasks:write" />
+        )}
       </>
     );
   }

@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Model } from '../../api/client.ts';
-import { projectsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Field, TagInput, textArea } from '../../ui/form.tsx';
 import { cx, Segmented, ui } from '../../ui/ui.tsx';
+import { ProjectSelect } from '../projects/project-select.tsx';
 import type { Draft } from './draft.ts';
 import css from './new-task.module.css';
 
@@ -20,8 +19,6 @@ interface Props {
 
 export function Options({ draft, change, models = [], model, said }: Props) {
   const can = useCan();
-  const { data: projects } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
-  const unknown = draft.projectId !== '' && projects?.every(({ id }) => id !== draft.projectId) !== false;
   const effort = draft.effort || model?.defaultEffort;
   return (
     <>
@@ -42,25 +39,14 @@ export function Options({ draft, change, models = [], model, said }: Props) {
             </select>
           )}
         </Field>
-        {(can('projects:read') || unknown) && (
-          <Field label={t.newTask.project} said={said('projectId')}>
-            {(control) => (
-              <select
-                {...control}
-                className={ui.select}
-                value={draft.projectId}
-                onChange={(event) => change({ projectId: event.target.value })}
-              >
-                <option value="">{t.newTask.noProject}</option>
-                {unknown && <option value={draft.projectId}>{t.tasks.unknown}</option>}
-                {projects?.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+        {(can('projects:read') || draft.projectId !== '') && (
+          <ProjectSelect
+            label={t.newTask.project}
+            none={t.newTask.noProject}
+            said={said('projectId')}
+            value={draft.projectId}
+            onChange={(projectId) => change({ projectId })}
+          />
         )}
         {model !== undefined && model.efforts.length > 0 && effort && (
           <Group label={t.newTask.effort} said={said('effort')}>

@@ -6,6 +6,7 @@ import { useCan } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { form } from '../../ui/form.tsx';
+import { Refused } from '../../ui/nothing.tsx';
 import { Empty, Failure, Skeleton } from '../../ui/ui.tsx';
 import { FileList } from './file-list.tsx';
 import own from './projects.module.css';
@@ -23,13 +24,7 @@ export function OrphansPage() {
               {t.projects.gone.back}
             </Link>
           </nav>
-          {can('files:read') ? (
-            <Files />
-          ) : (
-            <Empty icon="Shield" title={t.common.refused.title}>
-              {t.common.refused.text('files:read')}
-            </Empty>
-          )}
+          {can('files:read') ? <Files /> : <Refused scope="files:read" />}
         </div>
       </Body>
     </>

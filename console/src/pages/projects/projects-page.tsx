@@ -9,6 +9,7 @@ import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { form, Tag } from '../../ui/form.tsx';
+import { Refused } from '../../ui/nothing.tsx';
 import { Button, Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
 import { OrphansPage } from './orphans-page.tsx';
 import { ProjectForm } from './project-form.tsx';
@@ -21,9 +22,7 @@ export default function ProjectsPage() {
     return (
       <>
         <PageHead title={t.projects.title} />
-        <Empty icon="Shield" title={t.common.refused.title}>
-          {t.common.refused.text('projects:read')}
-        </Empty>
+        <Refused scope="projects:read" />
       </>
     );
   }

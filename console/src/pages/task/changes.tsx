@@ -72,7 +72,7 @@ export function Changes({ files, error }: { files: StoredFile[] | undefined; err
 }
 
 /** For the shell of the person who pastes it. The name is the agent's choice: it must not become a command. */
-export function gitApply(name: string): string {
+function gitApply(name: string): string {
   // eslint-disable-next-line no-control-regex -- A line end would begin another command.
   const clean = name.replace(/[\u0000-\u001f\u007f]/g, '_');
   return `git apply -- ${/^[\w.+@-]+$/.test(clean) ? clean : `'${clean.replaceAll("'", "'\\''")}'`}`;

@@ -1,5 +1,5 @@
 // The change that a call of `edit` makes, as a patch of one file.
-import { diffLines } from 'diff';
+import { diffLines } from 'diff/lib/diff/line.js';
 import { type DiffFile, type DiffLine, readPatch } from '../../ui/patch.ts';
 
 /** The hunks that the service tells, with the numbers of their lines; before there are any, the two texts. */

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { Task } from '../../api/client.ts';
-import { modelsQuery, projectsQuery } from '../../api/queries.ts';
+import { modelsQuery } from '../../api/queries.ts';
 import { type ChangeTask, useChange } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Field, saidOf, TagInput } from '../../ui/form.tsx';
 import { Button, Dialog, DialogActions, Failure, toast, ui } from '../../ui/ui.tsx';
+import { ProjectSelect } from '../projects/project-select.tsx';
 import css from './task.module.css';
 
 const FIELDS = ['title', 'projectId', 'tags', 'model', 'effort'];
@@ -15,7 +16,6 @@ const FIELDS = ['title', 'projectId', 'tags', 'model', 'effort'];
 export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
   const can = useCan();
   const { data: models = [] } = useQuery(modelsQuery);
-  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
   const [title, setTitle] = useState(task.title);
   const [projectId, setProjectId] = useState(task.projectId);
   const [tags, setTags] = useState(task.tags);
@@ -55,23 +55,13 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
           )}
         </Field>
         {can('projects:read') && (
-          <Field label={t.task.details.project} said={saidOf(error, 'projectId')}>
-            {(control) => (
-              <select
-                {...control}
-                className={ui.select}
-                value={projectId ?? ''}
-                onChange={(event) => setProjectId(event.target.value || null)}
-              >
-                <option value="">{edit.noProject}</option>
-                {projects.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <ProjectSelect
+            label={t.task.details.project}
+            none={edit.noProject}
+            said={saidOf(error, 'projectId')}
+            value={projectId ?? ''}
+            onChange={(id) => setProjectId(id || null)}
+          />
         )}
         <Field label={t.task.details.tags} hint={t.form.tagHint} said={saidOf(error, 'tags')}>
           {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}

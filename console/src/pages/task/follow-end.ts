@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 
 const NEAR = 48;
 
-export interface FollowedEnd {
+interface FollowedEnd {
   box: RefObject<HTMLDivElement | null>;
   inner: RefObject<HTMLDivElement | null>;
   /** Whether the end is out of sight. */

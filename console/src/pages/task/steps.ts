@@ -1,7 +1,7 @@
 // From messages to what is drawn: what a person said, what the agent said, and runs of steps between.
 import type { Message, MessagePart } from '../../api/client.ts';
 
-export type Result = Extract<MessagePart, { type: 'tool_result' }>;
+type Result = Extract<MessagePart, { type: 'tool_result' }>;
 export type FilePart = Extract<MessagePart, { type: 'file' }>;
 export type SourcePart = Extract<MessagePart, { type: 'source_url' | 'source_document' }>;
 

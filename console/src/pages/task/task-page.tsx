@@ -9,6 +9,7 @@ import { useCan } from '../../shell/can.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { remember, remembered, useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
+import { Refused } from '../../ui/nothing.tsx';
 import { Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
 import { Changes, isPatch } from './changes.tsx';
 import { Conversation } from './conversation.tsx';
@@ -189,12 +190,6 @@ const AllTasks = () => (
 const Gone = () => (
   <Empty icon="Search" title={t.task.gone.title} actions={<AllTasks />}>
     {t.task.gone.text}
-  </Empty>
-);
-
-const Refused = ({ scope }: { scope: string }) => (
-  <Empty icon="Key" title={t.common.refused.title}>
-    {t.common.refused.text(scope)}
   </Empty>
 );
 

@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { cx, Skeleton, StatusDot } from '../../ui/ui.tsx';
 import css from './tasks.module.css';
 
-export interface RowProps {
+interface RowProps {
   task: Task;
   project: string | undefined;
   /** Whether the time is that of the last change. */

@@ -8,6 +8,7 @@ import { Body, PageHead } from '../../shell/shell.tsx';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
 import { count } from '../../ui/format.ts';
+import { Refused } from '../../ui/nothing.tsx';
 import { Button, cx, Empty, Failure, StatusDot } from '../../ui/ui.tsx';
 import { Filters, useNames } from './filters.tsx';
 import { LoadingRows, Row } from './row.tsx';
@@ -21,9 +22,7 @@ export default function TasksPage() {
   return (
     <>
       <PageHead title={t.tasks.title} />
-      <Empty icon="Shield" title={t.common.refused.title}>
-        {t.common.refused.text('tasks:read')}
-      </Empty>
+      <Refused scope="tasks:read" />
     </>
   );
 }

@@ -8,6 +8,7 @@ import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { count, dayOfUtc, money } from '../../ui/format.ts';
+import { Refused } from '../../ui/nothing.tsx';
 import { Button, Empty, Failure, Segmented, Skeleton } from '../../ui/ui.tsx';
 import { costOf, lastDays, type Total, totalOf } from './figures.ts';
 import { Plan } from './plan.tsx';
@@ -27,9 +28,7 @@ export default function UsagePage() {
     return (
       <>
         <PageHead title={t.usage.title} />
-        <Empty icon="Shield" title={t.common.refused.title}>
-          {t.common.refused.text(t.usage.refused)}
-        </Empty>
+        <Refused scope={t.usage.refused} />
       </>
     );
   }

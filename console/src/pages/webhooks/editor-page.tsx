@@ -29,7 +29,7 @@ export function NewWebhookPage() {
       <PageHead title={w.createTitle} />
       <Body>
         {!can('automations:write') ? (
-          <Refused />
+          <ReadOnly />
         ) : made === null ? (
           <WebhookForm
             first={EMPTY}
@@ -68,7 +68,7 @@ export function EditWebhookPage({ id }: { id: string }) {
             {(webhook) => <EditForm webhook={webhook} />}
           </Loaded>
         ) : (
-          <Refused />
+          <ReadOnly />
         )}
       </Body>
     </>
@@ -92,7 +92,7 @@ function EditForm({ webhook: { id, url, types, description, projectId } }: { web
   );
 }
 
-const Refused = () => (
+const ReadOnly = () => (
   <div className={css.page}>
     <Crumb to="/webhooks">{w.title}</Crumb>
     <Note>{w.readOnly}</Note>

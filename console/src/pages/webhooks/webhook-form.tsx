@@ -1,12 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import type { CreateWebhook } from '../../api/client.ts';
-import { projectsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Check, Field, form as parts, Group, saidOf } from '../../ui/form.tsx';
 import { FormFailure, records, useFaultInFocus } from '../../ui/records.tsx';
 import { Button, ui } from '../../ui/ui.tsx';
+import { ProjectSelect } from '../projects/project-select.tsx';
 import { isCovered, KINDS, TYPES, withoutCovered } from './types.ts';
 import css from './webhooks.module.css';
 
@@ -35,7 +35,6 @@ export function WebhookForm({
   const form = useRef<HTMLFormElement>(null);
   const [draft, setDraft] = useState(first);
   const change = (changes: Partial<Draft>) => setDraft((now) => ({ ...now, ...changes }));
-  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
   const { error, isPending, mutate } = useMutation({
     mutationFn: () =>
       save({
@@ -82,23 +81,13 @@ export function WebhookForm({
           )}
         </Field>
         {can('projects:read') && (
-          <Field label={w.project} said={saidOf(error, 'projectId')}>
-            {(control) => (
-              <select
-                {...control}
-                className={ui.select}
-                value={draft.projectId}
-                onChange={(event) => change({ projectId: event.target.value })}
-              >
-                <option value="">{w.projectAny}</option>
-                {projects.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <ProjectSelect
+            label={w.project}
+            none={w.projectAny}
+            said={saidOf(error, 'projectId')}
+            value={draft.projectId}
+            onChange={(projectId) => change({ projectId })}
+          />
         )}
       </div>
       <FormFailure error={error} fields={FIELDS} />

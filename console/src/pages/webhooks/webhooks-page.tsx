@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import type { Webhook } from '../../api/client.ts';
 import { webhooksQuery } from '../../api/webhook-queries.ts';
@@ -7,6 +6,7 @@ import { useCan, useContext } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
+import { NothingHere, Refused } from '../../ui/nothing.tsx';
 import { Badge, Loaded, Note, records } from '../../ui/records.tsx';
 import { Button, Empty } from '../../ui/ui.tsx';
 import { EditWebhookPage, NewWebhookPage } from './editor-page.tsx';
@@ -19,10 +19,22 @@ export default function WebhooksPage() {
   const can = useCan();
   const { workspace } = useContext();
   if (!can('automations:read')) {
-    return <Refused title={t.common.refused.title}>{t.common.refused.text('automations:read')}</Refused>;
+    return (
+      <>
+        <PageHead title={w.title} />
+        <Refused scope="automations:read" />
+      </>
+    );
   }
   if (workspace.role !== 'owner' && workspace.role !== 'admin') {
-    return <Refused title={w.admins}>{w.adminsText(workspace.role)}</Refused>;
+    return (
+      <>
+        <PageHead title={w.title} />
+        <Empty icon="Shield" title={w.admins}>
+          {w.adminsText(workspace.role)}
+        </Empty>
+      </>
+    );
   }
   return (
     <Switch>
@@ -31,22 +43,11 @@ export default function WebhooksPage() {
       <Route path="/webhooks/:id/edit">{({ id }) => <EditWebhookPage key={id} id={id} />}</Route>
       <Route path="/webhooks/:id">{({ id }) => <WebhookPage key={id} id={id} />}</Route>
       <Route>
-        <Empty icon="Search" title={t.common.gone.title}>
-          {t.common.gone.text}
-        </Empty>
+        <NothingHere />
       </Route>
     </Switch>
   );
 }
-
-const Refused = ({ title, children }: { title: string; children: ReactNode }) => (
-  <>
-    <PageHead title={w.title} />
-    <Empty icon="Shield" title={title}>
-      {children}
-    </Empty>
-  </>
-);
 
 function List() {
   const can = useCan();

@@ -1,0 +1,22 @@
+// What `t` has.
+export { attachments } from './attachments.ts';
+export { automationEditor, automations } from './automations.ts';
+export { chart } from './chart.ts';
+export { common } from './common.ts';
+export { cron } from './cron.ts';
+export { form } from './form.ts';
+export { integrations } from './integrations.ts';
+export { login } from './login.ts';
+export { newTask } from './new-task.ts';
+export { notifications } from './notifications.ts';
+export { palette } from './palette.ts';
+export { projects } from './projects.ts';
+export { reading } from './reading.ts';
+export { records } from './records.ts';
+export { settings } from './settings.ts';
+export { shell } from './shell.ts';
+export { shortcuts } from './shortcuts.ts';
+export { task } from './task.ts';
+export { tasks } from './tasks.ts';
+export { usage } from './usage.ts';
+export { webhooks } from './webhooks.ts';
