@@ -135,21 +135,17 @@ describeInBrowser('the page of a task', () => {
     const answering = await model.asked();
     const page = await look(id);
     const message = page.getByLabel('Message to the agent');
-    let letGo: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    const asked = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/messages'));
-    await page.route('**/messages', (route) => held.then(() => route.continue()));
+    await page.route('**/messages', async (route) => {
+      await message.press('End');
+      await page.keyboard.type(', then that');
+      await route.continue();
+    });
     await message.fill('First this');
     await message.press('Control+Enter');
-    await asked;
-    await message.press('End');
-    await page.keyboard.type(', then that');
-    letGo();
     await page.getByRole('article').filter({ hasText: 'First this' }).waitFor();
     await until('the box to lose what was sent', async () => (await message.inputValue()) === ', then that');
     answering.answer({ text: 'I hear.' });
     (await model.asked()).answer({ text: 'First this is done.' });
-    await finished(member.client, id);
   });
 
   it('shows what is being made; messages steer, are withdrawn, interrupt; two tabs see the same', async () => {
