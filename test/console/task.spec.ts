@@ -130,24 +130,6 @@ describeInBrowser('the page of a task', () => {
     await page.getByText('It was not asked again.').waitFor();
   });
 
-  it('keeps what is typed while a message is on its way', async () => {
-    const { id } = await scripted({ content: 'Listen' });
-    const answering = await model.asked();
-    const page = await look(id);
-    const message = page.getByLabel('Message to the agent');
-    await page.route('**/messages', async (route) => {
-      await message.press('End');
-      await page.keyboard.type(', then that');
-      await route.continue();
-    });
-    await message.fill('First this');
-    await message.press('Control+Enter');
-    await page.getByRole('article').filter({ hasText: 'First this' }).waitFor();
-    await until('the box to lose what was sent', async () => (await message.inputValue()) === ', then that');
-    answering.answer({ text: 'I hear.' });
-    (await model.asked()).answer({ text: 'First this is done.' });
-  });
-
   it('shows what is being made; messages steer, are withdrawn, interrupt; two tabs see the same', async () => {
     const { id } = await scripted({ content: 'Go slowly' });
     const asked = await model.asked();

@@ -15,24 +15,35 @@ function taken(task: Task): void {
 
 const readAnew = (taskId: string) => queryClient.invalidateQueries({ queryKey: taskQuery(taskId).queryKey });
 
-/** The same key as long as the same is sent: what a lost answer has carried out is not done again. */
-function useKeyFor(): (body: unknown) => { idempotencyKey: string } {
+/**
+ * The same key as long as the same is sent and no answer has come: what a lost answer has carried out is not done again. `forget` after
+ * the answer: the same words may be meant once more.
+ */
+function useKeyFor() {
   const last = useRef({ text: '', key: '' });
-  return (body) => {
-    const text = JSON.stringify(body);
-    if (last.current.text !== text) last.current = { text, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
-    return { idempotencyKey: last.current.key };
+  return {
+    keyFor: (body: unknown): { idempotencyKey: string } => {
+      const text = JSON.stringify(body);
+      if (last.current.text !== text)
+        last.current = { text, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
+      return { idempotencyKey: last.current.key };
+    },
+    forget: (): void => void (last.current = { text: '', key: '' }),
   };
 }
 
 type Action<T = void, R = Task> = UseMutationResult<R, Error, T>;
 
 /** `onSent` is called also when what has sent it is no longer on the page: the agent may ask something in between. */
-export function useSend(taskId: string, onSent: (sent: SendMessage) => void): Action<SendMessage, { message: Message; task: Task }> {
-  const keyFor = useKeyFor();
+export function useSend(
+  taskId: string,
+  onSent: (sent: SendMessage) => void,
+): Action<SendMessage, { message: Message; task: Task }> {
+  const { keyFor, forget } = useKeyFor();
   return useMutation({
     mutationFn: (body) => api.tasks.send(taskId, body, keyFor(body)),
     onSuccess: ({ message, task }, sent) => {
+      forget();
       shown(taskId, (messages) => (messages.some(({ id }) => id === message.id) ? messages : [...messages, message]));
       taken(task);
       onSent(sent);
@@ -41,7 +52,7 @@ export function useSend(taskId: string, onSent: (sent: SendMessage) => void): Ac
 }
 
 export function useAnswer(taskId: string, interactionId: string): Action<Reply> {
-  const keyFor = useKeyFor();
+  const { keyFor } = useKeyFor();
   return useMutation({
     mutationFn: (reply) => api.tasks.answer(taskId, { interactionId, ...reply }, keyFor(reply)),
     onSuccess: taken,

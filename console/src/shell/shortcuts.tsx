@@ -20,7 +20,7 @@ export function useShortcuts(keys: Keys, active = true) {
       const input = target.closest('input');
       if (input !== null && (!/^(radio|checkbox)$/.test(input.type) || [' ', 'Enter'].includes(event.key))) return;
       // A button or link that has the focus keeps Enter and space for itself.
-      if ((event.key === 'Enter' || event.key === ' ') && target.closest('button, a')) return;
+      if ((event.key === 'Enter' || event.key === ' ') && target.closest('button, a, summary')) return;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       const run = current.current[first === '' ? key : `${first} ${key}`];
       window.clearTimeout(timer);

@@ -8,5 +8,6 @@ export const attachments = {
   retry: (name: string) => `Upload ${name} again`,
   sent: (share: number) => `${Math.round(share * 100)} %`,
   most: (most: number) => `At most ${most} files can be sent along.`,
+  stopped: 'A file that was still on its way was left out.',
   folder: (name: string) => `${name} is a folder. Pack it into one file, such as a zip, and attach that.`,
 };

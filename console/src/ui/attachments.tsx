@@ -63,7 +63,12 @@ export function useAttachments(kept: readonly KeptUpload[] = []) {
       for (const one of current.current) if (one.error instanceof ConnectionError) retry(one);
     });
     const all = stops.current;
-    return () => (end(), all.forEach((stop) => stop.abort()));
+    return () => {
+      end();
+      if (current.current.some(({ done, error }) => done === null && error === null))
+        toast(t.attachments.stopped, true);
+      all.forEach((stop) => stop.abort());
+    };
   }, []);
 
   return {

@@ -219,6 +219,8 @@ export function Dialog({
   children: ReactNode;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
+  // A text may be selected with a move that ends outside.
+  const pressed = useRef<EventTarget | null>(null);
   // Before it leaves the page, too: a dialog that is closed gives the focus back to where it was.
   useLayoutEffect(() => {
     const dialog = ref.current;
@@ -232,7 +234,8 @@ export function Dialog({
       className={css.dialog}
       onClose={onClose}
       aria-label={title}
-      onClick={(event) => event.target === ref.current && onClose()}
+      onPointerDown={(event) => (pressed.current = event.target)}
+      onClick={({ target }) => target === ref.current && pressed.current === target && onClose()}
     >
       {open && (
         <div className={css.dialogBody}>

@@ -123,7 +123,13 @@ function TaskFields({ draft, change, error }: Editing) {
           said={saidOf(error, 'model')}
           value={draft.model}
           onChange={(model) => change({ model, effort: '' })}
-          options={[['', t.automations.modelDefault], ...models.map(({ id, name }) => [id, name] as const)]}
+          options={[
+            ['', t.automations.modelDefault],
+            ...models.map(({ id, name }) => [id, name] as const),
+            ...(draft.model === '' || models.some(({ id }) => id === draft.model)
+              ? []
+              : [[draft.model, draft.model] as const]),
+          ]}
         />
         <Choice
           label={w.effort}

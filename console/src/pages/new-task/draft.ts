@@ -42,17 +42,19 @@ export const isEmpty = (draft: Draft): boolean => JSON.stringify(draft) === JSON
 export function useDraft(from: string, begin: Draft) {
   const { user } = useContext();
   const name = `draft.${user.id}.new${from && `.${from}`}`;
-  const [draft, setDraft] = useState<Draft>(() => read(remembered(name, '')) ?? begin);
+  // The project of the address, not that of an earlier draft: the task would be seen by others.
+  const here = from === '' && begin.projectId !== '' ? { projectId: begin.projectId } : {};
+  const [draft, setDraft] = useState<Draft>(() => ({ ...(read(remembered(name, '')) ?? begin), ...here }));
   useEffect(() => {
-    const changed = JSON.stringify(draft) !== JSON.stringify(begin);
-    if (changed || remembered(name, '') !== '') remember(name, changed ? JSON.stringify(draft) : '');
+    const kept = JSON.stringify(draft) !== JSON.stringify(begin) && !isEmpty(draft);
+    if (kept || remembered(name, '') !== '') remember(name, kept ? JSON.stringify(draft) : '');
   }, [draft]);
   return {
     draft,
     change: (values: Partial<Draft>): void => setDraft((old) => ({ ...old, ...values })),
     /** It is sent, or not wanted any more. */
     forget: (): void => remember(name, ''),
-    reset: (): void => setDraft(EMPTY),
+    reset: (): void => setDraft({ ...EMPTY, ...here }),
   };
 }
 

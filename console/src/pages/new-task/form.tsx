@@ -41,8 +41,8 @@ export function NewTaskForm({
   const uploads = can('files:write');
   const drop = useDrop(attachments, uploads);
   const { data: models } = useQuery(modelsQuery);
-  const model = models?.find(({ id }) => id === draft.model) ?? models?.find((one) => one.default);
-  // The same key for the same words, however often they are sent: a lost answer makes no second task.
+  const model = models?.find((one) => (draft.model === '' ? one.default : one.id === draft.model));
+  // The same key for the same words, however often they are sent until an answer comes: a lost one makes no second task.
   const attempt = useRef({ body: '', key: '' });
 
   const create = useMutation({
@@ -54,6 +54,7 @@ export function NewTaskForm({
     },
     onSuccess: (task) => {
       forget();
+      attempt.current = { body: '', key: '' };
       void queryClient.invalidateQueries({ queryKey: ['tasks'] });
       if (can('tasks:read')) {
         queryClient.setQueryData(taskQuery(task.id).queryKey, task);

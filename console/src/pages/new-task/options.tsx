@@ -28,9 +28,12 @@ export function Options({ draft, change, models = [], model, said }: Props) {
             <select
               {...control}
               className={ui.select}
-              value={model?.id ?? ''}
+              value={draft.model || (model?.id ?? '')}
               onChange={(event) => change({ model: event.target.value, effort: '' })}
             >
+              {model === undefined && draft.model !== '' && (
+                <option value={draft.model}>{t.newTask.unavailable(draft.model)}</option>
+              )}
               {models.map(({ id, name, status }) => (
                 <option key={id} value={id} disabled={status !== 'available'}>
                   {status === 'available' ? name : t.newTask.unavailable(name)}

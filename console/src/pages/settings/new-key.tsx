@@ -30,7 +30,7 @@ function Form({ onClose, onMade }: Props) {
   const { keys: texts } = t.settings;
   const mine = ALL_SCOPES.filter((scope) => context.scopes.includes(scope));
   const [name, setName] = useState('');
-  const [expiry, setExpiry] = useState('30');
+  const [expiry, setExpiry] = useState(daysWithin(context).includes(30) ? '30' : AS_THIS);
   const [scopes, setScopes] = useState<Scope[]>(mine.filter((scope) => scope.endsWith(':read')));
   const [missing, setMissing] = useState<'name' | 'scopes' | null>(null);
   const create = useMutation({

@@ -159,8 +159,9 @@ function callOf({ toolCall, question }: Interaction): ReactNode {
   }
   const { command, path, content, oldText, newText, patch, ...rest } = fieldsOf(toolCall.input);
   const language = typeof path === 'string' ? languageOf(path) : null;
-  const known = [command, path, content, oldText, newText, patch].some((value) => typeof value === 'string');
-  if (!known)
+  const given = [command, path, content, oldText, newText, patch].filter((value) => value !== undefined);
+  // A field that is no text would not be shown as what it is.
+  if (given.length === 0 || given.some((value) => typeof value !== 'string'))
     return <Part text={JSON.stringify(toolCall.input, null, 2)} language="json" label={t.task.labels.input} />;
   return (
     <>

@@ -214,10 +214,11 @@ function TagChoice({ tag, tags, change }: { tag: string; tags: readonly string[]
         value={text}
         maxLength={64}
         placeholder={t.tasks.tagHint}
-        onChange={({ target: { value } }) => {
+        onChange={({ target: { value }, nativeEvent }) => {
           setText(value);
-          // One of the list was chosen.
-          if (tags.includes(value)) take(value);
+          // One of the list was chosen; what is typed may go on.
+          const { inputType = '' } = nativeEvent as InputEvent;
+          if (!inputType.startsWith('insertText') && tags.includes(value)) take(value);
         }}
         onBlur={() => take(text)}
         onKeyDown={(event) => event.key === 'Enter' && take(text)}

@@ -61,8 +61,9 @@ function Tasks({ writes }: { writes: boolean }) {
   const onScroll = () => {
     const top = body.current?.scrollTop ?? 0;
     places.set(address, { top, at: at.current });
-    // At the top again only the first page is kept up.
-    if (top === 0 && (list.data?.pages.length ?? 0) > 1 && !list.isFetching) keepFirstPage();
+    // At the top again only the first page is kept up, unless something further down is selected.
+    if (top === 0 && selection.tasks.length === 0 && (list.data?.pages.length ?? 0) > 1 && !list.isFetching)
+      keepFirstPage();
   };
   const keepFirstPage = () =>
     queryClient.setQueryData(
