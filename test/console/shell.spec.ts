@@ -38,6 +38,38 @@ describeInBrowser('what stands around every page', () => {
     await late.getByRole('heading', { name: 'Sign in to Millwright' }).waitFor();
   });
 
+  it('takes such a link in the address of its own page too', async () => {
+    browser.allow(/status of 401/);
+    const { code } = await service.app.get(ConsoleSessions, { strict: false }).addCode(member.key.id);
+    const { page } = await browser.open(service.url);
+    await page.goto('/console/');
+    await page.getByRole('heading', { name: 'Sign in to Millwright' }).waitFor();
+    await page.goto(`/console/#code=${code}`);
+    await page.getByRole('navigation', { name: 'Console' }).waitFor();
+    expect(page.url()).not.toContain(code);
+  });
+
+  it('says that the service is away when a proxy says so, and goes on by itself, whatever the key may see', async () => {
+    browser.allow(/status of 502/);
+    const { key } = await makeMember(service, { role: 'owner', scopes: ['billing:read'] });
+    const { page } = await browser.signedIn(service.url, key.secret, '/console/usage');
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    let away = true;
+    await page.route(/\/(v1|health)\//, (route) => (away ? route.fulfill({ status: 502 }) : route.continue()));
+    await page
+      .getByRole('radio', { name: '90 days' })
+      .or(page.getByRole('button', { name: '90 days' }))
+      .first()
+      .click();
+    await page.getByText('The service does not answer').waitFor();
+    const read = page.waitForResponse(
+      (response) => response.url().includes('/v1/billing') && response.status() === 200,
+    );
+    away = false;
+    await read;
+    await page.getByText('The service does not answer').waitFor({ state: 'detached' });
+  });
+
   it('leads everywhere by name, also from where one writes, and fits a phone', async () => {
     await createTask(client, { content: HELLO, title: 'Whet the millstone' });
     const { page } = await browser.signedIn(service.url, member.key.secret, '/console/new');

@@ -47,11 +47,15 @@ export async function observed(...args: Parameters<typeof fetch>): Promise<Respo
     if (signal?.aborted !== true) connection.lost();
     throw error;
   }
-  connection.answered();
+  if (isOfProxy(response.status)) connection.doubted();
+  else connection.answered();
   if (response.status === 401) ended();
   note(response.headers);
   return response;
 }
+
+/** What a proxy answers in place of a service that is away; 503 the service says itself too. */
+export const isOfProxy = (status: number): boolean => status === 502 || status === 504;
 
 let ended: () => void = () => undefined;
 /** Is called when the service does not know the session any more. */

@@ -23,6 +23,15 @@ class Connection {
     this.#later();
   }
 
+  /** A proxy has answered in place of the service: it may be away, or only this one request may be. */
+  doubted(): void {
+    if (!this.reachable.value) return;
+    fetch('/health/live', { cache: 'no-store' }).then(
+      ({ status }) => status >= 502 && this.lost(),
+      () => this.lost(),
+    );
+  }
+
   answered(): void {
     if (this.reachable.value) return;
     clearTimeout(this.#timer);

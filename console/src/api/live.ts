@@ -2,7 +2,6 @@
 // holds one: so the tabs share one stream of the workspace, held by the one that has the lock.
 import type { WorkspaceEvent } from '@millwright/sdk';
 import { api, MillwrightError } from './client.ts';
-import { connection } from './connection.ts';
 import { queryClient } from './queries.ts';
 
 type Told = { event: WorkspaceEvent } | { again: true };
@@ -26,8 +25,7 @@ export function followWorkspace(signal: AbortSignal): void {
   const tabs = new BroadcastChannel('millwright.events');
   const told = (message: Told) => ('event' in message ? heard(message.event) : everythingAnew());
   tabs.onmessage = ({ data }: MessageEvent<Told>) => told(data);
-  const end = connection.onReturn(everythingAnew);
-  signal.addEventListener('abort', () => (end(), tabs.close()), { once: true });
+  signal.addEventListener('abort', () => tabs.close(), { once: true });
   const tell = (message: Told) => {
     told(message);
     if (!signal.aborted) tabs.postMessage(message);
@@ -87,7 +85,7 @@ function readAnew(): void {
 }
 
 /** All that is shown, but for conversations: each has events of its own. */
-function everythingAnew(): void {
+export function everythingAnew(): void {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [name] }) => name !== 'conversation' && name !== 'text',
   });

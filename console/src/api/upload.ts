@@ -1,4 +1,4 @@
-import { ConnectionError, failureOf, MillwrightError, type Upload } from './client.ts';
+import { ConnectionError, failureOf, isOfProxy, MillwrightError, type Upload } from './client.ts';
 import { connection } from './connection.ts';
 
 /** Uploads a file and tells the share that is sent. XMLHttpRequest, because `fetch` tells nothing of it. */
@@ -13,6 +13,10 @@ export function upload(
     request.open('POST', path);
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);
     request.onload = () => {
+      if (isOfProxy(request.status)) {
+        connection.doubted();
+        return reject(new ConnectionError('The service did not answer when the file was sent.'));
+      }
       const response = new Response(request.responseText, { status: request.status });
       if (!response.ok) return void failureOf(response).then(reject);
       try {

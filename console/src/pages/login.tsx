@@ -14,9 +14,21 @@ const code = takeCode();
 export function useSignInByLink(): { error: unknown } {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
-    if (code === null) return void find();
     // Of a link that was used before, somebody who is signed in notices nothing.
-    signIn({ code }).catch((refused: unknown) => (setError(refused), find()));
+    const enter = (by: string) =>
+      signIn({ code: by }).then(
+        () => setError(null),
+        (refused: unknown) => (setError(refused), find()),
+      );
+    if (code === null) void find();
+    else void enter(code);
+    // A link that is put into the address of this very page loads nothing.
+    const onHash = () => {
+      const another = takeCode();
+      if (another !== null) void enter(another);
+    };
+    addEventListener('hashchange', onHash);
+    return () => removeEventListener('hashchange', onHash);
   }, []);
   return { error };
 }

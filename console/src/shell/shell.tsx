@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { connection } from '../api/connection.ts';
-import { followWorkspace } from '../api/live.ts';
+import { everythingAnew, followWorkspace } from '../api/live.ts';
 import { queryClient, waitingQuery } from '../api/queries.ts';
 import { signOut } from '../api/session.ts';
 import { useStore } from '../api/store.ts';
@@ -59,8 +59,9 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(() => {
     const controller = new AbortController();
     if (can('tasks:read')) followWorkspace(controller.signal);
+    const end = connection.onReturn(everythingAnew);
     // What was read for one person is not shown to the next.
-    return () => (controller.abort(), queryClient.clear());
+    return () => (controller.abort(), end(), queryClient.clear());
   }, []);
   useShortcuts({
     c: () => can('tasks:write') && navigate('/new'),
