@@ -137,6 +137,15 @@ describeInBrowser('automations in the console', () => {
       await page.getByRole('button', { name: 'Try it' }).click();
       await page.getByText(verdict).waitFor();
     } // prettier-ignore
+    // The verdict is of what was tried.
+    await filter.fill("ref == 'refs/heads/main' ");
+    await page.getByText('A run would start.').waitFor({ state: 'detached' });
+    await page.getByText('Budget', { exact: true }).click();
+    const steps = page.getByLabel('Steps', { exact: true });
+    await steps.fill('1,000');
+    await page.getByRole('button', { name: 'Create the automation' }).click();
+    await until('the budget to be refused', async () => (await steps.getAttribute('aria-invalid')) === 'true');
+    await steps.fill('1000');
     await page.getByRole('button', { name: 'Create the automation' }).click();
     await page.getByText('On github.push, if the filter holds').waitFor();
 

@@ -193,10 +193,11 @@ describeInBrowser('the page of a task', () => {
     (await model.asked()).answer({ ...bash(command), text: hostile, reasoning: hostile });
     const publish = (path: string) => ({ name: 'publish', arguments: { path } });
     (await model.asked()).answer({ calls: [publish('bad.svg'), publish('bad.md')] });
-    (await model.asked()).answer({ text: '`over`' });
+    // Thousands of quotes in one another; and what is no entity in code.
+    (await model.asked()).answer({ text: '`over &amp; out`', reasoning: '>'.repeat(20_000) });
     await finished(member.client, id);
     const page = await look(id);
-    await page.getByText('over', { exact: true }).waitFor();
+    await page.getByText('over &amp; out', { exact: true }).waitFor();
     await page.keyboard.press('e');
     await page.getByRole('button', { name: /^Show .* earlier lines/ }).click();
     const output = page.getByRole('group', { name: /^Output of/ });

@@ -86,6 +86,8 @@ describeInBrowser('webhooks in the console', () => {
 
     await button('Disable').click();
     await page.getByText('Disabled on request.').waitFor();
+    // The service sends nothing to it.
+    expect(await button('Recover').isDisabled()).toBe(true);
     await client.post('/v1/tasks', { content: '```bash\ntrue\n```\n' });
     await button('Enable').click();
     await page.getByText('Disabled on request.').waitFor({ state: 'detached' });

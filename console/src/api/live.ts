@@ -20,6 +20,9 @@ export function onWorkspaceEvent(listener: (event: WorkspaceEvent) => void): () 
   return () => listeners.delete(listener);
 }
 
+/** A lock that comes later than this was another tab's, in milliseconds. */
+const WAITED_MS = 500;
+
 /** Follows the workspace until the signal. */
 export function followWorkspace(signal: AbortSignal): void {
   const tabs = new BroadcastChannel('millwright.events');
@@ -30,14 +33,16 @@ export function followWorkspace(signal: AbortSignal): void {
     told(message);
     if (!signal.aborted) tabs.postMessage(message);
   };
-  const hold = () => hear(tell, signal);
+  const asked = performance.now();
+  const hold = () => hear(tell, signal, performance.now() - asked > WAITED_MS);
   // Without a secure context there are no locks; then each tab has a stream of its own.
   const held = 'locks' in navigator ? navigator.locks.request(LOCK, { signal }, hold) : hold();
   held.catch(() => undefined);
 }
 
-async function hear(tell: (message: Told) => void, signal: AbortSignal): Promise<void> {
-  let first = true;
+/** @param after another tab has heard: what happened between the end of its stream and this one is read anew. */
+async function hear(tell: (message: Told) => void, signal: AbortSignal, after: boolean): Promise<void> {
+  let first = !after;
   // What happened between the end of another tab's stream and this one, or while there was none.
   const onReady = () => {
     if (!first) tell({ again: true });

@@ -116,7 +116,10 @@ export const taskFilesQuery = (taskId: string) =>
 export const textQuery = (fileId: string, most = 2_000_000) =>
   queryOptions({
     queryKey: ['text', fileId, most],
-    queryFn: async ({ signal }) => (await (await api.files.content(fileId, { signal })).blob()).slice(0, most).text(),
+    queryFn: async ({ signal }) => {
+      const whole = await (await api.files.content(fileId, { signal })).blob();
+      return { text: await whole.slice(0, most).text(), cut: whole.size > most };
+    },
     staleTime: Infinity,
   });
 

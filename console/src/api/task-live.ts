@@ -2,7 +2,7 @@
 import type { Delta } from '@millwright/sdk';
 import { useEffect, useMemo } from 'react';
 import { applied } from './apply.ts';
-import { api, isGone, MillwrightError, type TaskEvent } from './client.ts';
+import { api, isForbidden, isGone, type TaskEvent } from './client.ts';
 import { connection } from './connection.ts';
 import { type Conversation, conversationQuery, queryClient, taskQuery } from './queries.ts';
 import { Store } from './store.ts';
@@ -110,10 +110,12 @@ async function keep(taskId: string, live: TaskLive, signal: AbortSignal): Promis
       }
     } catch (error) {
       if (signal.aborted) break;
-      if (error instanceof MillwrightError && !error.retryable) {
+      if (isGone(error) || isForbidden(error)) {
         live.state.set(isGone(error) ? 'gone' : 'refused');
         break;
       }
+      // The page says what it could not read, and reads it again when it is told to.
+      read = Promise.resolve();
       await new Promise((resolve) => setTimeout(resolve, 2000));
       after = queryClient.getQueryData(queryKey) === undefined ? undefined : positions.get(taskId);
       first = after === undefined;

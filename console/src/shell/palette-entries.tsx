@@ -93,7 +93,9 @@ export function usePaletteEntries(
     side: keys(pressed.toUpperCase()),
     run: go(`/${name}`),
   }));
-  const tasks: Entry[] = (reads ? (found.data ?? []) : []).map(({ id, title, status, updatedAt }) => ({
+  // What was found for other words is not offered for these: Enter would open it.
+  const current = asked === text.trim() && !found.isPlaceholderData;
+  const tasks: Entry[] = (reads && current ? (found.data ?? []) : []).map(({ id, title, status, updatedAt }) => ({
     id,
     label: title,
     icon: <StatusDot status={status} />,

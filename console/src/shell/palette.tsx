@@ -66,6 +66,7 @@ function Search({ close, showHelp }: { close: () => void; showHelp: () => void }
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
     if (by !== undefined) {
       event.preventDefault();
+      if (entries.length === 0) return;
       const next = chosen + by;
       // A single step goes round.
       setAt(

@@ -166,6 +166,7 @@ export const task = {
     noneText: 'Attachments, and what the agent publishes, are listed here.',
     count: (number: number) => n(number, 'file'),
     zip: 'All as zip',
+    cut: 'Only the beginning is shown. Download the file for all of it.',
     download: 'Download',
     downloadOf: (name: string) => `Download ${name}`,
     viewOf: (name: string) => `View ${name}`,

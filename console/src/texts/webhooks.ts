@@ -93,7 +93,9 @@ export const webhooks = {
   recoverSince: 'Since',
   recoverDo: 'Send again',
   recovered: (n: number) =>
-    n === 0 ? 'It has missed nothing since then.' : `${n} ${n === 1 ? 'event is' : 'events are'} sent again.`,
+    n === 0
+      ? 'It has missed nothing since then.'
+      : `${n} ${n === 1 ? 'event is' : 'events are'} sent again.${n < 10_000 ? '' : ' There may be more: send again.'}`,
 
   // Deliveries.
   deliveries: 'Deliveries',

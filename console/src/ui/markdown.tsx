@@ -7,7 +7,7 @@ import { Terminal } from './terminal.tsx';
 import css from './markdown.module.css';
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => Lexer.lex(text), [text]);
+  const tokens = useMemo(() => lexed(text), [text]);
   return (
     <div className={css.markdown}>
       {tokens.map((token, index) => (
@@ -16,6 +16,14 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
     </div>
   );
 });
+
+/** So many quotes or lists in one another, begun in one line, are no text for people. */
+const TOO_DEEP = /^(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){64}/m;
+
+function lexed(text: string): Token[] {
+  // marked calls itself for each: thousands in a line end the stack, and with it the page.
+  return TOO_DEEP.test(text) ? [{ type: 'code', raw: text, text }] : Lexer.lex(text);
+}
 
 const HEADINGS = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
 
@@ -138,7 +146,7 @@ function span(token: Token): ReactNode {
     case 'del':
       return <del>{inline(token.tokens)}</del>;
     case 'codespan':
-      return <code>{turnsShown(decode((token as Tokens.Codespan).text))}</code>;
+      return <code>{turnsShown((token as Tokens.Codespan).text)}</code>;
     case 'br':
       return <br />;
     case 'link': {

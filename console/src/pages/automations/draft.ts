@@ -81,7 +81,9 @@ function localOf(iso: string): string {
 export function bodyOf(draft: Draft) {
   const { name, content, approvals, overlap, budget } = draft;
   const numbers = { maxSteps: budget.maxSteps, maxTokens: budget.maxTokens, maxDurationSeconds: budget.maxDurationSeconds }; // prettier-ignore
-  const limits = Object.entries(numbers).flatMap(([limit, text]) => (text === '' ? [] : [[limit, Number(text)]]));
+  const limits = Object.entries(numbers).flatMap(([limit, text]) =>
+    text.trim() === '' ? [] : [[limit, numberOf(text)]],
+  );
   const { maxCost } = budget;
   const limited = { ...Object.fromEntries(limits), ...(maxCost !== '' && { maxCost }) } as Record<string, never>;
   return {
@@ -96,6 +98,9 @@ export function bodyOf(draft: Draft) {
     budget: Object.keys(limited).length > 0 ? limited : null,
   };
 }
+
+/** JSON has no NaN and would say null, which is no limit: the service refuses the text. */
+const numberOf = (text: string) => (Number.isFinite(Number(text)) ? Number(text) : text);
 
 export function triggerOf({ kind, cron, timezone, runAt, triggerEvent, filter }: Draft) {
   switch (kind) {

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { integrationsQuery } from '../../api/automation-queries.ts';
 import { api, type Integration } from '../../api/client.ts';
@@ -159,6 +159,9 @@ function Trial({ draft: { triggerEvent, filter } }: Editing) {
       return api.automations.rehearse({ name: w.tryTitle, content: w.tryTitle, triggerEvent, filter, samplePayload });
     },
   });
+  const { reset } = trial;
+  // The verdict is of what was tried.
+  useEffect(reset, [filter, triggerEvent, text, reset]);
   return (
     <details className={records.more}>
       <summary>{w.tryTitle}</summary>

@@ -9,7 +9,7 @@ import { Diff, type DiffLayout, Stat, usePatch } from '../../ui/diff.tsx';
 import { clockTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { DiffFile } from '../../ui/patch.ts';
-import { Button, copy, cx, Empty, Failure, Segmented, Skeleton, ui } from '../../ui/ui.tsx';
+import { Button, copy, cx, Empty, Failure, Segmented, Skeleton, ui, Warning } from '../../ui/ui.tsx';
 import css from './task.module.css';
 
 export const isPatch = ({ origin, name, mediaType }: StoredFile): boolean =>
@@ -87,20 +87,29 @@ export function Reading({ error }: { error: unknown }) {
 }
 
 function Patch({ fileId, layout }: { fileId: string; layout: DiffLayout }) {
-  const { data: text, error, isPending, refetch } = useQuery(textQuery(fileId, 8_000_000));
-  const files = usePatch(text);
+  const { data, error, isPending, refetch } = useQuery(textQuery(fileId, 8_000_000));
+  const files = usePatch(data?.text);
   const [path, setPath] = useParam('path', '');
   if (isPending) return <Skeleton w="100%" h={260} />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
-  // A patch that cannot be understood is still a text.
-  if (files === null) return <Code code={text} language="diff" label={t.task.labels.patch} />;
+  const cut = data.cut && <Warning>{t.task.files.cut}</Warning>;
+  if (files === null) {
+    // A patch that cannot be understood is still a text.
+    return (
+      <>
+        {cut}
+        <Code code={data.text} language="diff" label={t.task.labels.patch} />
+      </>
+    );
+  }
   const only = files.filter((file) => file.path === path);
   const total = (name: 'additions' | 'deletions') => files.reduce((sum, file) => sum + file[name], 0);
   return (
     <>
+      {cut}
       <div className={css.changeHead}>
         <strong>{t.task.changes.changed(files.length)}</strong>
-        <Stat additions={total('additions')} deletions={total('deletions')} />
+        {!data.cut && <Stat additions={total('additions')} deletions={total('deletions')} />}
       </div>
       {files.length > 1 && <FileChooser files={files} path={only.length > 0 ? path : ''} setPath={setPath} />}
       <Diff key={path} files={only.length > 0 ? only : files} layout={layout} idPrefix="change" />

@@ -9,7 +9,7 @@ import { Code, exactly, languageOf } from '../../ui/code.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import { Button, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
+import { Button, Empty, Failure, Skeleton, Warning } from '../../ui/ui.tsx';
 import { Reading } from './changes.tsx';
 import { PatchPreview } from './patch-preview.tsx';
 import css from './task.module.css';
@@ -55,7 +55,7 @@ export function Files({ taskId, list, error }: { taskId: string; list: StoredFil
             <FileRow key={file.id} file={file} viewed={view === file.id} view={setView} />
           ))}
         </ul>
-        {viewed && kindOf(viewed) && <Viewer file={viewed} close={() => setView('')} />}
+        {viewed && kindOf(viewed) && <Viewer key={viewed.id} file={viewed} close={() => setView('')} />}
       </div>
     </div>
   );
@@ -123,8 +123,16 @@ function TextFile({ file, markdown }: { file: StoredFile; markdown: boolean }) {
   const { data, error, isPending, refetch } = useQuery(textQuery(file.id));
   if (isPending) return <Skeleton w="100%" h={120} />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (markdown) return <Markdown text={data} />;
-  return <Code numbered max code={data} language={languageOf(file.name)} label={file.name} />;
+  return (
+    <>
+      {data.cut && <Warning>{t.task.files.cut}</Warning>}
+      {markdown ? (
+        <Markdown text={data.text} />
+      ) : (
+        <Code numbered max code={data.text} language={languageOf(file.name)} label={file.name} />
+      )}
+    </>
+  );
 }
 
 /** The service sends files as what is to be saved; a picture is shown from the page's own memory. */

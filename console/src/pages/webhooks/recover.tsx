@@ -11,7 +11,7 @@ const w = t.webhooks;
 const DAY_MS = 86_400_000;
 
 /** Sends again what was missed since a time: since it fails, else for a day. */
-export function Recover({ webhook: { id, failingSince } }: { webhook: Webhook }) {
+export function Recover({ webhook: { id, status, failingSince } }: { webhook: Webhook }) {
   const [open, setOpen] = useState(false);
   const [since, setSince] = useState('');
   const recover = useMutation({
@@ -33,7 +33,12 @@ export function Recover({ webhook: { id, failingSince } }: { webhook: Webhook })
   };
   return (
     <>
-      <Button icon="Refresh" onClick={ask}>
+      <Button
+        icon="Refresh"
+        disabled={status !== 'enabled'}
+        title={status === 'enabled' ? undefined : w.disabledText}
+        onClick={ask}
+      >
         {w.recover}
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={w.recoverTitle}>
