@@ -44,7 +44,10 @@ export function useDraft(from: string, begin: Draft) {
   const name = `draft.${user.id}.new${from && `.${from}`}`;
   // The project of the address, not that of an earlier draft: the task would be seen by others.
   const here = from === '' && begin.projectId !== '' ? { projectId: begin.projectId } : {};
-  const [draft, setDraft] = useState<Draft>(() => ({ ...(read(remembered(name, '')) ?? begin), ...here }));
+  const [draft, setDraft] = useState<Draft>(() => {
+    const kept = read(remembered(name, ''));
+    return kept === null ? begin : { ...kept, ...here };
+  });
   useEffect(() => {
     const kept = JSON.stringify(draft) !== JSON.stringify(begin) && !isEmpty(draft);
     if (kept || remembered(name, '') !== '') remember(name, kept ? JSON.stringify(draft) : '');
