@@ -4,6 +4,13 @@ import { Store } from './store.ts';
 /** So long after a lost request the next question is asked, in milliseconds; the last one again and again. */
 const WAITS = [500, 1000, 2000, 4000];
 
+/** A proxy in front of a service that is away answers 502 to 504. */
+const isThere = (): Promise<boolean> =>
+  fetch('/health/live', { cache: 'no-store' }).then(
+    ({ status }) => status < 502,
+    () => false,
+  );
+
 class Connection {
   readonly reachable = new Store(true);
   readonly #listeners = new Set<() => void>();
@@ -26,10 +33,7 @@ class Connection {
   /** A proxy has answered in place of the service: it may be away, or only this one request may be. */
   doubted(): void {
     if (!this.reachable.value) return;
-    fetch('/health/live', { cache: 'no-store' }).then(
-      ({ status }) => status >= 502 && this.lost(),
-      () => this.lost(),
-    );
+    void isThere().then((there) => there || this.lost());
   }
 
   answered(): void {
@@ -57,11 +61,7 @@ class Connection {
   ask(): void {
     if (this.reachable.value) return;
     clearTimeout(this.#timer);
-    fetch('/health/live', { cache: 'no-store' }).then(
-      // A proxy in front of a service that is away answers 502 to 504.
-      ({ status }) => (status < 502 ? this.answered() : this.#later()),
-      () => this.#later(),
-    );
+    void isThere().then((there) => (there ? this.answered() : this.#later()));
   }
 
   #later(): void {

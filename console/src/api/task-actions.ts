@@ -19,7 +19,7 @@ const readAnew = (taskId: string) => queryClient.invalidateQueries({ queryKey: t
  * The same key as long as the same is sent and no answer has come: what a lost answer has carried out is not done again. `forget` after
  * the answer: the same words may be meant once more.
  */
-function useKeyFor() {
+export function useKeyFor() {
   const last = useRef({ text: '', key: '' });
   return {
     keyFor: (body: unknown): { idempotencyKey: string } => {

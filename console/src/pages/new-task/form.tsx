@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { api, MillwrightError, type Model } from '../../api/client.ts';
 import { modelsQuery, queryClient, taskQuery } from '../../api/queries.ts';
+import { useKeyFor } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { Body } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
@@ -42,19 +43,16 @@ export function NewTaskForm({
   const drop = useDrop(attachments, uploads);
   const { data: models } = useQuery(modelsQuery);
   const model = models?.find((one) => (draft.model === '' ? one.default : one.id === draft.model));
-  // The same key for the same words, however often they are sent until an answer comes: a lost one makes no second task.
-  const attempt = useRef({ body: '', key: '' });
+  const { keyFor, forget: forgetKey } = useKeyFor();
 
   const create = useMutation({
     mutationFn: async () => {
       const body = bodyOf({ ...draft, uploads: attachments.kept });
-      const text = JSON.stringify(body);
-      if (attempt.current.body !== text) attempt.current = { body: text, key: newKey() };
-      return api.tasks.create(body, { idempotencyKey: attempt.current.key });
+      return api.tasks.create(body, keyFor(body));
     },
     onSuccess: (task) => {
       forget();
-      attempt.current = { body: '', key: '' };
+      forgetKey();
       void queryClient.invalidateQueries({ queryKey: ['tasks'] });
       if (can('tasks:read')) {
         queryClient.setQueryData(taskQuery(task.id).queryKey, task);
@@ -185,4 +183,3 @@ const paramOf = (error: Error) =>
 /** Which of the uploads: `attachments[2].uploadId`. */
 const indexIn = (error: Error | null) =>
   Number(/^attachments\[(\d+)\]/.exec(error === null ? '' : paramOf(error))?.[1] ?? -1);
-const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
