@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ConsoleSessions } from '../../access/auth/console-sessions.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { Env } from '../../platform/config/env.js';
-import { isLoopback } from '../../platform/http/network.js';
+import { isLoopback, leadsToLoopback } from '../../platform/http/network.js';
 import { originOf } from '../doctor/service-answer.js';
 import { type Verb, verb } from './verb.js';
 
@@ -39,8 +39,8 @@ function pageOrigin(env: Env): string | null {
 /** Whether a log-in would send the key where others can read it; the service refuses it. */
 function isPlainHttp(publicUrl: string | undefined): boolean {
   if (publicUrl === undefined) return false;
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  const url = new URL(publicUrl);
+  return url.protocol === 'http:' && !leadsToLoopback(url);
 }
 
 // Scripts take the first line.

@@ -22,6 +22,11 @@ export function networkOf(address: string): string {
   return `${groups.join(':')}::/64`;
 }
 
+/** As {@link isLoopback}, of a URL, which has IPv6 in brackets. */
+export function leadsToLoopback({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}
+
 /** Whether only this machine can reach an address. A name other than localhost may lead anywhere. */
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 0) return host === 'localhost';

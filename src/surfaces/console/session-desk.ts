@@ -10,7 +10,7 @@ import { Env } from '../../platform/config/env.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { requireJson, welcome } from '../../platform/http/body.guard.js';
 import { parseJsonObject } from '../../platform/http/json-body.js';
-import { isLoopback } from '../../platform/http/network.js';
+import { leadsToLoopback } from '../../platform/http/network.js';
 import { originOf } from '../../platform/http/origin.js';
 import { RequestTurns, setTenant } from '../../platform/http/request-turns.js';
 import { readBody } from '../../platform/http/read-body.js';
@@ -75,7 +75,7 @@ export class SessionDesk {
     const { origin = '' } = req.headers;
     const page = new URL(URL.canParse(origin) ? origin : originOf(req, this.env));
     const https = page.protocol === 'https:';
-    if (https ? isHttps(req, this.env) : isLoopback(page.hostname.replace(/^\[|\]$/g, ''))) return;
+    if (https ? isHttps(req, this.env) : leadsToLoopback(page)) return;
     const message = https
       ? 'This page came by https, but the service does not know it: set PUBLIC_URL, or TRUST_PROXY and X-Forwarded-Proto at the proxy.'
       : `Log in over https: http://${page.hostname} would send the key where others can read it. Behind a proxy with https, set PUBLIC_URL or TRUST_PROXY.`;
