@@ -41,6 +41,34 @@ describeInBrowser('what somebody writes', () => {
     await finished(member.client, id);
   });
 
+  it('is shown by a second tab in which nobody writes, until it is sent', async () => {
+    const { id } = await createTask(member.client, { content: 'Wait', model: 'scripted' });
+    const { answer } = await model.asked();
+    const page = await look(`/tasks/${id}`);
+    const message = page.getByLabel('Message to the agent');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'figures.csv', mimeType: 'text/csv', buffer: Buffer.from('1,2') });
+    await message.fill('Half a');
+    const [second, third] = [await page.context().newPage(), await page.context().newPage()];
+    for (const tab of [second, third]) {
+      await tab.goto(`${service.url}/console/tasks/${id}`);
+      await until('the draft', async () => (await tab.getByLabel('Message to the agent').inputValue()) === 'Half a');
+      await tab.getByText('figures.csv').waitFor();
+    }
+    await third.getByLabel('Message to the agent').fill('Words of my own');
+    await message.fill('Half a word more');
+    const follows = second.getByLabel('Message to the agent');
+    await until('the second tab to follow', async () => (await follows.inputValue()) === 'Half a word more');
+    await message.press('Control+Enter');
+    await until('the second tab to be empty', async () => (await follows.inputValue()) === '');
+    await second.locator('form').getByText('figures.csv').waitFor({ state: 'detached' });
+    expect(await third.getByLabel('Message to the agent').inputValue()).toBe('Words of my own');
+    answer({ text: 'I waited.' });
+    (await model.asked()).answer({ text: 'I read it.' });
+    await finished(member.client, id);
+  });
+
   it('can be sent again in the same words', async () => {
     const { id } = await createTask(member.client, { content: 'Begin', model: 'scripted' });
     (await model.asked()).answer({ text: 'Begun.' });

@@ -141,9 +141,11 @@ describeInBrowser('the page of a task', () => {
     await page.keyboard.press('r');
     await page.keyboard.type('Look at the other file too');
     await page.keyboard.press('Control+Enter');
-    await other.getByText('Look at the other file too').waitFor();
+    await other.getByRole('article').filter({ hasText: 'Look at the other file too' }).waitFor();
     await other.getByText('waits to be read').waitFor();
     await until('the message to be sent', async () => (await message.inputValue()) === '');
+    const elsewhere = other.getByLabel('Message to the agent');
+    await until('the other tab not to offer it again', async () => (await elsewhere.inputValue()) === '');
     await page.getByRole('button', { name: /^After this turn/ }).click();
     await message.fill('Forget this');
     await page.getByRole('button', { name: 'Send' }).click();

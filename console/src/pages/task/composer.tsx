@@ -81,6 +81,10 @@ function useKeptAttachments(taskId: string) {
   useEffect(() => {
     if (kept !== draft) setDraft(kept);
   }, [kept]);
+  // Another tab has sent them, or taken them away.
+  useEffect(() => {
+    if (draft === '') attachments.forget(attachments.kept.map(({ uploadId }) => uploadId));
+  }, [draft]);
   return attachments;
 }
 
