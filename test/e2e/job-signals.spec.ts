@@ -99,4 +99,17 @@ describeWithRedis('With Redis', () => {
     await until('Redis to hold no job', async () => (await left()).length === 0);
     await service.close();
   });
+
+  it.each(['reached', 'frozen'])('a process that has ended keeps no connection to Redis that was %s', async (state) => {
+    const service = await bootWorker({ env: { REDIS_URL: redis.url } });
+    const connections = async () =>
+      String(await redis.command('CLIENT', 'LIST'))
+        .trim()
+        .split('\n').length - 1;
+    await until('Bull to be connected', async () => (await connections()) > 3);
+    if (state === 'frozen') redis.freeze();
+    await service.close();
+    redis.thaw();
+    await until('no connection to be left', async () => (await connections()) === 0);
+  });
 });

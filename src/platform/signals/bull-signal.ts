@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { InjectQueue } from '@nestjs/bull';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bull';
+import { BullConnections } from './redis.js';
 import { type Ring, RUNS, WorkSignal } from './work-signal.js';
 
 /** Bull's queues: runs, events for automations, and the bell of every other job queue. */
@@ -12,7 +13,7 @@ const CLOSE_MS = 2000;
 
 /** With Redis: a Bull job that carries a kind and an id. Bull only rings the bell. */
 @Injectable()
-export class BullSignal extends WorkSignal {
+export class BullSignal extends WorkSignal implements OnApplicationShutdown {
   private readonly logger = new Logger(BullSignal.name);
   private failing = false;
 
@@ -20,11 +21,18 @@ export class BullSignal extends WorkSignal {
     @InjectQueue(BULL_QUEUES.runs) private readonly runs: Queue<Ring>,
     @InjectQueue(BULL_QUEUES.automation) private readonly automation: Queue<Ring>,
     @InjectQueue(BULL_QUEUES.jobs) private readonly jobs: Queue<Ring>,
+    private readonly connections: BullConnections,
   ) {
     super();
-    // In the place of @nestjs/bull's own.
-    for (const queue of [runs, automation, jobs])
-      Object.assign(queue, { onApplicationShutdown: () => this.close(queue) });
+    // @nestjs/bull would wait for Bull without an end.
+    for (const queue of [runs, automation, jobs]) Object.assign(queue, { onApplicationShutdown: () => undefined });
+  }
+
+  /** Bull waits for its jobs, and with a Redis that is frozen for ever; what they have rung for is in the table. */
+  async onApplicationShutdown(): Promise<void> {
+    const closed = Promise.allSettled([this.runs, this.automation, this.jobs].map((queue) => queue.close()));
+    await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })]);
+    this.connections.end();
   }
 
   get connected(): boolean {
@@ -54,12 +62,5 @@ export class BullSignal extends WorkSignal {
         this.logger.warn(`Redis does not take signals (${String(error)}); PostgreSQL is looked at each second.`);
       else this.logger.log('Redis takes signals again.');
     }
-  }
-
-  /** Bull waits for its jobs, and with a Redis that is frozen for ever; what they have rung for is in the table. */
-  private async close(queue: Queue<Ring>): Promise<void> {
-    const closed = queue.close().catch(() => undefined);
-    await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })]);
-    for (const client of queue.clients) client.disconnect();
   }
 }

@@ -4,7 +4,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Env } from '../config/env.js';
 import { BULL_QUEUES, BullSignal } from './bull-signal.js';
 import { LocalSignal } from './local-signal.js';
-import { bullConnection } from './redis.js';
+import { BullConnections } from './redis.js';
 import { WorkSignal } from './work-signal.js';
 
 @Global()
@@ -20,8 +20,9 @@ export class SignalsModule {
         exports: [LocalSignal, WorkSignal],
       };
     }
+    const connections = new BullConnections(REDIS_URL);
     const imports = [
-      BullModule.forRoot({ createClient: (type) => bullConnection(REDIS_URL, type) }),
+      BullModule.forRoot({ createClient: (type) => connections.open(type) }),
       BullModule.registerQueue(
         ...Object.values(BULL_QUEUES).map((name) => ({
           name,
@@ -35,7 +36,7 @@ export class SignalsModule {
     return {
       module: SignalsModule,
       imports,
-      providers: [signal],
+      providers: [signal, { provide: BullConnections, useValue: connections }],
       exports: [...imports, WorkSignal],
     };
   }
