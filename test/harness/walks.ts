@@ -128,7 +128,7 @@ export class WalkBrowser {
 export async function drawn(page: Page): Promise<void> {
   const shows = `document.querySelector('main')?.innerText.trim().length > 0`;
   await until('the page to be drawn', () =>
-    page.evaluate<boolean>(`${shows} && !document.querySelector('[class*="skeleton"]')`),
+    page.evaluate<boolean>(`${shows} && !document.querySelector('[class*="skeleton"], main [aria-busy="true"]')`),
   );
 }
 

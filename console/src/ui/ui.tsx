@@ -10,6 +10,9 @@ export { css as ui };
 
 export const cx = (...names: (string | false | null | undefined)[]) => names.filter(Boolean).join(' ');
 
+/** The `ref` of what is chosen in a row that may be wider than a phone. */
+export const intoView = (element: Element | null) => element?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+
 type Look = 'plain' | 'primary' | 'danger' | 'ghost';
 
 export function Button({

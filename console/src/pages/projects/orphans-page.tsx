@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'wouter';
 import { api } from '../../api/client.ts';
 import { orphansQuery } from '../../api/project-queries.ts';
 import { useCan } from '../../shell/can.ts';
@@ -7,6 +6,7 @@ import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { form } from '../../ui/form.tsx';
 import { Refused } from '../../ui/nothing.tsx';
+import { Crumb } from '../../ui/records.tsx';
 import { Empty, Failure, Skeleton } from '../../ui/ui.tsx';
 import { FileList } from './file-list.tsx';
 import own from './projects.module.css';
@@ -19,11 +19,7 @@ export function OrphansPage() {
       <PageHead title={t.projects.orphans.title} />
       <Body>
         <div className={css.page}>
-          <nav>
-            <Link href="/projects" className={own.quiet}>
-              {t.projects.gone.back}
-            </Link>
-          </nav>
+          <Crumb to="/projects">{t.projects.title}</Crumb>
           {can('files:read') ? <Files /> : <Refused scope="files:read" />}
         </div>
       </Body>

@@ -9,6 +9,7 @@ import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm, form, Tag } from '../../ui/form.tsx';
+import { Crumb } from '../../ui/records.tsx';
 import { Button, Empty, Failure, Skeleton, StatusDot, toast } from '../../ui/ui.tsx';
 import { ProjectFiles } from './project-files.tsx';
 import { ProjectForm } from './project-form.tsx';
@@ -52,11 +53,7 @@ export function ProjectPage({ projectId }: { projectId: string }) {
       </PageHead>
       <Body>
         <div className={css.page}>
-          <nav>
-            <Link href="/projects" className={own.quiet}>
-              {t.projects.gone.back}
-            </Link>
-          </nav>
+          <Crumb to="/projects">{t.projects.title}</Crumb>
           {project === undefined ? (
             error === null ? (
               <Skeleton w="100%" h={120} />

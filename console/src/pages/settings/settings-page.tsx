@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
-import { cx, ui } from '../../ui/ui.tsx';
+import { cx, intoView, ui } from '../../ui/ui.tsx';
 import { Keys } from './keys.tsx';
 import { Limits } from './limits.tsx';
 import { Members } from './members.tsx';
@@ -33,6 +33,7 @@ export default function SettingsPage() {
         {NAMES.map((name) => (
           <Link
             key={name}
+            ref={name === part ? intoView : undefined}
             href={name === 'session' ? '/settings' : `/settings?part=${name}`}
             className={cx(ui.tab)}
             aria-current={name === part ? 'page' : undefined}

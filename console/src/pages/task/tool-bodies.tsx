@@ -27,7 +27,7 @@ export function CommandBody({ call: { id, input, result }, outcome, label, failu
       <div className={css.command}>
         <Code plain code={exactly(textOf(command).trim())} language="bash" label={t.task.labels.command} />
       </div>
-      {Object.keys(rest).length > 0 && <p className={css.rest}>{exactly(JSON.stringify(rest))}</p>}
+      {Object.keys(rest).length > 0 && <p className={css.rest}>{exactly(saidIn(rest))}</p>}
       {failure}
       {result?.status === 'success' && (
         <Terminal
@@ -41,6 +41,12 @@ export function CommandBody({ call: { id, input, result }, outcome, label, failu
     </>
   );
 }
+
+/** All else that is asked for, as `timeoutSeconds: 600`. */
+const saidIn = (input: Record<string, unknown>): string =>
+  Object.entries(input)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ');
 
 /** So much of the end is drawn while it grows, in characters. */
 const TAIL = 30_000;

@@ -6,7 +6,7 @@ import { projectsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { cx, Kbd, StatusDot, ui } from '../../ui/ui.tsx';
+import { cx, intoView, Kbd, StatusDot, ui } from '../../ui/ui.tsx';
 import css from './filters.module.css';
 import { type Change, STATUSES } from './use-filter.ts';
 
@@ -40,6 +40,7 @@ export function Filters({ filter, change, searchBox, tags }: Props) {
           {STATUSES.map((one) => (
             <button
               key={one}
+              ref={status.includes(one) ? intoView : undefined}
               type="button"
               className={ui.tab}
               aria-pressed={status.includes(one)}

@@ -117,7 +117,12 @@ function Tasks({ writes }: { writes: boolean }) {
       ) : (
         <Filters filter={filter} change={change} searchBox={searchBox} tags={tags} />
       )}
-      <Body ref={body} onScroll={onScroll} className={cx(list.isPlaceholderData && css.stale)}>
+      <Body
+        ref={body}
+        onScroll={onScroll}
+        className={cx(list.isPlaceholderData && css.stale)}
+        aria-busy={list.isPlaceholderData}
+      >
         {list.isError && !list.isFetchNextPageError && (
           <div className={css.note}>
             <Failure error={list.error} retry={() => void list.refetch()} />
