@@ -15,6 +15,7 @@ const CLOSE_MS = 2000;
 @Injectable()
 export class BullSignal extends WorkSignal implements OnApplicationShutdown {
   private readonly logger = new Logger(BullSignal.name);
+  private readonly queues: Queue<Ring>[];
   private failing = false;
 
   constructor(
@@ -25,18 +26,19 @@ export class BullSignal extends WorkSignal implements OnApplicationShutdown {
   ) {
     super();
     // @nestjs/bull would wait for Bull without an end.
-    for (const queue of [runs, automation, jobs]) Object.assign(queue, { onApplicationShutdown: () => undefined });
+    this.queues = [runs, automation, jobs];
+    for (const queue of this.queues) Object.assign(queue, { onApplicationShutdown: () => undefined });
   }
 
   /** Bull waits for its jobs, and with a Redis that is frozen for ever; what they have rung for is in the table. */
   async onApplicationShutdown(): Promise<void> {
-    const closed = Promise.allSettled([this.runs, this.automation, this.jobs].map((queue) => queue.close()));
+    const closed = Promise.allSettled(this.queues.map((queue) => queue.close()));
     await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })]);
     this.connections.end();
   }
 
   get connected(): boolean {
-    return !this.failing && [this.runs, this.automation, this.jobs].every(({ client }) => client.status === 'ready');
+    return !this.failing && this.queues.every(({ client }) => client.status === 'ready');
   }
 
   ring(kind: string, id: string): void {
