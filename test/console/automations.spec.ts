@@ -68,13 +68,13 @@ describeInBrowser('automations in the console', () => {
       await cron.fill(expression);
       await until(`${expression} to be “${words}”`, async () => (await said.textContent()) === words);
     }
-    // What is wrong is said by the service, at its field.
+    // What is wrong is said by the service, at its field, with the name that the page has for it.
     await cron.fill('61 9 * * 1-5');
     await tabTo(page, page.getByLabel('What each task is to do'));
     await page.keyboard.insertText(HELLO);
     browser.allow(/status of 400/);
     await page.keyboard.press('Control+Enter');
-    await page.getByRole('alert').getByText('the minute takes *, numbers (0 to 59)').waitFor();
+    await page.getByRole('alert').getByText('Schedule: the minute takes *, numbers (0 to 59)').waitFor();
     await cron.and(page.locator(':focus')).waitFor();
     expect(await cron.getAttribute('aria-invalid')).toBe('true');
     await page.keyboard.press('Control+A');

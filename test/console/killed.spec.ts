@@ -45,7 +45,8 @@ describeInBrowser('the page of a task, while the service is killed', () => {
     const { id } = await createTask(client, { content: 'Grind the rye' });
     const begun = await model.asked();
     const { page } = await browser.signedIn(service.url, secret, `/console/tasks/${id}`);
-    await page.getByText('Working', { exact: true }).waitFor();
+    // After two seconds it says for what, and since when.
+    await page.getByText(/^(Working$|Waiting for the model, since)/).waitFor();
     begun.answer(bash('echo ground'));
     const cut = await model.asked();
     cut.answer({ text: 'The millstone turns, and before all of the rye is flour the service dies.', stall: true });

@@ -104,6 +104,26 @@ describeInBrowser('what stands around every page', () => {
     }
   });
 
+  it('keeps its layout when the screen is turned with the menu open, and hints at no keys where there are none', async () => {
+    const { page } = await browser.open(service.url, { width: 820, height: 1180 }, { hasTouch: true, isMobile: true });
+    await browser.signIn(page, member.key.secret, '/console/tasks');
+    await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Menu' }).click();
+    const projects = page.getByRole('link', { name: 'Projects' });
+    await until('the menu', () => isInViewport(page, projects));
+    const hints = '[...document.querySelectorAll("kbd")].filter((key) => key.checkVisibility()).length';
+    expect(await page.evaluate(hints)).toBe(0);
+    expect(await page.getByRole('button', { name: 'Keyboard shortcuts' }).isVisible()).toBe(false);
+    await page.setViewportSize({ width: 1180, height: 820 });
+    const main = async () => (await page.locator('#main').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    await until('the page beside the menu', async () => (await main()).x > 0);
+    const { x, y, width, height } = await main();
+    expect([y, x + width, height]).toEqual([0, 1180, 820]);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'Settings' }).waitFor();
+    expect(await page.getByText('move', { exact: true }).isVisible()).toBe(false);
+  });
+
   it('asks for nothing that the key may not read, and offers nothing that it may not do', async () => {
     const { id: projectId } = await createProject(member, { name: 'Mill', visibility: 'workspace' });
     await createTask(client, { content: HELLO, projectId });

@@ -32,7 +32,8 @@ describeInBrowser('the page of a task', () => {
     const page = await look(id);
     await page.getByRole('region', { name: 'Asks you to choose' }).waitFor();
     await page.keyboard.press('2');
-    await page.keyboard.press('Enter');
+    await until('the button', () => page.getByRole('button', { name: 'Answer' }).isEnabled());
+    await page.keyboard.press('Control+Enter');
     await page.locator('header').getByText('Completed').waitFor();
     await page.getByLabel('Question of the agent').getByText('The second').waitFor();
     await page.keyboard.press(']');
@@ -106,17 +107,17 @@ describeInBrowser('the page of a task', () => {
       await page.getByRole('button', { name: 'There is more below' }).waitFor();
       expect(await approve.isDisabled()).toBe(true);
     }
-    // The key reads on instead.
     const what = page.getByRole('region', { name: 'What would be done' });
-    await page.keyboard.press('a');
+    await page.getByRole('button', { name: 'There is more below' }).click();
     const moved = "document.querySelector('[data-approval]').scrollTop > 0";
     await until('the command to move', () => page.evaluate<boolean>(moved));
     expect(await approve.isDisabled()).toBe(true);
     await what.press('End');
     await until('all to have been in sight', () => approve.isEnabled());
     await what.getByText('⟨U+202E⟩␇ over').waitFor();
-    await page.keyboard.press('d');
+    await page.getByRole('button', { name: 'Deny …' }).click();
     await page.getByLabel('Reason').fill('Not so many');
+    await until('the button', () => page.getByRole('button', { name: 'Deny with this reason' }).isEnabled());
     await page.keyboard.press('Control+Enter');
     const told = await model.asked();
     expect(JSON.stringify(told.request.messages)).toContain('Not so many');

@@ -156,7 +156,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     await page.getByText('Budget of a turn').click();
     await page.getByLabel('Steps').fill('0');
     await start(page).click();
-    await page.getByRole('alert').getByText('maxSteps').waitFor();
+    await page.getByRole('alert').getByText('Steps').waitFor();
     expect(await page.getByLabel('Steps').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Steps').fill('7');
     await start(page).click();
@@ -194,5 +194,40 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     const again = await taskIn(page);
     expect(await readTask(client, again)).toMatchObject({ budget: { maxSteps: 7 } });
     expect(await fileNames(client, again)).toEqual(['words.txt']);
+  });
+
+  it('say what a run waits for, and since when, and that a patch was too large to be kept', async () => {
+    const made = await makeMember(service, { role: 'owner' });
+    const { id } = await createTask(made.client, { content: '```bash\ntrue\n```', model: 'runbook', title: 'Waits' });
+    await finished(made.client, id);
+    const { context, page } = await browser.open(service.url);
+    // As a service answers that has these fields.
+    await context.addInitScript(`
+      const real = window.fetch;
+      const since = new Date(Date.now() - 120_000).toISOString();
+      const further = (task) => Object.assign(task, {
+        ...(sessionStorage.getItem('over') === null && { status: 'running', waitingFor: { code: 'place', message: 'x', since } }),
+        changes: { files: 1, additions: 1, deletions: 0, patchOmitted: true },
+      });
+      window.fetch = async (...args) => {
+        const response = await real(...args);
+        if (!/\\/v1\\/tasks(\\?|\\/[^/]+$)/.test(String(args[0].url ?? args[0])) || !response.ok) return response;
+        const body = await response.json();
+        [body.task, ...(body.tasks ?? [])].filter(Boolean).forEach(further);
+        return new Response(JSON.stringify(body), response);
+      };`);
+    await browser.signIn(page, made.key.secret, '/console/tasks');
+    await page.getByText(/Waiting for a place to run, since 2 min/).waitFor();
+    await rows(page).first().click();
+    await page
+      .getByRole('region', { name: 'Conversation' })
+      .getByText(/^Waiting for a place to run, since/)
+      .waitFor();
+    await page.evaluate("sessionStorage.setItem('over', '')");
+    await page.reload();
+    const told = 'The patch is too large to be kept';
+    await page.getByRole('region', { name: 'Conversation' }).getByText(told).waitFor();
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await page.getByText(told).waitFor();
   });
 });

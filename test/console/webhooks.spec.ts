@@ -22,7 +22,7 @@ describeInBrowser('webhooks in the console', () => {
     browser.allow(/status of 400/);
     await address.fill('https://10.0.0.1/hook');
     await make.click();
-    await page.getByRole('alert').filter({ hasText: 'url leads to an address that is not public' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Address leads to an address that is not public' }).waitFor();
     expect(await address.getAttribute('aria-invalid')).toBe('true');
     await address.fill(receiver.url('/walk'));
     await page.getByLabel('All events of automations').check();

@@ -1,5 +1,5 @@
 // The only place that asks the service, with `api/session.ts` and `api/upload.ts`. Pages use the SDK through it.
-import { ConnectionError, Millwright, MillwrightError } from '@millwright/sdk';
+import { ConnectionError, Millwright, MillwrightError, type Task } from '@millwright/sdk';
 import { connection } from './connection.ts';
 
 export type {
@@ -30,6 +30,19 @@ export type {
   WholeWebhookDelivery,
 } from '@millwright/sdk';
 export { ConnectionError, isFinal, MillwrightError } from '@millwright/sdk';
+
+/** What a run waits for when that takes a while. */
+export interface Waiting {
+  code: string;
+  message: string;
+  since: string;
+}
+// Fields that a service of before does not have.
+type Further = { waitingFor?: Waiting | null; changes: (Task['changes'] & { patchOmitted?: boolean }) | null };
+export const waitingOf = (task: Task): Waiting | null => (task as Further).waitingFor ?? null;
+/** Whether the patch of the changes is too large to be kept. */
+export const isPatchOmitted = (task: Task | undefined): boolean =>
+  (task as Further | undefined)?.changes?.patchOmitted === true;
 
 /** The rate-limit headers of the last answer. */
 export const limits = { policy: '', limit: 0, remaining: Infinity, globalLimit: 0, globalRemaining: Infinity, at: 0 };

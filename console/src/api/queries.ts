@@ -1,5 +1,11 @@
 // What the pages read. Nothing is asked again and again: events say when something has changed (`api/live.ts`).
-import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  notifyManager,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
 import { api, type Message, type TaskStatus } from './client.ts';
 
 export const queryClient = new QueryClient({
@@ -9,6 +15,9 @@ export const queryClient = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 });
+
+// What an event changes is drawn before the next frame: what was being written of it may be taken away with that frame.
+notifyManager.setScheduler(queueMicrotask);
 
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
@@ -95,11 +104,13 @@ export const conversationQuery = (taskId: string) =>
     structuralSharing: false,
   });
 
-export async function readOlder(taskId: string): Promise<void> {
+/** `before` is called when they are there, and not drawn yet. */
+export async function readOlder(taskId: string, before: () => void): Promise<void> {
   const { queryKey } = conversationQuery(taskId);
   const known = queryClient.getQueryData(queryKey);
   if (known === undefined || known.older === null) return;
   const { items, nextCursor } = await api.tasks.messages(taskId, { order: 'desc', limit: MESSAGES }).page(known.older);
+  before();
   queryClient.setQueryData(
     queryKey,
     (now) => now && { messages: [...items.reverse(), ...now.messages], older: nextCursor },

@@ -32,6 +32,8 @@ export async function find(): Promise<void> {
     enter(await api.auth.context());
   } catch (error) {
     const out = error instanceof MillwrightError && error.status === 401;
+    // Who is signed in stays so while the service cannot be asked: the page keeps what is written on it.
+    if (!out && session.value.is === 'in') return;
     session.set(out ? { is: 'out', ended: false } : { is: 'failed', error });
   }
 }

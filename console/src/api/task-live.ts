@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'react';
 import { applied } from './apply.ts';
 import { api, isForbidden, isGone, type TaskEvent } from './client.ts';
 import { connection } from './connection.ts';
+import { heard } from './decisions.ts';
 import { type Conversation, conversationQuery, queryClient, taskQuery } from './queries.ts';
 import { Store } from './store.ts';
 
@@ -106,6 +107,7 @@ async function keep(taskId: string, live: TaskLive, signal: AbortSignal): Promis
         positions.set(taskId, frame.seq);
         making.replaced(frame);
         queryClient.setQueryData<Conversation>(queryKey, (known) => known && withEvent(known, frame));
+        heard(taskId, frame);
         stale(taskId, frame);
       }
     } catch (error) {
@@ -161,11 +163,9 @@ class InTheMaking {
     this.#draw();
   }
 
-  /** An event of its message replaces what was shown of it. */
+  /** What is over is not being made any more. What was written of a message the page leaves out itself once it shows the message. */
   replaced(event: TaskEvent): void {
-    if (event.type === 'message.created' || event.type === 'message.completed') {
-      if (this.#message?.id === event.data.message.id) this.#message = null;
-    } else if (event.type === 'tool.completed') this.#printed.delete(event.data.toolCallId);
+    if (event.type === 'tool.completed') this.#printed.delete(event.data.toolCallId);
     else if (event.type.startsWith('task.') && event.type !== 'task.updated' && event.type !== 'task.running')
       this.clear();
     this.#draw();

@@ -79,7 +79,8 @@ export function LoginPage({ ended, linkError }: { ended: boolean; linkError: unk
               value={key}
               onChange={(event) => setKey(event.target.value)}
               placeholder="mw_pk_…"
-              autoFocus
+              // Not while somebody may write on: their words are no key.
+              autoFocus={!ended}
               autoComplete="off"
               autoCapitalize="off"
               spellCheck={false}

@@ -48,10 +48,16 @@ export function Palette({
 function Search({ close, showHelp }: { close: () => void; showHelp: () => void }) {
   const id = useId();
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
+  // By its id: what comes later above it moves it, and Enter still does what was seen.
+  const [at, setAt] = useState<string | null>(null);
   const { groups, busy, error } = usePaletteEntries(text, showHelp);
   const entries = groups.flatMap((group) => group.entries);
-  const chosen = Math.min(at, entries.length - 1);
+  const found = entries.findIndex((entry) => entry.id === at);
+  const chosen = found === -1 ? Math.min(0, entries.length - 1) : found;
+  const shown = entries[chosen]?.id ?? null;
+  useEffect(() => {
+    if (!busy) setAt(shown);
+  }, [shown, at, busy]);
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -69,9 +75,9 @@ function Search({ close, showHelp }: { close: () => void; showHelp: () => void }
       if (entries.length === 0) return;
       const next = chosen + by;
       // A single step goes round.
-      setAt(
-        Math.abs(by) === 1 ? (next + entries.length) % entries.length : Math.max(0, Math.min(entries.length - 1, next)),
-      );
+      const to =
+        Math.abs(by) === 1 ? (next + entries.length) % entries.length : Math.max(0, Math.min(entries.length - 1, next));
+      setAt(entries[to]?.id ?? null);
     } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault();
       run(entries[chosen]);
@@ -96,7 +102,7 @@ function Search({ close, showHelp }: { close: () => void; showHelp: () => void }
           maxLength={200}
           spellCheck={false}
           autoComplete="off"
-          onChange={(event) => (setText(event.target.value), setAt(0))}
+          onChange={(event) => (setText(event.target.value), setAt(null))}
           onKeyDown={onKeyDown}
         />
       </label>
@@ -116,7 +122,7 @@ function Search({ close, showHelp }: { close: () => void; showHelp: () => void }
                   role="option"
                   aria-selected={mine === chosen}
                   className={cx(css.entry, mine === chosen && css.chosen)}
-                  onMouseMove={() => setAt(mine)}
+                  onMouseMove={() => setAt(entry.id)}
                   onClick={() => run(entry)}
                 >
                   {entry.icon}

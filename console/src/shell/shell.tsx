@@ -166,6 +166,7 @@ function Foot({ showHelp }: { showHelp: () => void }) {
       <Button
         small
         look="ghost"
+        className={css.keyboard}
         icon="Keyboard"
         aria-label={t.shell.keyboard}
         title={`${t.shell.keyboard} (?)`}

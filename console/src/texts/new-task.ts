@@ -1,4 +1,5 @@
 export const newTask = {
+  attachments: 'The file',
   title: 'New task',
   readOnly: 'Handing out a task needs the scope tasks:write, and a role above viewer.',
   earlier: 'From an earlier task',

@@ -19,9 +19,7 @@ export const shortcuts = {
     '1 2 3': 'Choose an answer',
     '[ ]': 'Previous, next tab of a task',
     '\\': 'Details of a task',
-    A: 'Approve',
-    D: 'Deny',
-    'Ctrl Enter': 'Send',
+    'Ctrl Enter': 'Send, answer; press the button that has the focus',
     '?': 'This list',
   },
 };

@@ -32,6 +32,13 @@ export const task = {
   thinking: 'Thinking',
   working: 'Working',
   recovered: 'A worker was lost; another one goes on',
+  waitsFor: {
+    place: 'Waiting for a place to run',
+    name: 'Waiting for the name of the repository’s server',
+    clone: 'Waiting for the copy of the repository',
+    model: 'Waiting for the model',
+    push: 'Waiting for the push of the branch',
+  } as Record<string, string>,
   waitsForWorker: 'Waits for a free worker',
   hint: 'A message sets it going again; what was done so far stays.',
   hintNotRetryable:
@@ -78,6 +85,13 @@ export const task = {
     denied: 'denied',
     stopped: 'not finished',
   },
+  /** The outcome of an approval, with the name of the one who decided. */
+  decided: (outcome: string, by: string | null) =>
+    outcome === 'approved' || outcome === 'denied'
+      ? `${outcome === 'approved' ? 'Approved' : 'Denied'} by ${by ?? 'somebody'},`
+      : outcome === 'expired'
+        ? 'Denied: nobody decided in time,'
+        : 'Not decided,',
   verbs: {
     bash: { did: 'Ran', does: 'Running', wants: 'Wants to run', wanted: 'Wanted to run' },
     edit: { did: 'Edited', does: 'Editing', wants: 'Wants to edit', wanted: 'Wanted to edit' },
@@ -141,6 +155,16 @@ export const task = {
     write: 'Write to the agent …',
     label: 'Message to the agent',
     send: 'Send',
+    settles: {
+      approval: 'Deny, and send this',
+      question: 'Answer with this',
+      choice: 'Send this, choose nothing',
+    },
+  },
+  over: {
+    text: 'This is settled by now. What you wrote is still here.',
+    copy: 'Copy what I wrote',
+    close: 'Close',
   },
   modes: {
     label: 'When it is read',
@@ -152,6 +176,7 @@ export const task = {
   changes: {
     none: 'No changes to show',
     noneText: 'When the agent publishes a patch, it is shown here, file by file.',
+    omitted: 'The patch is too large to be kept: it was left out. The changes are in the folder of the task.',
     patch: 'Patch',
     layout: 'Layout',
     unified: 'Unified',

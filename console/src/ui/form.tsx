@@ -16,6 +16,9 @@ export function saidOf(error: unknown, param: string): string | null {
     : null;
 }
 
+/** What the service says of a field begins with its name in the API: here with the name that the page has for it. */
+export const named = (said: string, label: string): string => said.replace(/^[a-z]\w*(\.\w+|\[\d+\])*(?=[ :])/, label);
+
 interface Control {
   id: string;
   'aria-describedby': string | undefined;
@@ -43,7 +46,7 @@ export function Field({
       {children({ id, 'aria-describedby': described, 'aria-invalid': bad })}
       {bad ? (
         <p id={described} className={css.bad} role="alert">
-          {said}
+          {named(said, label)}
         </p>
       ) : (
         hint !== undefined && (

@@ -67,14 +67,17 @@ export const Badge = ({ tone, icon, children }: { tone: Tone; icon?: IconName; c
 export function Loaded<T>({
   query: { data, error, refetch },
   gone,
+  form = false,
   children,
 }: {
   query: UseQueryResult<T>;
   /** Leads back from a thing that is not there. */
   gone?: ReactNode;
+  /** Of a form: what somebody writes in it stays, also when the thing goes. The service says so when it is sent. */
+  form?: boolean;
   children: (data: T) => ReactNode;
 }) {
-  if (gone !== undefined && isGone(error)) {
+  if (gone !== undefined && isGone(error) && !(form && data !== undefined)) {
     return <NothingHere actions={gone} />;
   }
   if (data === undefined) {

@@ -1,5 +1,5 @@
 // The small parts that pages are made of.
-import { type ButtonHTMLAttributes, type ReactNode, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
+import { type ComponentProps, type ReactNode, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import { ConnectionError, MillwrightError, type TaskStatus } from '../api/client.ts';
 import { t } from '../texts/index.ts';
 import { toClipboard } from './clipboard.ts';
@@ -23,7 +23,7 @@ export function Button({
   children,
   className,
   ...props
-}: ButtonHTMLAttributes<HTMLButtonElement> & { look?: Look; small?: boolean; icon?: IconName; keys?: string }) {
+}: ComponentProps<'button'> & { look?: Look; small?: boolean; icon?: IconName; keys?: string }) {
   return (
     <button
       type="button"

@@ -52,8 +52,8 @@ const PAGE = 'index.html';
 const FOR_EVER = 'assets/';
 
 const ENCODERS = {
-  // 11 takes ten times as long as 9, and saves 4 %.
-  br: (plain: Buffer) => promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  // 10 takes a third longer than 9 for all files, 0.8 s, and saves 5 %; 11 takes twice as long again, and saves 2 %.
+  br: (plain: Buffer) => promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
   gzip: (plain: Buffer) => promisify(gzip)(plain, { level: 9 }),
 };
 type Encoding = keyof typeof ENCODERS;

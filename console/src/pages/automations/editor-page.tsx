@@ -29,7 +29,7 @@ export function NewEditorPage() {
         ) : from === '' ? (
           <NewForm before={null} />
         ) : (
-          <Loaded query={query} gone={<Back />}>
+          <Loaded form query={query} gone={<Back />}>
             {(automation) => <NewForm before={automation} />}
           </Loaded>
         )}
@@ -73,7 +73,7 @@ export function EditorPage({ id }: { id: string }) {
     <>
       <PageHead title={w.editTitle} sub={query.data?.name} />
       <Body>
-        <Loaded query={query} gone={<Back />}>
+        <Loaded form query={query} gone={<Back />}>
           {(automation) => <EditForm automation={automation} />}
         </Loaded>
       </Body>
@@ -85,8 +85,10 @@ function EditForm({ automation }: { automation: Automation }) {
   const [, navigate] = useLocation();
   const may = useMayChange();
   const [first] = useState(() => draftOf(automation));
+  // As it was when the form was opened: what somebody writes is not taken away.
+  const [mayChange] = useState(may(automation));
   const back = `/automations/${automation.id}`;
-  if (!may(automation)) return <ReadOnly />;
+  if (!mayChange) return <ReadOnly />;
   return (
     <AutomationForm
       first={first}

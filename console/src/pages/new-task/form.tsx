@@ -8,7 +8,7 @@ import { useCan } from '../../shell/can.ts';
 import { Body } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { AttachButton, AttachmentList, type Attachments, useDrop } from '../../ui/attachments.tsx';
-import { saidOf } from '../../ui/form.tsx';
+import { named, saidOf } from '../../ui/form.tsx';
 import { count } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, cx, Failure, toast, ui } from '../../ui/ui.tsx';
@@ -118,7 +118,7 @@ export function NewTaskForm({
             aria-label={t.newTask.name}
             aria-invalid={said('title') !== null}
           />
-          <Said text={said('title')} />
+          <Said label={t.newTask.name} text={said('title')} />
           <textarea
             className={cx(ui.area, css.content)}
             value={draft.content}
@@ -129,9 +129,12 @@ export function NewTaskForm({
             maxLength={LONGEST}
             autoFocus
           />
-          <Said text={said('content')} />
+          <Said label={t.newTask.content} text={said('content')} />
           <AttachmentList {...attachments} wrong={indexIn(error)} />
-          <Said text={said('attachments') ?? (attachments.failed ? t.newTask.uploadFailed : null)} />
+          <Said
+            label={t.newTask.attachments}
+            text={said('attachments') ?? (attachments.failed ? t.newTask.uploadFailed : null)}
+          />
           <div className={css.tools}>
             {uploads && <AttachButton {...attachments} />}
             {isRunbook(model) && draft.content === '' && (
@@ -168,10 +171,10 @@ export function NewTaskForm({
   );
 }
 
-const Said = ({ text }: { text: string | null }) =>
+const Said = ({ label, text }: { label: string; text: string | null }) =>
   text !== null && (
     <p className={css.said} role="alert">
-      {text}
+      {named(text, label)}
     </p>
   );
 

@@ -22,7 +22,8 @@ export function ProjectPage({ projectId }: { projectId: string }) {
   const [dialog, setDialog] = useState<'edit' | 'remove' | null>(null);
   const { data: project, error, refetch } = useQuery(projectQuery(projectId));
   const close = () => setDialog(null);
-  if (isGone(error)) {
+  // Not while somebody writes in the dialog.
+  if (isGone(error) && dialog !== 'edit') {
     return (
       <>
         <PageHead title={t.projects.title} />

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { api, type AuthContext } from '../../api/client.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Field, form, Group, saidOf } from '../../ui/form.tsx';
+import { Check, Field, form, Group, named, saidOf } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
 import { Button, Dialog, DialogActions, Failure, ui } from '../../ui/ui.tsx';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
@@ -104,7 +104,7 @@ function Form({ onClose, onMade }: Props) {
           <p className={form.hint}>{texts.scopesHint}</p>
         ) : (
           <p className={form.bad} role="alert">
-            {scopesSaid}
+            {named(scopesSaid, texts.scopes)}
           </p>
         )}
       </Group>

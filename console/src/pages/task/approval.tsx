@@ -3,13 +3,13 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import type { Interaction } from '../../api/client.ts';
 import type { Reply } from '../../api/task-actions.ts';
-import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
 import { Code, exactly, languageOf } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import { Button, cx, ui } from '../../ui/ui.tsx';
+import { Button, copy, cx, ui } from '../../ui/ui.tsx';
 import { useDraft } from './drafts.ts';
+import { useSettled, useWriting } from './press.ts';
 import { fieldsOf } from './steps.ts';
 import css from './dock.module.css';
 
@@ -18,25 +18,23 @@ export interface FormProps {
   taskId: string;
   busy: boolean;
   send: (reply: Reply, done?: { onSuccess: () => void }) => void;
+  /** Is told whether somebody writes. */
+  tell: (writes: boolean) => void;
+  /** Of what is settled already: the form is left for what was written. */
+  close: (() => void) | undefined;
 }
 
-/** A click that was meant for what stood here before approves nothing. */
-const SETTLE_MS = 400;
-
-export function Approval({ ask, taskId, busy, send }: FormProps) {
+export function Approval({ ask, taskId, busy, send, tell, close }: FormProps) {
   const [reason, setReason] = useDraft(`${taskId}.${ask.id}`);
   const [remember, setRemember] = useState(false);
   const [denying, setDenying] = useState(reason !== '');
-  const [settled, setSettled] = useState(false);
   const { box, seen } = useSeen();
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(true), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  const ready = seen && settled && !busy;
+  const [button, settled] = useSettled(denying);
+  const usable = settled && !busy;
+  const ready = seen && usable;
   const approve = () => ready && send({ decision: 'approve', ...(remember && { remember: 'task' as const }) });
   const deny = () => {
-    if (busy) return;
+    if (!usable || close !== undefined) return;
     const why = reason.trim();
     send({ decision: 'deny', ...(why !== '' && { reason: why }) }, { onSuccess: () => setReason('') });
   };
@@ -45,7 +43,6 @@ export function Approval({ ask, taskId, busy, send }: FormProps) {
     element?.focus();
     element?.scrollBy({ top: element.clientHeight * 0.85 });
   };
-  useShortcuts({ a: () => (seen ? approve() : onward()), d: () => setDenying(true) }, !denying);
   const tool = ask.toolCall?.name;
   return (
     <>
@@ -56,59 +53,106 @@ export function Approval({ ask, taskId, busy, send }: FormProps) {
         </button>
       )}
       {denying && (
-        <textarea
-          className={cx(ui.area, css.reason)}
+        <Reason
           value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          placeholder={t.task.approval.reasonHint}
-          aria-label={t.task.approval.reason}
-          maxLength={4000}
-          autoFocus
-          onKeyDown={(event) => {
-            if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') deny();
-            if (event.key === 'Escape') setDenying(false);
-          }}
+          tell={busy ? null : tell}
+          onChange={setReason}
+          deny={deny}
+          back={() => setDenying(false)}
         />
       )}
-      <footer>
-        {!denying && tool !== undefined && (
-          <label className={css.remember}>
-            <input type="checkbox" checked={remember} onChange={(event) => setRemember(event.target.checked)} />
-            <span>
-              {t.task.approval.remember} <code>{tool}</code> {t.task.approval.inThisTask}
-            </span>
-          </label>
-        )}
-        <span className="grow" />
-        {denying ? (
-          <>
-            <Button look="ghost" onClick={() => setDenying(false)}>
-              {t.task.approval.back}
-            </Button>
-            <Button look="danger" disabled={busy} onClick={deny}>
-              {reason.trim() === '' ? t.task.approval.denyPlain : t.task.approval.denyWithReason}
-            </Button>
-          </>
-        ) : (
-          <>
-            <Button disabled={busy} keys="D" onClick={() => setDenying(true)}>
-              {t.task.approval.deny}
-            </Button>
-            <Button
-              look="primary"
-              disabled={!ready}
-              keys="A"
-              title={seen ? undefined : t.task.approval.readOn}
-              onClick={approve}
-            >
-              {remember ? t.task.approval.approveAll : t.task.approval.approve}
-            </Button>
-          </>
-        )}
-      </footer>
+      {close ? (
+        <Over text={reason} close={() => (setReason(''), close())} />
+      ) : (
+        <footer>
+          {!denying && tool !== undefined && (
+            <label className={css.remember}>
+              <input
+                type="checkbox"
+                checked={remember}
+                disabled={!usable}
+                onChange={(event) => setRemember(event.target.checked)}
+              />
+              <span>
+                {t.task.approval.remember} <code>{tool}</code> {t.task.approval.inThisTask}
+              </span>
+            </label>
+          )}
+          <span className="grow" />
+          {denying ? (
+            <>
+              <Button look="ghost" onClick={() => setDenying(false)}>
+                {t.task.approval.back}
+              </Button>
+              <Button ref={button} look="danger" disabled={!usable} onClick={deny}>
+                {reason.trim() === '' ? t.task.approval.denyPlain : t.task.approval.denyWithReason}
+              </Button>
+            </>
+          ) : (
+            <>
+              <Button disabled={!usable} onClick={() => setDenying(true)}>
+                {t.task.approval.deny}
+              </Button>
+              <Button
+                ref={button}
+                look="primary"
+                disabled={!ready}
+                title={seen ? undefined : t.task.approval.readOn}
+                onClick={approve}
+              >
+                {remember ? t.task.approval.approveAll : t.task.approval.approve}
+              </Button>
+            </>
+          )}
+        </footer>
+      )}
     </>
   );
 }
+
+interface ReasonProps {
+  value: string;
+  tell: FormProps['tell'] | null;
+  onChange: (value: string) => void;
+  deny: () => void;
+  back: () => void;
+}
+
+function Reason({ value, tell, onChange, deny, back }: ReasonProps) {
+  return (
+    <textarea
+      {...useWriting(tell, value !== '')}
+      className={cx(ui.area, css.reason)}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+      placeholder={t.task.approval.reasonHint}
+      aria-label={t.task.approval.reason}
+      maxLength={4000}
+      autoFocus
+      onKeyDown={(event) => {
+        if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') deny();
+        if (event.key === 'Escape') back();
+      }}
+    />
+  );
+}
+
+/** Below what somebody wrote to an interaction that is settled by now. */
+export const Over = ({ text, close }: { text: string; close: () => void }) => (
+  <footer>
+    <span className={cx(css.since, 'grow')} role="status">
+      {t.task.over.text}
+    </span>
+    {text !== '' && (
+      <Button small icon="Copy" onClick={() => void copy(text)}>
+        {t.task.over.copy}
+      </Button>
+    )}
+    <Button small onClick={close}>
+      {t.task.over.close}
+    </Button>
+  </footer>
+);
 
 /** Whether the end of a box has been in sight. */
 function useSeen() {

@@ -20,12 +20,25 @@ const LAYOUTS = [
   { value: 'split', label: <Icon name="Split" size={14} />, title: t.task.changes.split },
 ] as const;
 
-export function Changes({ files, error }: { files: StoredFile[] | undefined; error: unknown }) {
+interface ChangesProps {
+  files: StoredFile[] | undefined;
+  error: unknown;
+  /** Whether there is a patch that was too large. */
+  omitted: boolean;
+}
+
+export function Changes({ files, error, omitted }: ChangesProps) {
   const [fileId, setFileId] = useParam('file', '');
   const [layout, setLayout] = useParam<DiffLayout>('diff', remembered('diff', 'unified') as DiffLayout);
   if (files === undefined) return <Reading error={error} />;
   const file = files.find(({ id }) => id === fileId) ?? files[0];
   if (file === undefined) {
+    if (omitted)
+      return (
+        <div className={css.note}>
+          <Warning>{t.task.changes.omitted}</Warning>
+        </div>
+      );
     return (
       <Empty icon="Diff" title={t.task.changes.none}>
         {t.task.changes.noneText}
@@ -36,6 +49,7 @@ export function Changes({ files, error }: { files: StoredFile[] | undefined; err
   return (
     <div className={css.scroll} tabIndex={0} role="region" aria-label={t.task.tabs.changes}>
       <div className={css.wide}>
+        {omitted && <Warning>{t.task.changes.omitted}</Warning>}
         <div className={css.changeHead}>
           {files.length === 1 ? (
             <strong className="ellipsis">{exactly(file.name)}</strong>

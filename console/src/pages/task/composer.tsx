@@ -1,5 +1,5 @@
 import { type FormEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react';
-import { isFinal, type Task } from '../../api/client.ts';
+import { type Interaction, isFinal, type Task } from '../../api/client.ts';
 import { type SendMessage, useSend } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
@@ -7,13 +7,27 @@ import { t } from '../../texts/index.ts';
 import { AttachButton, AttachmentList, type KeptUpload, useAttachments, useDrop } from '../../ui/attachments.tsx';
 import { Button, cx, Failure, Kbd, Segmented, ui } from '../../ui/ui.tsx';
 import { useDraft } from './drafts.ts';
+import { pressed, useSettled, useWriting } from './press.ts';
 import css from './dock.module.css';
 
 type Mode = NonNullable<SendMessage['mode']>;
 const MODES = (['queue', 'steer', 'interrupt'] as const).map((value) => ({ value, ...t.task.modes[value] }));
 
-/** Where one writes to the agent. The service takes a message at any time; while the agent runs, one says when it is read. */
-export function Composer({ task }: { task: Task }) {
+interface Props {
+  task: Task;
+  /** What a message settles. */
+  ask: Interaction | null;
+  /** It stays on the page, with what is written and uploaded. */
+  hidden: boolean;
+  /** Is told whether somebody writes. */
+  tell: (writes: boolean) => void;
+}
+
+/**
+ * Where one writes to the agent. The service takes a message at any time; while the agent runs, one says when it is read. While it
+ * asks something a message settles that, which the button says: then a click on it sends, and no key in the box.
+ */
+export function Composer({ task, ask, hidden, tell }: Props) {
   const [content, setContent] = useDraft(task.id);
   const [mode, setMode] = useState<Mode>('steer');
   const area = useRef<HTMLTextAreaElement>(null);
@@ -28,7 +42,9 @@ export function Composer({ task }: { task: Task }) {
   const running = task.status === 'running';
   const files = attachments.kept.map(({ uploadId }) => ({ uploadId }));
   const said = content.trim() !== '' || files.length > 0;
-  const ready = said && !send.isPending && !attachments.busy && !attachments.failed;
+  const [button, settled] = useSettled(ask?.id);
+  const ready = said && (settled || ask === null) && !send.isPending && !attachments.busy && !attachments.failed;
+  const box = useWriting(tell, content !== '' || attachments.list.length > 0);
 
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
@@ -40,13 +56,20 @@ export function Composer({ task }: { task: Task }) {
     };
     send.mutate(body);
   };
-  useShortcuts({ r: () => area.current?.focus() });
+  useShortcuts({ r: () => area.current?.focus() }, !hidden);
   useGrowing(area, content);
 
   return (
-    <form className={cx(css.composer, drop.over && css.over)} onSubmit={submit} {...drop.handlers}>
+    <form
+      className={cx(css.composer, drop.over && css.over)}
+      hidden={hidden}
+      onSubmit={submit}
+      onKeyDown={pressed}
+      {...drop.handlers}
+    >
       <textarea
         ref={area}
+        {...box}
         className={cx(ui.area, css.message)}
         rows={1}
         value={content}
@@ -54,7 +77,7 @@ export function Composer({ task }: { task: Task }) {
         placeholder={isFinal(task.status) ? t.task.composer.goOn : t.task.composer.write}
         aria-label={t.task.composer.label}
         onKeyDown={(event) => {
-          if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') submit();
+          if ((event.ctrlKey || event.metaKey) && event.key === 'Enter' && ask === null) submit();
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
@@ -64,10 +87,25 @@ export function Composer({ task }: { task: Task }) {
         {takesFiles && <AttachButton {...attachments} />}
         {running && <Segmented label={t.task.modes.label} value={mode} onChange={setMode} options={MODES} />}
         <span className="grow" />
-        <span className={css.keys}>
-          <Kbd>Ctrl</Kbd> <Kbd>↵</Kbd>
-        </span>
-        <Button type="submit" small look="primary" icon="ArrowUp" aria-label={t.task.composer.send} disabled={!ready} />
+        {ask === null ? (
+          <>
+            <span className={css.keys}>
+              <Kbd>Ctrl</Kbd> <Kbd>↵</Kbd>
+            </span>
+            <Button
+              type="submit"
+              small
+              look="primary"
+              icon="ArrowUp"
+              aria-label={t.task.composer.send}
+              disabled={!ready}
+            />
+          </>
+        ) : (
+          <Button ref={button} type="submit" small disabled={!ready}>
+            {t.task.composer.settles[ask.type]}
+          </Button>
+        )}
       </footer>
     </form>
   );

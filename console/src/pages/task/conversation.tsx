@@ -96,9 +96,7 @@ function Earlier({ taskId, hold }: { taskId: string; hold: () => void }) {
   const [busy, setBusy] = useState(false);
   const load = async () => {
     setBusy(true);
-    await readOlder(taskId).catch(toastError);
-    // They are known, and not drawn yet.
-    hold();
+    await readOlder(taskId, hold).catch(toastError);
     setBusy(false);
   };
   return (

@@ -1,4 +1,6 @@
-// Below the conversation, always in view: what the agent asks, or a place to write to it.
+// Below the conversation, always in view: what the agent asks, and a place to write to it. A box that somebody writes in stays where
+// it is and keeps the focus, whatever arrives: else the next letters would go to the page, and a letter can be a shortcut.
+import { useRef, useState } from 'react';
 import type { Interaction, Task } from '../../api/client.ts';
 import { useAnswer } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
@@ -8,38 +10,105 @@ import { Icon } from '../../ui/icon.tsx';
 import { Failure } from '../../ui/ui.tsx';
 import { Approval, WhatWouldBeDone } from './approval.tsx';
 import { Composer } from './composer.tsx';
+import { pressed } from './press.ts';
 import { AskedText, Question } from './question.tsx';
 import css from './dock.module.css';
 
-export function Dock({ task }: { task: Task }) {
-  const ask = task.pendingInteraction;
-  if (!useCan()('tasks:write')) {
-    return (
-      <div className={css.dock}>
-        {ask && (
-          <section className={css.ask} data-type={ask.type} aria-label={t.task.asks[ask.type]}>
-            <AskHead ask={ask} />
-            {ask.type === 'approval' ? <WhatWouldBeDone ask={ask} /> : <AskedText ask={ask} />}
-          </section>
-        )}
-        <p className={css.readOnly}>{t.task.readOnly}</p>
-      </div>
-    );
-  }
+interface Props {
+  task: Task;
+  ask: Interaction | null;
+  /** Whether one writes to the agent from here. What it asks is shown either way. */
+  open: boolean;
+}
+
+export function Dock(props: Props) {
+  // A session that may not write any more is told so by the service: what is being written stays.
+  const [writes] = useState(useCan()('tasks:write'));
+  if (writes) return <WritingDock {...props} />;
+  const { ask, open } = props;
   return (
     <div className={css.dock}>
-      {ask ? <Asking key={ask.id} taskId={task.id} ask={ask} /> : <Composer task={task} />}
+      {ask && (
+        <section className={css.ask} data-type={ask.type} aria-label={t.task.asks[ask.type]}>
+          <AskHead ask={ask} />
+          {ask.type === 'approval' ? <WhatWouldBeDone ask={ask} /> : <AskedText ask={ask} />}
+        </section>
+      )}
+      {open && <p className={css.readOnly}>{t.task.readOnly}</p>}
     </div>
   );
 }
 
-function Asking({ taskId, ask }: { taskId: string; ask: Interaction }) {
+const MESSAGE = 'message';
+
+function WritingDock({ task, ask, open }: Props) {
+  /** The boxes that somebody writes in: the message, and answers by what they answer. */
+  const [written, setWritten] = useState<ReadonlySet<string>>(new Set());
+  const [last, setLast] = useState(ask);
+  /** What was settled elsewhere while somebody wrote an answer to it. */
+  const [over, setOver] = useState<Interaction[]>([]);
+  /** Once the message box is there beside a question, it stays until the question goes: nothing moves under the pointer. */
+  const [beside, setBeside] = useState(false);
+  if (ask?.id !== last?.id) {
+    setLast(ask);
+    setBeside(written.has(MESSAGE));
+    if (last !== null && written.has(last.id)) setOver([...over, last]);
+  } else if (!beside && written.has(MESSAGE)) setBeside(true);
+
+  const tellers = useRef(new Map<string, (writes: boolean) => void>());
+  const tellOf = (box: string) => {
+    const known = tellers.current.get(box) ?? ((writes: boolean) => setWritten((old) => changed(old, box, writes)));
+    tellers.current.set(box, known);
+    return known;
+  };
+  const asks = ask === null ? over : [...over.filter(({ id }) => id !== ask.id), ask];
+  return (
+    <div className={css.dock}>
+      {asks.map((one) => (
+        <Asking
+          key={one.id}
+          taskId={task.id}
+          ask={one}
+          tell={tellOf(one.id)}
+          {...(one.id !== ask?.id && { close: () => setOver(over.filter(({ id }) => id !== one.id)) })}
+        />
+      ))}
+      <Composer task={task} ask={ask} hidden={!(open && ask === null) && !beside} tell={tellOf(MESSAGE)} />
+    </div>
+  );
+}
+
+function changed(all: ReadonlySet<string>, one: string, has: boolean): ReadonlySet<string> {
+  if (all.has(one) === has) return all;
+  const next = new Set(all);
+  if (has) next.add(one);
+  else next.delete(one);
+  return next;
+}
+
+interface AskingProps {
+  taskId: string;
+  ask: Interaction;
+  /** Is told whether somebody writes an answer. */
+  tell: (writes: boolean) => void;
+  /** Of what is settled already, and stays for what was written. */
+  close?: () => void;
+}
+
+function Asking({ taskId, ask, tell, close }: AskingProps) {
   const answer = useAnswer(taskId, ask.id);
   const Form = ask.type === 'approval' ? Approval : Question;
+  const sent = answer.isPending || answer.isSuccess;
   return (
-    <section className={css.ask} data-type={ask.type} aria-label={t.task.asks[ask.type]}>
+    <section
+      className={css.ask}
+      data-type={ask.type}
+      data-over={close !== undefined}
+      aria-label={t.task.asks[ask.type]}
+      onKeyDown={pressed}
+    >
       <AskHead ask={ask} />
-      <Form ask={ask} taskId={taskId} busy={answer.isPending} send={answer.mutate} />
+      <Form ask={ask} taskId={taskId} busy={sent} send={answer.mutate} tell={tell} close={close} />
       {answer.isError && (
         <div className={css.failure}>
           <Failure error={answer.error} />

@@ -13,7 +13,9 @@ import css from './task.module.css';
 const FIELDS = ['title', 'projectId', 'tags', 'model', 'effort'];
 
 /** Name, project, tags, and with what the next turn works. Only what was changed is sent. */
-export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
+export function EditTask({ task: now, onClose }: { task: Task; onClose: () => void }) {
+  // As it was at the beginning: what others change meanwhile is not changed back.
+  const [task] = useState(now);
   const can = useCan();
   const { data: models = [] } = useQuery(modelsQuery);
   const [title, setTitle] = useState(task.title);

@@ -1,10 +1,11 @@
 // What stands below the last message: that something goes on, how it ended, and what came of it.
-import type { Task } from '../../api/client.ts';
+import { isPatchOmitted, type Task, waitingOf } from '../../api/client.ts';
 import { downloadText } from './download-text.ts';
 import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Button } from '../../ui/ui.tsx';
+import { Button, Warning } from '../../ui/ui.tsx';
 import css from './conversation.module.css';
 
 export function Ending({ task }: { task: Task }) {
@@ -14,10 +15,17 @@ export function Ending({ task }: { task: Task }) {
     case 'queued': {
       const recovered = reason?.code === 'recovered';
       const text = status === 'running' ? t.task.working : recovered ? t.task.recovered : t.task.waitsForWorker;
+      const waiting = waitingOf(task);
       return (
         <div className={css.working} data-status={status}>
           <span className={css.pulse} aria-hidden />
-          {text}
+          {waiting === null ? (
+            text
+          ) : (
+            <span title={waiting.message}>
+              {t.task.waitsFor[waiting.code] ?? waiting.message}, {t.task.since} <Ago at={waiting.since} />
+            </span>
+          )}
         </div>
       );
     }
@@ -41,7 +49,12 @@ export function Ending({ task }: { task: Task }) {
         </div>
       );
     case 'completed':
-      return task.outputSchema !== null && task.result !== null ? <Output value={task.result.output} /> : null;
+      return (
+        <>
+          {isPatchOmitted(task) && <Warning>{t.task.changes.omitted}</Warning>}
+          {task.outputSchema !== null && task.result !== null && <Output value={task.result.output} />}
+        </>
+      );
     default:
       return null;
   }

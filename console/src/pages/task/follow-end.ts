@@ -16,6 +16,14 @@ interface FollowedEnd {
 
 /** What a person scrolls with. */
 const INPUTS = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
+/** A person has stopped scrolling when none of it came for so long, in milliseconds. */
+const PAUSE_MS = 300;
+
+/** Keys that scroll up a box that has the focus. */
+const UPWARD = ['ArrowUp', 'PageUp', 'Home'];
+const leadsUp = (event: Event): boolean =>
+  (event instanceof WheelEvent && event.deltaY < 0) ||
+  (event instanceof KeyboardEvent && (UPWARD.includes(event.key) || (event.key === ' ' && event.shiftKey)));
 
 export function useFollowedEnd(): FollowedEnd {
   const box = useRef<HTMLDivElement>(null);
@@ -32,35 +40,64 @@ export function useFollowedEnd(): FollowedEnd {
     const element = box.current;
     const content = inner.current;
     if (element === null || content === null) return;
-    let last = element.scrollTop;
+    // As it was when it was last looked at: the position, the last one that there was, and whether anything was drawn since.
+    let last = { top: 0, end: 0 };
+    let drawn = false;
+    const look = () => {
+      drawn = false;
+      last = { top: element.scrollTop, end: element.scrollHeight - element.clientHeight };
+      return last;
+    };
+    let input = -Infinity;
+    const stick = () => {
+      scroll('instant');
+      look();
+    };
     const onScroll = () => {
-      const { scrollTop, scrollHeight, clientHeight } = element;
-      const atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
-      // What becomes shorter moves the position up as well, but then to its end.
-      if (scrollTop < last - 2 && !atEnd) follows.current = false;
-      if (atEnd) follows.current = true;
-      last = scrollTop;
-      setAway(!atEnd && !follows.current);
+      const [before, wasDrawn] = [last, drawn];
+      const { top, end } = look();
+      const atEnd = end - top < NEAR;
+      if (top < before.top - 2) {
+        // What becomes shorter moves the position up as well, and may be longer again by now. Where nothing was drawn, or a person
+        // did something, somebody moved it: the bar at the side, a selection, the browser's search.
+        if (follows.current && !atEnd) {
+          if (wasDrawn && performance.now() - input > PAUSE_MS) stick();
+          else follows.current = false;
+        }
+      } else if (top > before.top && atEnd) follows.current = true;
+      setAway(!follows.current && last.end - last.top >= NEAR);
     };
     element.addEventListener('scroll', onScroll, { passive: true });
     const observer = new ResizeObserver(() => {
+      // Who has stopped near the end is meant to be at it.
+      if (last.end - last.top < NEAR && performance.now() - input > PAUSE_MS) follows.current = true;
       if (follows.current) scroll('instant');
       else if (held.current !== null) {
         const { element: kept, top } = held.current;
         element.scrollTop += kept.getBoundingClientRect().top - top;
       }
+      look();
+      setAway(!follows.current && last.end - last.top >= NEAR);
     });
-    const onInput = () => {
+    const onInput = (event: Event) => {
       held.current = null;
+      input = performance.now();
+      // At once: what comes in the same moment must not pull them back.
+      if (leadsUp(event) && element.scrollTop > 0) follows.current = false;
     };
     for (const type of INPUTS) element.addEventListener(type, onInput, { passive: true });
     observer.observe(content);
     observer.observe(element);
-    scroll('instant');
+    const drawing = new MutationObserver(() => {
+      drawn = true;
+    });
+    drawing.observe(content, { subtree: true, childList: true, characterData: true });
+    stick();
     return () => {
       element.removeEventListener('scroll', onScroll);
       for (const type of INPUTS) element.removeEventListener(type, onInput);
       observer.disconnect();
+      drawing.disconnect();
     };
   }, [scroll]);
 

@@ -1,5 +1,6 @@
 // What is being made of the task that is looked at, for the parts of the page that show it.
 import { createContext, useContext, useSyncExternalStore } from 'react';
+import type { Decision } from '../../api/decisions.ts';
 import type { Making, Printed, TaskLive } from '../../api/task-live.ts';
 
 export const LiveContext = createContext<TaskLive | null>(null);
@@ -19,3 +20,6 @@ export const useWritten = (): Making['message'] => useTaken(({ message }) => mes
 /** What a command has printed so far; undefined for nothing. */
 export const usePrinted = (toolCallId: string): Printed | undefined =>
   useTaken(({ printed }) => printed.get(toolCallId), undefined);
+
+/** Who decided about which call. */
+export const Decisions = createContext<ReadonlyMap<string, Decision>>(new Map());

@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type SyntheticEvent, useId, useRef, useState } from 'react';
 import type { Interaction } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
@@ -7,8 +7,9 @@ import { AttachButton, AttachmentList, useAttachments, useDrop } from '../../ui/
 import { fullTime } from '../../ui/format.ts';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Button, cx, Kbd, ui } from '../../ui/ui.tsx';
-import type { FormProps } from './approval.tsx';
+import { type FormProps, Over } from './approval.tsx';
 import { useDraft } from './drafts.ts';
+import { useSettled, useWriting } from './press.ts';
 import css from './dock.module.css';
 
 export const AskedText = ({ ask }: { ask: Interaction }) => (
@@ -28,7 +29,7 @@ export const AskedText = ({ ask }: { ask: Interaction }) => (
 );
 
 /** A question, or a choice: options, words of one's own, files, as the agent allows. */
-export function Question({ ask, taskId, busy, send }: FormProps) {
+export function Question({ ask, taskId, busy, send, tell, close }: FormProps) {
   const name = useId();
   const form = useRef<HTMLFormElement>(null);
   const [chosen, setChosen] = useState<string[]>([]);
@@ -41,19 +42,21 @@ export function Question({ ask, taskId, busy, send }: FormProps) {
   const files = attachments.kept.map(({ uploadId }) => ({ uploadId }));
   const words = free && content.trim() !== '';
   const said = chosen.length > 0 || words || files.length > 0;
-  const ready = said && !busy && !attachments.busy && !attachments.failed;
+  const [button, settled] = useSettled(ask.id);
+  const ready = said && settled && !busy && close === undefined && !attachments.busy && !attachments.failed;
+  const box = useWriting(busy ? null : tell, content !== '');
 
   const pick = (id: string) => {
     if (!ask.multiple) setChosen([id]);
     else setChosen((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
   };
-  /** The focus goes to what was chosen: Enter then sends the form, whatever had the focus before. */
+  /** The focus goes to what was chosen: Ctrl-Enter then sends the form, whatever had the focus before. */
   const pickByKey = (id: string, index: number) => {
     pick(id);
     form.current?.querySelectorAll<HTMLInputElement>('fieldset input')[index]?.focus();
   };
-  const submit = (event?: FormEvent) => {
-    event?.preventDefault();
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
     if (!ready) return;
     const reply = {
       ...(chosen.length > 0 && { optionIds: chosen }),
@@ -64,10 +67,14 @@ export function Question({ ask, taskId, busy, send }: FormProps) {
   };
   useShortcuts({
     ...Object.fromEntries(options.slice(0, 9).map(({ id }, index) => [`${index + 1}`, () => pickByKey(id, index)])),
-    Enter: () => submit(),
     r: () => form.current?.querySelector('textarea')?.focus(),
   });
-  const onKey = (event: KeyboardEvent) => (event.ctrlKey || event.metaKey) && event.key === 'Enter' && submit();
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter') return;
+    if (event.ctrlKey || event.metaKey) submit(event);
+    // Alone, it would send the form from an option: a digit and Enter are part of ordinary words.
+    else if (event.target instanceof HTMLInputElement) event.preventDefault();
+  };
 
   return (
     <form ref={form} onSubmit={submit} onKeyDown={onKey} {...drop.handlers}>
@@ -81,7 +88,7 @@ export function Question({ ask, taskId, busy, send }: FormProps) {
           <Markdown text={ask.question} />
         </div>
         {options.length > 0 && (
-          <fieldset className={css.options}>
+          <fieldset className={css.options} disabled={close !== undefined}>
             <legend className="sr">{ask.multiple ? t.task.question.several : t.task.question.one}</legend>
             {options.map(({ id, label, description }, index) => (
               <label key={id} className={css.option} data-chosen={chosen.includes(id)}>
@@ -102,6 +109,7 @@ export function Question({ ask, taskId, busy, send }: FormProps) {
         )}
         {free && (
           <textarea
+            {...box}
             className={cx(ui.area, css.free)}
             rows={2}
             value={content}
@@ -112,16 +120,20 @@ export function Question({ ask, taskId, busy, send }: FormProps) {
         )}
         <AttachmentList {...attachments} />
       </div>
-      <footer>
-        {takesFiles && <AttachButton {...attachments} />}
-        <span className={css.expires} title={fullTime(ask.expiresAt)}>
-          {t.task.question.until(ask.expiresAt)}
-        </span>
-        <span className="grow" />
-        <Button type="submit" look="primary" disabled={!ready} keys="↵">
-          {busy ? t.task.sending : t.task.question.send}
-        </Button>
-      </footer>
+      {close ? (
+        <Over text={content} close={() => (setContent(''), close())} />
+      ) : (
+        <footer>
+          {takesFiles && <AttachButton {...attachments} />}
+          <span className={css.expires} title={fullTime(ask.expiresAt)}>
+            {t.task.question.until(ask.expiresAt)}
+          </span>
+          <span className="grow" />
+          <Button ref={button} type="submit" look="primary" disabled={!ready} keys="Ctrl ↵">
+            {busy ? t.task.sending : t.task.question.send}
+          </Button>
+        </footer>
+      )}
     </form>
   );
 }

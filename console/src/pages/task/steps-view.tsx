@@ -1,10 +1,13 @@
 // Steps of the agent, each a line that can be unfolded.
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useContext } from 'react';
+import type { Decision } from '../../api/decisions.ts';
 import { t } from '../../texts/index.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
+import { clockTime, fullTime } from '../../ui/format.ts';
 import { cx } from '../../ui/ui.tsx';
 import { useFold } from './folds.ts';
+import { Decisions } from './live.ts';
 import { type Call, exitCode, failed, type Now, type Outcome, outcomeOf, type Step } from './steps.ts';
 import { viewOf } from './tool-view.tsx';
 import css from './tool.module.css';
@@ -67,11 +70,13 @@ interface FoldProps {
   label: string;
   open: boolean;
   side?: ReactNode;
+  /** Stands below the line, whether it is unfolded or not. */
+  below?: ReactNode;
   body: (() => ReactNode) | null;
   children: ReactNode;
 }
 
-function Fold({ id, icon, children, side, open: first, outcome, body, label }: FoldProps) {
+function Fold({ id, icon, children, side, below, open: first, outcome, body, label }: FoldProps) {
   const [open, toggle] = useFold(id, first);
   return (
     <div className={css.tool} data-outcome={outcome}>
@@ -90,6 +95,7 @@ function Fold({ id, icon, children, side, open: first, outcome, body, label }: F
         <span className="sr">{label}</span>
         {body && <Chevron open={open} />}
       </button>
+      {below}
       {body && open && <div className={css.body}>{body()}</div>}
     </div>
   );
@@ -124,6 +130,7 @@ const Reasoning = memo(function Reasoning({ id, text }: { id: string; text: stri
 const ToolRow = memo(function ToolRow({ call, outcome }: { call: Call; outcome: Outcome }) {
   const view = viewOf(call, outcome);
   const code = exitCode(call);
+  const decision = useContext(Decisions).get(call.id);
   const side = (
     <>
       {view.side}
@@ -140,7 +147,9 @@ const ToolRow = memo(function ToolRow({ call, outcome }: { call: Call; outcome: 
       id={call.id}
       icon={view.icon}
       outcome={outcome}
-      open={view.open ?? outcome === 'failed'}
+      // What a person decided about is to be read whole.
+      open={decision !== undefined || outcome === 'waiting' || (view.open ?? outcome === 'failed')}
+      below={decision && <Decided {...decision} />}
       label={t.task.outcomes[outcome]}
       body={view.body}
       side={side}
@@ -149,6 +158,15 @@ const ToolRow = memo(function ToolRow({ call, outcome }: { call: Call; outcome: 
     </Fold>
   );
 });
+
+const Decided = ({ outcome, by, at }: Decision) => (
+  <p className={css.decided}>
+    <Icon name={outcome === 'approved' ? 'Check' : 'X'} size={12} /> {t.task.decided(outcome, by)}{' '}
+    <time dateTime={at} title={fullTime(at)}>
+      {clockTime(at)}
+    </time>
+  </p>
+);
 
 /** `Ran 3 commands, read 2 files`, for a run of steps that is folded. */
 function summaryOf(steps: Step[]): string {

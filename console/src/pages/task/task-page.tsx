@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { isForbidden, isGone, type StoredFile, type Task } from '../../api/client.ts';
+import { isForbidden, isGone, isPatchOmitted, type StoredFile, type Task } from '../../api/client.ts';
+import { decisionsOf, decisionsQuery } from '../../api/decisions.ts';
 import { conversationQuery, taskFilesQuery, taskQuery } from '../../api/queries.ts';
 import { useStore } from '../../api/store.ts';
 import { useTaskEvents } from '../../api/task-live.ts';
@@ -17,7 +18,7 @@ import { Details } from './details.tsx';
 import { Dock } from './dock.tsx';
 import { Files } from './files.tsx';
 import { Head } from './head.tsx';
-import { LiveContext } from './live.ts';
+import { Decisions, LiveContext } from './live.ts';
 import { planOf } from './steps.ts';
 import css from './task.module.css';
 
@@ -32,7 +33,11 @@ function OneTask({ taskId }: { taskId: string }) {
   const readsFiles = useCan()('files:read');
   const live = useTaskEvents(taskId);
   const state = useStore(live.state);
-  const { data: task, error, refetch } = useQuery(taskQuery(taskId));
+  const { data, error, refetch } = useQuery(taskQuery(taskId));
+  // What was read stays, also when the task is gone: somebody may be writing.
+  const last = useRef(data);
+  if (data !== undefined) last.current = data;
+  const task = last.current;
   // The events read it, and keep it up.
   const conversation = useQuery({ ...conversationQuery(taskId), enabled: false });
   const files = useFiles(taskId, readsFiles, task);
@@ -40,6 +45,9 @@ function OneTask({ taskId }: { taskId: string }) {
   const [panel, togglePanel] = usePanel();
   const messages = conversation.data?.messages;
   const plan = useMemo(() => planOf(messages ?? []), [messages]);
+  // Approvals are asked for where the task was made so: what came of them no message says.
+  const approvals = useQuery({ ...decisionsQuery(taskId), enabled: task?.approvals === 'writes' });
+  const decisions = useMemo(() => decisionsOf(approvals.data ?? []), [approvals.data]);
   const turn = useMemo(() => Math.max(0, ...(messages ?? []).map((message) => message.turn ?? 0)), [messages]);
   const patches = files.data?.filter(isPatch);
   const current = TABS.find((one) => one === tab) ?? 'conversation';
@@ -49,9 +57,13 @@ function OneTask({ taskId }: { taskId: string }) {
     setTab(TABS[(TABS.indexOf(current) + by + TABS.length) % TABS.length] ?? 'conversation');
   useShortcuts({ '[': () => turnTab(-1), ']': () => turnTab(1), '\\': togglePanel });
 
-  if (state === 'gone' || (isGone(error) && !task)) return <Gone />;
-  if (isForbidden(error) || state === 'refused') return <Refused scope="tasks:read" />;
-  if (error && !task) {
+  const lost =
+    state === 'gone' || (isGone(error) && !data) ? (
+      <Gone />
+    ) : isForbidden(error) || state === 'refused' ? (
+      <Refused scope="tasks:read" />
+    ) : null;
+  if (error && !task && !lost) {
     return (
       <div className={css.note}>
         <Failure error={error} retry={() => void refetch()} />
@@ -60,10 +72,15 @@ function OneTask({ taskId }: { taskId: string }) {
   }
   let shown: ReactNode;
   if (current !== 'conversation' && !readsFiles) shown = <Refused scope="files:read" />;
-  else if (current === 'changes') shown = <Changes files={patches} error={files.error} />;
+  else if (current === 'changes')
+    shown = <Changes files={patches} error={files.error} omitted={isPatchOmitted(task)} />;
   else if (current === 'files') shown = <Files taskId={taskId} list={files.data} error={files.error} />;
   else if (task && conversation.data) {
-    shown = <Conversation task={task} data={conversation.data} />;
+    shown = (
+      <Decisions value={decisions}>
+        <Conversation task={task} data={conversation.data} />
+      </Decisions>
+    );
   } else if (conversation.error) {
     shown = (
       <div className={css.note}>
@@ -73,19 +90,29 @@ function OneTask({ taskId }: { taskId: string }) {
   } else shown = <Loading />;
   return (
     <LiveContext value={live}>
-      <Head task={task} panel={panel} togglePanel={togglePanel} />
-      <Tabs current={current} choose={setTab} turn={turnTab} patches={patches?.length} files={files.data?.length} />
-      <div className={css.split} data-panel={panel}>
+      {lost ?? (
+        <>
+          <Head task={task} panel={panel} togglePanel={togglePanel} />
+          <Tabs current={current} choose={setTab} turn={turnTab} patches={patches?.length} files={files.data?.length} />
+        </>
+      )}
+      <div className={css.split} data-panel={panel && !lost}>
         <div className={css.main}>
-          <div className={css.tabPanel} role="tabpanel" id="tab-panel" aria-labelledby={`tab-${current}`}>
-            {shown}
-          </div>
-          {task && (current === 'conversation' || task.pendingInteraction !== null) && <Dock task={task} />}
+          {!lost && (
+            <div className={css.tabPanel} role="tabpanel" id="tab-panel" aria-labelledby={`tab-${current}`}>
+              {shown}
+            </div>
+          )}
+          {task && (
+            <Dock task={task} ask={lost ? null : task.pendingInteraction} open={!lost && current === 'conversation'} />
+          )}
         </div>
-        {panel && task && <Details task={task} plan={plan} turn={turn} files={files.data ?? []} close={togglePanel} />}
+        {panel && task && !lost && (
+          <Details task={task} plan={plan} turn={turn} files={files.data ?? []} close={togglePanel} />
+        )}
       </div>
       <div className="sr" role="status" aria-live="polite">
-        {task && t.task.announce(task.status, task.pendingInteraction?.question ?? '')}
+        {task && !lost && t.task.announce(task.status, task.pendingInteraction?.question ?? '')}
       </div>
     </LiveContext>
   );
@@ -127,6 +154,8 @@ function usePanel(): [panel: boolean, toggle: () => void] {
     const wide = matchMedia(WIDE);
     const onChange = () => setPanel(fits());
     wide.addEventListener('change', onChange);
+    // It may have changed between the first drawing and now.
+    if (!wide.matches) onChange();
     return () => wide.removeEventListener('change', onChange);
   }, []);
   return [

@@ -48,13 +48,13 @@ export function viewOf(call: Call, outcome: Outcome): View {
     error ?? (output !== undefined && <Code code={shown(output)} language={null} label={t.task.labels.found} />);
   switch (call.name) {
     case 'bash': {
-      const first = firstLine(textOf(input.command));
+      const line = inOneLine(textOf(input.command));
       return {
         icon: 'Terminal',
         verb: verbOf(verbs.bash, outcome),
-        object: <code className={css.path}>{first}</code>,
+        object: <code className={css.path}>{line}</code>,
         open: outcome === 'running' || outcome === 'failed',
-        body: () => <CommandBody call={call} outcome={outcome} label={first} failure={error} />,
+        body: () => <CommandBody call={call} outcome={outcome} label={line} failure={error} />,
       };
     }
     case 'edit': {
@@ -154,11 +154,14 @@ export function viewOf(call: Call, outcome: Outcome): View {
   }
 }
 
-/** The line of a command that says most of it. */
-function firstLine(command: string): string {
+/** So much of a command is in its line, in characters; it ends where the line does. */
+const IN_LINE = 400;
+
+/** A command in one line, all of its own lines one after the other, without those that say nothing. */
+function inOneLine(command: string): string {
   const lines = command.trim().split('\n');
-  const first = lines.find((line) => line.trim() !== '' && !/^\s*(#|set -)/.test(line)) ?? lines[0] ?? '';
-  return exactly(first) + (lines.length > 1 ? ' …' : '');
+  const telling = lines.filter((line) => line.trim() !== '' && !/^\s*(#|set -)/.test(line));
+  return exactly((telling.length > 0 ? telling : lines).join(' ⏎ ').slice(0, IN_LINE));
 }
 
 const listOf = (value: unknown): string[] =>

@@ -11,7 +11,8 @@ const THOUGHT = 1500;
 
 export function Written({ messages }: { messages: readonly Message[] }) {
   const message = useWritten();
-  if (message === null || messages.some(({ id, status }) => id === message.id && status === 'complete')) return null;
+  // In the same drawing as its message comes: never both, and never neither.
+  if (message === null || messages.some(({ id }) => id === message.id)) return null;
   const parts = [...message.parts].sort(([a], [b]) => a - b);
   return (
     <div className={css.written} aria-busy>

@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { Link } from 'wouter';
-import type { Task } from '../../api/client.ts';
+import { type Task, waitingOf } from '../../api/client.ts';
 import { queryClient, taskQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -24,7 +24,8 @@ interface RowProps {
 /** The link covers the whole row; what can be clicked besides lies above it. */
 export const Row = memo(function Row({ task, project, byChange, selected, onSelect, onFocus, onTag }: RowProps) {
   const { id, title, status, usage, changes, tags, createdBy } = task;
-  const hint = hintOf(task);
+  const waiting = waitingOf(task);
+  const hint = waiting === null ? hintOf(task) : `${t.task.waitsFor[waiting.code] ?? waiting.message}, ${t.task.since}`;
   return (
     <li className={cx(css.row, selected && css.selected)}>
       {onSelect && (
@@ -55,6 +56,12 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
         {hint !== '' && (
           <span className={cx(css.hint, 'ellipsis')} data-status={status} title={hint}>
             {hint}
+            {waiting && (
+              <>
+                {' '}
+                <Ago at={waiting.since} />
+              </>
+            )}
           </span>
         )}
       </div>

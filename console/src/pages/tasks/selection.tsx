@@ -21,8 +21,19 @@ const NAMED = 5;
 const TOLD = 3;
 
 /** Stands where the filters stand while tasks are selected. */
-export function Selection({ tasks, clear }: { tasks: Task[]; clear: () => void }) {
-  const [asked, setAsked] = useState<'cancel' | 'delete' | 'tags' | null>(null);
+export function Selection({
+  tasks: selected,
+  clear,
+  hold,
+}: {
+  tasks: Task[];
+  clear: () => void;
+  /** Is told while a dialog is open: then this stays on the page. */
+  hold: (open: boolean) => void;
+}) {
+  const [asked, setAsked] = useState<{ what: 'cancel' | 'delete' | 'tags'; tasks: Task[] } | null>(null);
+  // A dialog is about those that were selected when it was opened, whatever becomes of the list meanwhile.
+  const tasks = asked?.tasks ?? selected;
   const work = useMutation({
     mutationFn: async ({ what, tasks, act }: Work) => ({ what, of: tasks.length, refused: await withEach(tasks, act) }),
     onSuccess: ({ what, of, refused }) => {
@@ -32,7 +43,8 @@ export function Selection({ tasks, clear }: { tasks: Task[]; clear: () => void }
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['tasks'] }),
   });
-  const close = () => setAsked(null);
+  const ask = (what: 'cancel' | 'delete' | 'tags') => (setAsked({ what, tasks }), hold(true));
+  const close = () => (setAsked(null), hold(false));
   const begin = (next: Work) => (close(), work.mutate(next));
   const going = tasks.filter(({ status }) => !isFinal(status));
   const archived = tasks.filter((task) => task.archived);
@@ -64,15 +76,15 @@ export function Selection({ tasks, clear }: { tasks: Task[]; clear: () => void }
           {t.tasks.unarchive}
         </Button>
       )}
-      <Button small icon="Pencil" disabled={work.isPending} onClick={() => setAsked('tags')}>
+      <Button small icon="Pencil" disabled={work.isPending} onClick={() => ask('tags')}>
         {t.tasks.tags}
       </Button>
       {going.length > 0 && (
-        <Button small icon="Square" disabled={work.isPending} onClick={() => setAsked('cancel')}>
+        <Button small icon="Square" disabled={work.isPending} onClick={() => ask('cancel')}>
           {t.tasks.cancel}
         </Button>
       )}
-      <Button small look="danger" icon="Trash" disabled={work.isPending} onClick={() => setAsked('delete')}>
+      <Button small look="danger" icon="Trash" disabled={work.isPending} onClick={() => ask('delete')}>
         {t.tasks.delete}
       </Button>
       <span className="grow" />
@@ -80,7 +92,7 @@ export function Selection({ tasks, clear }: { tasks: Task[]; clear: () => void }
         <span className={css.unselect}>{t.tasks.unselect}</span>
       </Button>
 
-      <Dialog open={asked === 'cancel'} onClose={close} title={t.tasks.cancelTitle(going.length)}>
+      <Dialog open={asked?.what === 'cancel'} onClose={close} title={t.tasks.cancelTitle(going.length)}>
         <p>{t.tasks.cancelText}</p>
         <Named tasks={going} />
         <DialogActions>
@@ -93,7 +105,7 @@ export function Selection({ tasks, clear }: { tasks: Task[]; clear: () => void }
           </Button>
         </DialogActions>
       </Dialog>
-      <Dialog open={asked === 'delete'} onClose={close} title={t.tasks.deleteTitle(tasks.length)}>
+      <Dialog open={asked?.what === 'delete'} onClose={close} title={t.tasks.deleteTitle(tasks.length)}>
         <p>{t.tasks.deleteText}</p>
         <Named tasks={tasks} />
         <DialogActions>
@@ -103,7 +115,7 @@ export function Selection({ tasks, clear }: { tasks: Task[]; clear: () => void }
           </Button>
         </DialogActions>
       </Dialog>
-      <Dialog open={asked === 'tags'} onClose={close} title={t.tasks.tagTitle(tasks.length)}>
+      <Dialog open={asked?.what === 'tags'} onClose={close} title={t.tasks.tagTitle(tasks.length)}>
         <Tags tasks={tasks} onClose={close} onSave={(act) => begin({ what: 'tags', tasks, act })} />
       </Dialog>
     </div>

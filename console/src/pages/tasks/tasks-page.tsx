@@ -53,6 +53,7 @@ function Tasks({ writes }: { writes: boolean }) {
   const searchBox = useRef<HTMLInputElement>(null);
   const at = useRef(places.get(address)?.at ?? '');
   const selection = useSelection(rows);
+  const [held, hold] = useState(false);
 
   const begun = list.data !== undefined;
   useLayoutEffect(() => {
@@ -112,8 +113,8 @@ function Tasks({ writes }: { writes: boolean }) {
   return (
     <>
       <PageHead title={t.tasks.title} sub={writes ? undefined : t.shell.readOnly} />
-      {selection.tasks.length > 0 ? (
-        <Selection tasks={selection.tasks} clear={selection.clear} />
+      {selection.tasks.length > 0 || held ? (
+        <Selection tasks={selection.tasks} clear={selection.clear} hold={hold} />
       ) : (
         <Filters filter={filter} change={change} searchBox={searchBox} tags={tags} />
       )}

@@ -64,7 +64,7 @@ export function EditWebhookPage({ id }: { id: string }) {
       <PageHead title={w.editTitle} />
       <Body>
         {can('automations:write') ? (
-          <Loaded query={query} gone={back}>
+          <Loaded form query={query} gone={back}>
             {(webhook) => <EditForm webhook={webhook} />}
           </Loaded>
         ) : (

@@ -3,7 +3,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import type { CreateWebhook } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Field, form as parts, Group, saidOf } from '../../ui/form.tsx';
+import { Check, Field, form as parts, Group, named, saidOf } from '../../ui/form.tsx';
 import { FormFailure, records, useFaultInFocus } from '../../ui/records.tsx';
 import { Button, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
@@ -146,7 +146,7 @@ function Types({
       </Group>
       {said !== null && (
         <p className={parts.bad} role="alert">
-          {said}
+          {named(said, w.types)}
         </p>
       )}
     </div>
