@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Millwright } from '@millwright/sdk';
 import { UsageError, type Line } from './line.js';
+import { plain } from './terminal.js';
 
 interface Account {
   url: string;
@@ -67,7 +68,8 @@ export async function login(line: Line): Promise<number> {
   renameSync(`${file}.new`, file);
   const { user, workspace } = context;
   if (line.json) console.log(JSON.stringify({ url, user, workspace }));
-  else console.error(`Logged in at ${url} as ${user.name}, workspace ${workspace.name}. The key lies in ${file}.`);
+  else
+    console.error(plain(`Logged in at ${url} as ${user.name}, workspace ${workspace.name}. The key lies in ${file}.`));
   return 0;
 }
 

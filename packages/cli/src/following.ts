@@ -11,6 +11,9 @@ import { plain } from './terminal.js';
 /** Exit codes by the status that a task ends in. */
 const CODES: Record<string, number> = { completed: 0, failed: 1, cancelled: 4 };
 
+/** When a task that is still queued is asked what it waits for, in milliseconds. */
+const PLACE_MS = 3_000;
+
 export interface Following {
   json: boolean;
   after?: number | 'latest';
@@ -30,12 +33,21 @@ export async function stay(
     progress.close();
     console.error(`The task goes on. To follow it further: mw follow ${id} --from ${progress.last}`);
   });
+  let queued: NodeJS.Timeout | undefined;
+  const waits = () => client.tasks.get(id).then((task) => progress.waits(task), () => undefined); // prettier-ignore
   try {
     const task = await client.tasks.wait(id, {
       after,
       deltas: true,
       signal: interrupted.signal,
-      onEvent: (event) => progress.event(event),
+      onEvent: (event) => {
+        clearTimeout(queued);
+        progress.event(event);
+        if (event.type === 'task.updated' && event.data.changed.includes('waitingFor')) void waits();
+        // Of a place no event tells.
+        if (event.type === 'task.created' || event.type === 'task.queued')
+          queued = setTimeout(() => void waits(), PLACE_MS);
+      },
       onQuestion: (question, { signal }) => {
         progress.close();
         return ask(question, signal);
@@ -51,6 +63,7 @@ export async function stay(
     console.error(answerLine(id, error.question));
     return 3;
   } finally {
+    clearTimeout(queued);
     interrupted.done();
   }
 }
@@ -63,10 +76,10 @@ export async function download(client: Millwright, { id }: Pick<Task, 'id'>, fol
     // The service has made a name of it that is one segment of a path.
     const path = join(folder, file.name);
     if (existsSync(path)) {
-      console.error(`${path} is there already.`);
+      console.error(plain(`${path} is there already.`));
       continue;
     }
     await saveTo(path, await client.files.content(file.id));
-    console.error(`Saved ${path}`);
+    console.error(plain(`Saved ${path}`));
   }
 }

@@ -3,6 +3,7 @@ import { ConnectionError, MillwrightError } from '@millwright/sdk';
 import { help, helpOf, version } from './help.js';
 import { parse, UsageError } from './line.js';
 import { Interrupted } from './interrupts.js';
+import { plain } from './terminal.js';
 import { VERBS } from './verbs.js';
 import { webhooks } from './webhooks.js';
 
@@ -41,7 +42,7 @@ async function codeOf(args: readonly string[]): Promise<number> {
     const failure = failureOf(error);
     if (failure === null) throw error;
     const { message, code, refusal } = failure;
-    console.error(message);
+    console.error(plain(message));
     if (options.includes('--json')) console.log(JSON.stringify({ error: { message, ...refusal } }));
     return code;
   }

@@ -4,6 +4,7 @@ import type { WorkspaceEvent } from '@millwright/sdk';
 import { client } from './account.js';
 import { Interrupted, untilInterrupted } from './interrupts.js';
 import { UsageError, type Verb } from './line.js';
+import { plain } from './terminal.js';
 
 export const listen: Verb = {
   words: [],
@@ -63,6 +64,6 @@ async function post(url: string, event: WorkspaceEvent, key: Buffer, signal: Abo
     console.error(`  ${status} ${url}`);
   } catch (error) {
     if (signal.aborted) throw error;
-    console.error(`  ${url} cannot be reached: ${(error as Error).message}`);
+    console.error(plain(`  ${url} cannot be reached: ${(error as Error).message}`));
   }
 }

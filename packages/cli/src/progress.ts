@@ -34,6 +34,11 @@ export class Progress {
     } else if ('seq' in event && 'data' in event && 'status' in event.data) this.status(event.data);
   }
 
+  /** What the task waits for, if it does. */
+  waits({ waitingFor }: Pick<Task, 'waitingFor'>): void {
+    if (!this.json && waitingFor !== null) this.note(faint(waitingLine(waitingFor)));
+  }
+
   /** The end of an answer that was being shown, when something else comes. */
   close(): void {
     if (this.open) this.answers.write('\n');
@@ -53,7 +58,7 @@ export class Progress {
       case 'discarded':
         return this.note('  (That answer was cut off. It is asked for again.)');
       case 'call':
-        return this.note(`▸ ${entry.call.name} ${short(aboutCall(entry.call))}`);
+        return this.note(`▸ ${plain(entry.call.name)} ${short(aboutCall(entry.call))}`);
       case 'output':
         return this.note(faint(MARK + plain(entry.line)));
       case 'result':
@@ -83,6 +88,11 @@ export class Progress {
     this.close();
     console.error(line);
   }
+}
+
+/** One line about what a task waits for. */
+export function waitingLine({ code, message }: NonNullable<Task['waitingFor']>): string {
+  return plain(`… waiting for ${code}: ${message}`);
 }
 
 /** What of a call says most. */

@@ -6,6 +6,7 @@ import { client, login } from './account.js';
 import { download, stay } from './following.js';
 import { type Line, UsageError, type Verb } from './line.js';
 import { listen } from './listen.js';
+import { waitingLine } from './progress.js';
 import { answerLine } from './questions.js';
 import { plain } from './terminal.js';
 
@@ -107,6 +108,7 @@ const show: Verb = {
     printTask(line, task);
     if (line.json) return 0;
     if (task.statusReason !== null) console.log(plain(task.statusReason.message));
+    if (task.waitingFor !== null) console.log(waitingLine(task.waitingFor));
     if (task.pendingInteraction !== null) {
       console.log(`? ${plain(task.pendingInteraction.question)}`);
       console.log(answerLine(task.id, task.pendingInteraction));

@@ -1,6 +1,7 @@
 import type { WebhookDelivery } from '@millwright/sdk';
 import { client } from './account.js';
 import { type Line, parse, UsageError, type Verb } from './line.js';
+import { plain } from './terminal.js';
 
 /** The verbs below `webhooks`. */
 export const PARTS: Record<string, Verb | undefined> = {
@@ -60,5 +61,5 @@ function printDelivery(line: Line, one: WebhookDelivery): number {
 }
 
 function print(line: Line, value: unknown, words: string): void {
-  console.log(line.json ? JSON.stringify(value) : words);
+  console.log(line.json ? JSON.stringify(value) : plain(words));
 }

@@ -811,7 +811,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "webhook_exists" | "too_many_webhooks" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "webhook_exists" | "too_many_webhooks" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -1478,6 +1478,7 @@ export interface components {
          *       "title": "Sort two lines",
          *       "status": "awaiting_input",
          *       "statusReason": null,
+         *       "waitingFor": null,
          *       "projectId": null,
          *       "pendingInteraction": {
          *         "id": "01a2047b-2c80-75ad-9ed7-6f78a5559010",
@@ -1562,6 +1563,8 @@ export interface components {
                 additions: number;
                 deletions: number;
                 files: number;
+                /** @description Whether there is no `changes.patch`, because it is too large or the workspace has no room for it. */
+                patchOmitted: boolean;
             } | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description The user or service account that the task belongs to. */
@@ -1638,6 +1641,14 @@ export interface components {
             title: string;
             updatedAt: components["schemas"]["Timestamp"];
             usage: components["schemas"]["TaskUsage"];
+            /** @description What keeps the task from going on, once that lasts longer than two seconds: a place of a worker, the look-up of a name, a clone, a model that has not begun to answer, a push. Else null. */
+            waitingFor: {
+                /** @enum {string} */
+                code: "place" | "name" | "clone" | "model" | "push";
+                /** @description For people. */
+                message: string;
+                since: components["schemas"]["Timestamp"];
+            } | null;
         };
         /** @description What one turn may use. */
         TaskBudget: {

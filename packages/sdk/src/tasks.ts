@@ -115,6 +115,19 @@ export class Tasks {
     }
   }
 
+  /** Each event that there is by now, in order, without following. */
+  async *history(
+    id: string,
+    { after = 0, types, signal }: Pick<EventsOptions, 'types' | 'signal'> & { after?: number } = {},
+  ): AsyncGenerator<TaskEvent, void> {
+    let page = { events: [] as TaskEvent[], position: String(after), caughtUp: false };
+    while (!page.caughtUp) {
+      const query = { after: page.position, ...(types && { types: types.join(',') }) };
+      page = await this.transport.json<typeof page>({ method: 'GET', path: path(id, '/events'), query, signal });
+      yield* page.events;
+    }
+  }
+
   /** Creates a task and stays with it: see {@link wait}. */
   run(body: CreateTask, options: WaitOptions<TaskEvent | Delta> & Deltas & CallOptions): Promise<Task>;
   run(body: CreateTask, options?: WaitOptions & CallOptions): Promise<Task>;
