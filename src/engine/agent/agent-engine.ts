@@ -35,11 +35,22 @@ export interface InputFile {
   open(): Promise<Readable>;
 }
 
+/** What a run waits for, in one sentence for people. */
+export interface Wait {
+  code: 'name' | 'clone' | 'model' | 'push';
+  message: string;
+}
+
+/** Says that a wait begins. What it returns says that it is over; it may be called twice. */
+export type Waits = (wait: Wait) => () => void;
+
 /** How many files differ, and how many lines in them. */
 export interface ChangeCounts {
   files: number;
   additions: number;
   deletions: number;
+  /** Whether there is no patch because it is too large. Absent as false: tasks of earlier versions. */
+  patchOmitted?: boolean;
 }
 
 /** What a task has made of its repository. */
@@ -61,7 +72,7 @@ export interface InputRepository {
   /** The commit that is on record; null before the first clone. */
   readonly recorded: string | null;
   /** Clones it on the host, unless that is done; resolves with the commit. Rejects with the reason of `stopping` too. */
-  clone(stopping: AbortSignal): Promise<string>;
+  clone(stopping: AbortSignal, waits?: Waits): Promise<string>;
   /** Lays it at `repo/` of the workdir, once in the life of the task. */
   handIn(open: () => Promise<SandboxSession>): Promise<void>;
   changes(session: SandboxSession): Promise<RepositoryChanges>;
@@ -121,6 +132,8 @@ export interface AgentInput {
    * does not throw. Absent: nobody takes it.
    */
   passOn?: (event: LiveEvent) => void;
+  /** Told of what the run waits for, while it does. Absent: nobody is. */
+  waits?: Waits;
   /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
   signal: AbortSignal;
   /**
@@ -172,6 +185,7 @@ export interface ToldSurroundings {
  *   `begun`; there a call may stay open for days before it begins, so its being open says nothing.
  * - `cloned`: the repository is there, at this commit. Before the first `step`.
  * - `changes`: what the turn has made of the repository, after its last step; null when it is not known.
+ * - `patch_omitted`: after `changes` whose patch is too large. `parts` are a message that tells people.
  * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that tells people why it failed.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
@@ -198,7 +212,7 @@ export type AgentEvent =
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }
   | PushEvent
-  | { type: 'push_failed'; messageId: string; parts: StoredPart[] }
+  | { type: 'push_failed' | 'patch_omitted'; messageId: string; parts: StoredPart[] }
   | { type: 'begin'; messageId: string; toolCallId: string }
   | {
       type: 'tool';

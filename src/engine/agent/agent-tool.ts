@@ -81,6 +81,10 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
    * content). False: it gets an error result that says that it may have run partly.
    */
   abstract readonly repeatable: boolean;
+  /** Whether that holds for this call. Override it where the call's own arguments say so. */
+  mayRunAgain(_input: z.output<P>): boolean {
+    return this.repeatable;
+  }
   /**
    * Whether a call may run a command, change a file or reach outside of the task. With `approvals: "writes"`
    * (reference §4) a person is asked before each call of such a tool. False is for tools that only read, or write

@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxModule } from '../sandbox/sandbox.module.js';
-import { EngineSettings } from './engine-settings.js';
+import { EngineSettings, settingsOf } from './engine-settings.js';
 import { LoopEngine } from './loop-engine.js';
 import { ModelCaller } from './model-caller.js';
 import { ToolRegistry } from './tool-registry.js';
@@ -34,12 +34,12 @@ const TOOLS = [
 const SETTINGS = {
   provide: EngineSettings,
   inject: [Env],
-  useFactory: ({ variables }: Env) => Object.assign(new EngineSettings(), { stepsPerTurn: variables.STEPS_PER_TURN }),
+  useFactory: settingsOf,
 };
 
 @Module({
   imports: [ModelsModule, SandboxModule],
   providers: [SETTINGS, ModelCaller, ToolRegistry, LoopEngine, ...TOOLS],
-  exports: [LoopEngine],
+  exports: [EngineSettings, LoopEngine],
 })
 export class AgentModule {}

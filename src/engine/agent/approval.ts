@@ -2,6 +2,7 @@
 import type { ToolInvocation } from '../models/conversation.js';
 import type { AgentInput } from './agent-engine.js';
 import type { AgentTool } from './agent-tool.js';
+import type { ReadyCall } from './tool-registry.js';
 
 type Rules = Pick<AgentInput, 'approvals' | 'approvedTools'>;
 
@@ -18,6 +19,6 @@ export function needsApproval(
  * Whether a call is put on record as begun before it runs. Without approvals calls run straight after their step, and
  * which one may have begun follows from their order; with them a call may have waited for days, not begun at all.
  */
-export function recordsBeginning({ approvals }: Rules, { repeatable }: AgentTool): boolean {
-  return approvals === 'writes' && !repeatable;
+export function recordsBeginning({ approvals }: Rules, { tool, input }: ReadyCall): boolean {
+  return approvals === 'writes' && !tool.mayRunAgain(input);
 }

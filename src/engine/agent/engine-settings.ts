@@ -1,4 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Env } from '../../platform/config/env.js';
+
+/** Milliseconds. A wait that lasts longer is told (`waitingFor`). */
+export const WAIT_TOLD_MS = 2_000;
 
 /** Bounds of the loop that no client sets. Times in milliseconds. A class of its own, so that a test can shorten them. */
 @Injectable()
@@ -23,4 +27,11 @@ export class EngineSettings {
   callsPerStep = 64;
   /** Bytes of JSON of one tool result. */
   resultBytes = 256 * 1024;
+  /** Of waits that a worker tells; what waits for a place is told after {@link WAIT_TOLD_MS}. */
+  waitToldMs = WAIT_TOLD_MS;
+}
+
+/** Those of a running application. */
+export function settingsOf({ variables }: Env): EngineSettings {
+  return Object.assign(new EngineSettings(), { stepsPerTurn: variables.STEPS_PER_TURN });
 }

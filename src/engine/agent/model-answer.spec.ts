@@ -43,6 +43,22 @@ describe('an answer', () => {
     expect(parts[1]).toEqual({ type: 'text', text: 'a\uFFFDb\uFFFDc😀' });
   });
 
+  it.each([
+    ['functions.bash', 'bash'],
+    ['functions:bash', 'bash'],
+    ['default_api:bash', 'bash'],
+    ['default_api.bash', 'bash'],
+    ['bash<|channel|>commentary', 'bash'],
+    ['functions.bash<|constrain|>json', 'bash'],
+    [' bash ', 'bash'],
+    ['browser.open', 'browser.open'],
+    ['functions.', 'functions.'],
+    ['<|channel|>', '<|channel|>'],
+  ])('takes a call of %s as one of %s', (written, name) => {
+    const call: ModelPart = { type: 'tool_call', toolCallId: 'a', name: written, input: '{}' };
+    expect(collect(call).calls).toEqual([{ toolCallId: 'a', name, input: '{}' }]);
+  });
+
   it('at the output limit has one call that is cut off: the last one, unless text stands behind it', () => {
     const call = (id: string): ModelPart => ({ type: 'tool_call', toolCallId: id, name: 'bash', input: '{}' });
     const limited = (...parts: ModelPart[]) => {

@@ -129,7 +129,7 @@ export class AnswerCollector {
     const { providerMetadata } = call;
     const meant = call.deliberate === true ? { deliberate: true as const } : {};
     this.parts.push({ type: 'tool', toolCallId, ...meant, ...cleanMetadata(providerMetadata) });
-    this.calls.push({ toolCallId, name: cleanText(call.name.slice(0, 200)), input: call.input });
+    this.calls.push({ toolCallId, name: cleanText(bareName(call.name).slice(0, 200)), input: call.input });
   }
 
   private grow(by: number, arriving = 0): void {
@@ -137,6 +137,15 @@ export class AnswerCollector {
     if (this.length + arriving > this.limits.answerLength)
       throw new ModelError('The answer of the model does not end.', false);
   }
+}
+
+/** The namespaces that models learn their tools in. */
+const NAMESPACE = /^(?:functions|default_api|tools?)[.:](?=.)/;
+
+/** `functions.bash`, `default_api:bash` and `bash<|channel|>commentary` are `bash`: models of one provider write them for another's tools. */
+function bareName(name: string): string {
+  const [said = ''] = name.trim().split('<|');
+  return said.replace(NAMESPACE, '') || name;
 }
 
 function cleanMetadata(metadata: ProviderMetadata | undefined): { providerMetadata?: ProviderMetadata } {

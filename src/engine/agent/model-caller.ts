@@ -13,6 +13,7 @@ import {
 } from '../models/model-provider.js';
 import { nudgeAfterEmpty, withNudges } from '../models/nudges.js';
 import { pause, untilAborted } from './abort.js';
+import type { Waits } from './agent-engine.js';
 import { EngineSettings } from './engine-settings.js';
 import type { LiveAnswer } from './live-answer.js';
 import { AnswerCollector, EmptyAnswerError, type ModelAnswer } from './model-answer.js';
@@ -35,12 +36,14 @@ export class ModelCaller {
    * Throws the signal's reason when it is aborted, else {@link ModelError} when no try brought an answer: that of the model that
    * was asked, also when its fallback failed too. A fallback that cannot read so long a conversation throws its own: one that is
    * shorter may go well there.
+   * @param waits told while the model has not begun to answer, and while it is not asked again yet.
    * @param live passes on the words while they come; null for what is no answer to anybody.
    */
   async call(
     given: ModelRequest,
     uniqueId: (id: string) => string,
     live: LiveAnswer | null = null,
+    waits?: Waits,
   ): Promise<CalledAnswer> {
     const info = this.models.find(given.modelId);
     // The model may have been changed since the task was given its effort.
@@ -55,7 +58,7 @@ export class ModelCaller {
       };
       const fallback = this.models.fallback(model);
       try {
-        const answer = await this.askUnlessKnown(request, collect, fallback !== null);
+        const answer = await this.askUnlessKnown(request, collect, fallback !== null, waits);
         return {
           ...answer,
           model,
@@ -80,6 +83,7 @@ export class ModelCaller {
     request: ModelRequest,
     collect: () => AnswerCollector,
     hasFallback: boolean,
+    waits: Waits | undefined,
   ): Promise<ModelAnswer> {
     const { health } = this.models;
     const { modelId } = request;
@@ -89,7 +93,7 @@ export class ModelCaller {
       throw new ModelError('The model was overloaded a moment ago.', true, null, { code: 'model_overloaded' });
     }
     try {
-      const answer = await this.ask(request, collect);
+      const answer = await this.ask(request, collect, waits);
       health.succeeded(modelId);
       return answer;
     } catch (error) {
@@ -98,12 +102,13 @@ export class ModelCaller {
     }
   }
 
-  private async ask(given: ModelRequest, collect: () => AnswerCollector): Promise<ModelAnswer> {
+  private async ask(given: ModelRequest, collect: () => AnswerCollector, waits?: Waits): Promise<ModelAnswer> {
     let request = given;
     for (let attempt = 1; ; attempt++) {
       const collector = collect();
+      const over = waits?.({ code: 'model', message: `The model '${request.modelId}' has not begun to answer.` });
       try {
-        const answer = await this.attempt(request, collector);
+        const answer = await this.attempt(request, collector, () => over?.());
         this.count(request.modelId, answer.usage);
         return request === given ? answer : { ...answer, parts: nudged(answer.parts) };
       } catch (error) {
@@ -121,12 +126,17 @@ export class ModelCaller {
         this.logger.warn(
           `${failure.message} Try ${attempt} of ${this.settings.attempts}, again in ${Math.round(wait)} ms.`,
         );
-        await pause(wait, request.signal);
+        over?.();
+        const waited = waits?.({ code: 'model', message: `${failure.message} The model is asked again.` });
+        await pause(wait, request.signal).finally(waited);
+      } finally {
+        over?.();
       }
     }
   }
 
-  private async attempt(request: ModelRequest, collector: AnswerCollector): Promise<ModelAnswer> {
+  /** @param begun called when the first of the answer comes, and after that. */
+  private async attempt(request: ModelRequest, collector: AnswerCollector, begun: () => void): Promise<ModelAnswer> {
     const { idleMs, answerMs } = this.settings;
     const { signal } = request;
     const controller = new AbortController();
@@ -137,7 +147,10 @@ export class ModelCaller {
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     try {
-      const reading = this.read({ ...request, signal: controller.signal }, collector, () => idle.refresh());
+      const reading = this.read({ ...request, signal: controller.signal }, collector, () => {
+        begun();
+        idle.refresh();
+      });
       return await untilAborted(reading, controller.signal);
     } finally {
       clearTimeout(idle);

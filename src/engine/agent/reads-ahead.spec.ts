@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { z } from 'zod';
 import { AgentBench, assistant, call, user } from '../../../test/harness/agent.js';
@@ -116,18 +117,22 @@ describe('Calls that change nothing run side by side (reference §15)', () => {
   });
 
   it('also those of the real tools, and one that cannot be carried out is told so in its place', async () => {
-    const pipe = (n: number) => join(bench.sandbox.folder, `pipe-${n}`);
-    const grep = (n: number) => ({ name: 'grep', arguments: { pattern: 'a', path: `pipe-${n}` } });
+    const ignored = (n: number) => join(bench.sandbox.folder, `held-${n}`, '.ignore');
+    const grep = (n: number) => ({ name: 'grep', arguments: { pattern: 'a', path: `held-${n}` } });
     await start(steps({ calls: [grep(0), grep(1), { name: 'grep', arguments: {} }] }, { text: 'Done.' }));
-    for (const n of [0, 1]) execFileSync('mkfifo', [pipe(n)]);
+    for (const n of [0, 1]) {
+      mkdirSync(dirname(ignored(n)));
+      execFileSync('mkfifo', [ignored(n)]);
+      await writeFile(join(dirname(ignored(n)), 'note'), `a ${n}\n`);
+    }
     const running = bench.run(bench.input('Go'));
     await until('both to run', () => bench.sandbox.commands.length === 2);
-    // Each waits until somebody writes.
-    for (const n of [1, 0]) await writeFile(pipe(n), `a ${n}\n`);
+    // rg reads what a folder ignores first: each search waits at that pipe until somebody writes.
+    for (const n of [1, 0]) await writeFile(ignored(n), 'none\n');
     const results = (await running).events.flatMap((event) => (event.type === 'tool' ? [event.result] : []));
     expect(results).toMatchObject([
-      { output: 'pipe-0:1:a 0' },
-      { output: 'pipe-1:1:a 1' },
+      { output: 'held-0/note:1:a 0' },
+      { output: 'held-1/note:1:a 1' },
       { status: 'error', error: expect.stringContaining('pattern') as unknown },
     ]);
   });

@@ -17,17 +17,19 @@ type Report = (error: Error, level?: 'warn') => void;
 const PATCH = 'changes.patch';
 /** The part that tells of a branch that was not pushed. */
 const FAILED = 'repository_push';
+/** The part that tells of a patch that was left out. */
+const OMITTED = 'repository_patch';
 
 /** Before the first model call: the repository of the task is cloned and handed in. Else the outcome that ends the run. */
 export async function* bringIn(
-  { repository, signal, stopping }: AgentInput,
+  { repository, signal, stopping, waits }: AgentInput,
   sandbox: Opens,
   report: Report,
 ): Steps<AgentOutcome | null> {
   if (repository == null) return null;
   stopping.throwIfAborted();
   try {
-    const commit = await repository.clone(stopping);
+    const commit = await repository.clone(stopping, waits);
     if (repository.recorded === null) yield { type: 'cloned', commit };
     await repository.handIn(() => sandbox.get());
     return null;
@@ -62,6 +64,7 @@ export async function* tellChanges(
     try {
       const file = patch === null ? null : { id: newId(), name: PATCH, size: patch.size, content: patch.content };
       yield { type: 'changes', counted, patch: file };
+      if (counted.patchOmitted === true) yield patchOmitted();
       if (outcome.type === 'completed') yield* push(input, found, report);
     } finally {
       patch?.content.destroy();
@@ -77,12 +80,20 @@ export async function* tellChanges(
   }
 }
 
+/** The message that says so: the changes are in `repo/` of the workdir all the same. */
+function patchOmitted(): AgentEvent {
+  const message = `The changes are larger than a file may be, so there is no ${PATCH}.`;
+  const part = { type: 'data' as const, name: OMITTED, id: newId(), data: { code: 'too_large', message } };
+  return { type: 'patch_omitted', messageId: newId(), parts: [part] };
+}
+
 async function* push(
-  { repository, signal }: AgentInput,
+  { repository, signal, waits }: AgentInput,
   changes: RepositoryChanges | null,
   report: Report,
 ): Steps<void> {
   if (repository?.branch == null) return;
+  const over = waits?.({ code: 'push', message: `The branch '${repository.branch}' is pushed.` });
   try {
     yield* repository.push(changes);
   } catch (error) {
@@ -92,6 +103,8 @@ async function* push(
     const { code, message } = error;
     const data = { branch: repository.branch, state: 'failed', code, message };
     yield { type: 'push_failed', messageId: newId(), parts: [{ type: 'data', name: FAILED, id: newId(), data }] };
+  } finally {
+    over?.();
   }
 }
 

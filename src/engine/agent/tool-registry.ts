@@ -162,8 +162,11 @@ function schemaOf(tool: AgentTool): Record<string, unknown> {
   return schema;
 }
 
-/** Arguments as a model wrote them: parsed, or the text itself when it is no JSON object, or too many values. */
-export function parseArguments(text: string): JsonValue {
+/**
+ * Arguments as a model wrote them: parsed, or the text itself when it is no JSON object, or too many values. Some models encode the
+ * object once more, as a JSON text in a JSON text.
+ */
+export function parseArguments(text: string, again = true): JsonValue {
   // Some providers send nothing for a tool without arguments.
   if (text.trim() === '') return {};
   // An answer has up to 4,000,000 characters: 1,300,000 values, and half a second of the worker to parse them.
@@ -172,6 +175,8 @@ export function parseArguments(text: string): JsonValue {
     const value = JSON.parse(text) as JsonValue;
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return cleanJson(value, text.isWellFormed() ? text : JSON.stringify(value));
+    const inner = again && typeof value === 'string' && value.trim() !== '' ? parseArguments(value, false) : null;
+    if (typeof inner === 'object' && inner !== null) return inner;
   } catch {
     // Told to the model by `check`.
   }

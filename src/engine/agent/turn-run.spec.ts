@@ -73,6 +73,26 @@ describe('after a crash', () => {
     expect(outcome).toEqual({ type: 'completed', text: 'Fine.' });
   });
 
+  it.each([
+    [undefined, false],
+    [false, false],
+    [true, true],
+    ['true', true],
+  ])('a command that is called with repeatable: %j is carried out again: %s', async (repeatable, again) => {
+    await start(steps({ text: 'never' }, { text: 'Fine.' }));
+    const input = { command: 'echo ran', ...(repeatable === undefined ? {} : { repeatable }) };
+    for (const approvals of ['none', 'writes'] as const) {
+      // With approvals a call that is never run twice is on record as begun.
+      const stage = approvals === 'writes' ? (again ? 'approved' : 'begun') : null;
+      const open = assistant('', call(`a${approvals}`, 'bash', input, null, stage));
+      const { events } = await bench.run(bench.input([request(), open], { approvals }));
+      const ran = { status: 'success', output: { stdout: 'ran\n' } };
+      const interrupted = { status: 'error', error: expect.stringMatching(/may have run partly/) as unknown };
+      expect(results(events)).toMatchObject([again ? ran : interrupted]);
+      expect(events.filter(({ type }) => type === 'begin')).toEqual([]);
+    }
+  });
+
   it('says so of every built-in tool', async () => {
     await start(steps({ text: 'never' }));
     const names = bench.registry.definitions().map((tool) => tool.name);

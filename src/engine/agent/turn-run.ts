@@ -146,9 +146,9 @@ export class TurnRun {
     live: LiveAnswer | null = null,
     files: RequestFiles = this.deps.files,
   ): Promise<CalledAnswer> {
-    const { taskId: cacheKey, model } = this.input;
+    const { taskId: cacheKey, model, waits } = this.input;
     const about = { modelId: model.id, effort: model.effort, files, cacheKey, signal: this.modelSignal };
-    return this.deps.caller.call({ ...about, ...request }, (id) => this.callIds.unique(id), live);
+    return this.deps.caller.call({ ...about, ...request }, (id) => this.callIds.unique(id), live, waits);
   }
 
   private async *step(answer: CalledAnswer): Steps<AgentOutcome | null> {
@@ -244,8 +244,9 @@ export class TurnRun {
     const { tools } = this.deps;
     const checked = tools.check(call);
     if ('error' in checked) return refused(checked.error);
-    const { tool } = checked;
-    const begun = recordsBeginning(this.input, tool) ? call.stage === 'begun' : mayHaveBegun && !tool.repeatable;
+    const { tool, input } = checked;
+    const mayHaveRun = mayHaveBegun && !tool.mayRunAgain(input);
+    const begun = recordsBeginning(this.input, checked) ? call.stage === 'begun' : mayHaveRun;
     if (begun) return refused(INTERRUPTED);
     if (tool.changes && this.storageExhausted !== null) return storageExhausted(this.storageExhausted);
     if (!needsApproval(this.input, call, tool)) return checked;
@@ -255,7 +256,7 @@ export class TurnRun {
 
   private async *execute(messageId: string, call: ToolInvocation, ready: ReadyCall): Steps<Finished | Asked> {
     const { toolCallId } = call;
-    if (recordsBeginning(this.input, ready.tool)) yield* this.tell({ type: 'begin', messageId, toolCallId });
+    if (recordsBeginning(this.input, ready)) yield* this.tell({ type: 'begin', messageId, toolCallId });
     return await this.outcomeOf({ messageId, toolCallId }, ready);
   }
 

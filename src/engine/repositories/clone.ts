@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Waits } from '../agent/agent-engine.js';
 import { bytesOf } from '../sandbox/workdir/folder-size.js';
 import { connection } from './connection.js';
 import { GitError, type GitOptions, HostGit } from './host-git.js';
@@ -36,11 +37,18 @@ export async function cloneInto(
   folder: string,
   wanted: Wanted,
   rules: RepositoryRules,
-  limits: Pick<GitOptions, 'fileBytes' | 'memoryBytes' | 'seconds' | 'signal'>,
+  limits: Pick<GitOptions, 'fileBytes' | 'memoryBytes' | 'seconds' | 'signal'> & { waits: Waits | undefined },
 ): Promise<Base> {
+  let over: (() => void) | undefined;
   try {
     const source = await rules.source(wanted.url);
-    const settings = source.type === 'file' ? {} : await connection(source.url, wanted.workspace, rules, limits.signal);
+    let settings = {};
+    if (source.type !== 'file') {
+      over = limits.waits?.({ code: 'name', message: `The name ${source.url.hostname} is looked up.` });
+      settings = await connection(source.url, wanted.workspace, rules, limits.signal);
+      over?.();
+    }
+    over = limits.waits?.({ code: 'clone', message: `The repository at ${source.url.href} is cloned.` });
     const git = new HostGit({ folder, protocol: source.type, settings, ...limits });
     await needNewEnough(git);
     await git.run(['init', '--quiet', '--bare', '--template=', git.repository]);
@@ -58,6 +66,8 @@ export async function cloneInto(
   } catch (error) {
     limits.signal.throwIfAborted();
     throw asRepositoryError(error);
+  } finally {
+    over?.();
   }
 }
 

@@ -8,7 +8,7 @@ export async function connection(
   rules: RepositoryRules,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
-  const addresses = await rules.egress.addresses(url, signal);
+  const addresses = await rules.egress.addresses(url, workspaceSlug, signal);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // The addresses that were checked; curl asks nobody else for those of this name.
   const shown = addresses.map((address) => (address.includes(':') ? `[${address}]` : address));

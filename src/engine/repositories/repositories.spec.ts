@@ -11,8 +11,10 @@ import { until } from '../../../test/harness/until.js';
 import { configFileSchema } from '../../platform/config/config-file.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Env, readEnv } from '../../platform/config/env.js';
+import { removeTree } from '../../platform/config/reachable.js';
 import type { DiskSpace } from '../../platform/disk/disk-space.js';
-import { Egress, type Resolver } from '../../platform/egress/egress.js';
+import { Egress } from '../../platform/egress/egress.js';
+import type { Resolver } from '../../platform/egress/name-servers.js';
 import { RepositoryRules } from './repository-rules.js';
 import { RepositoryStore } from './repository-store.js';
 import type { SandboxSession } from '../sandbox/sandbox.js';
@@ -22,7 +24,7 @@ const folder = new RepositoryFolder();
 const folders: string[] = [];
 afterAll(() => {
   folder.remove();
-  for (const one of folders) rmSync(one, { recursive: true, force: true });
+  for (const one of folders) removeTree(one);
 });
 
 /** The free space of a test. */
@@ -160,9 +162,15 @@ describe('The clone of a repository (reference §15)', () => {
     const { port } = server.address() as AddressInfo;
     const url = `https://git.example:${port}/acme/api.git`;
     try {
-      const clone = withConfig({}, answering('127.0.0.1')).store.clone(wanted(url), never);
+      const waits: string[] = [];
+      const clone = withConfig({}, answering('127.0.0.1')).store.clone(wanted(url), never, ({ message }) => {
+        waits.push(message);
+        return () => waits.push('over');
+      });
       await expect(clone).rejects.toThrow('The repository could not be read');
       expect(new Set(names)).toEqual(new Set(['git.example']));
+      const [look, clones] = ['The name git.example is looked up.', `The repository at ${url} is cloned.`];
+      expect(waits).toEqual([look, 'over', clones, 'over']);
       names.splice(0);
       const other = withConfig({}, answering('10.0.0.1')).store.clone(wanted(url), never);
       await expect(other).rejects.toThrow('git.example is not a public address');
@@ -224,7 +232,10 @@ describe('A repository in a workdir (reference §15)', () => {
     await handIn();
     writeFileSync(join(workdir, 'repo/a.txt'), 'x\n'.repeat(100));
     const changes = await repository.changes(session);
-    expect([changes.counted, changes.patch]).toEqual([{ files: 1, additions: 100, deletions: 1 }, null]);
+    expect([changes.counted, changes.patch]).toEqual([
+      { files: 1, additions: 100, deletions: 1, patchOmitted: true },
+      null,
+    ]);
     await changes.close();
     expect(readdirSync(workdir)).toEqual(['repo']);
     writeFileSync(join(kept, TASK, 'files.pack'), 'damaged');

@@ -8,6 +8,7 @@ import { Env } from '../../platform/config/env.js';
 import { ownFolders } from '../../platform/disk/own-folders.js';
 import { Egress } from '../../platform/egress/egress.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { literal } from '../../platform/text/literal.js';
 
 /** From where a repository is cloned: over the network, or from a folder of this host with all links resolved. */
 export type RepositorySource = { type: 'https'; url: URL } | { type: 'file'; url: URL; path: string };
@@ -181,7 +182,7 @@ function pathAt(url: URL): string {
 
 /** `*` stands for any characters but a slash. */
 function matches(pattern: string, path: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
+  const parts = pattern.split('*').map(literal);
   return new RegExp(`^${parts.join('[^/]*')}$`).test(path);
 }
 

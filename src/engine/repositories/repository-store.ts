@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
+import type { Waits } from '../agent/agent-engine.js';
 import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Env } from '../../platform/config/env.js';
@@ -49,13 +50,13 @@ export class RepositoryStore {
    * Clones it, unless that is done. Rejects with {@link RepositoryError}, and with the reason of the signal. A folder has its name
    * when all of it is there: what a killed worker has left is begun again.
    */
-  async clone(repository: RepositoryOfTask, signal: AbortSignal): Promise<Base> {
+  async clone(repository: RepositoryOfTask, signal: AbortSignal, waits?: Waits): Promise<Base> {
     const { taskId } = repository;
     const done = this.base(taskId);
     if (done !== null) return done;
     const draft = await this.draft(taskId);
     try {
-      const base = await this.cloned(repository, draft, signal);
+      const base = await this.cloned(repository, draft, signal, waits);
       await writeFile(join(draft, 'base.json'), JSON.stringify(base));
       for (const name of ['history.pack', 'files.pack', 'base.json']) await written(join(draft, name));
       await rename(draft, this.path(taskId)).catch(ignoreTaken);
@@ -143,7 +144,7 @@ export class RepositoryStore {
     await this.removeDrafts(taskId);
   }
 
-  private async cloned(repository: RepositoryOfTask, draft: string, signal: AbortSignal): Promise<Base> {
+  private async cloned(repository: RepositoryOfTask, draft: string, signal: AbortSignal, waits?: Waits): Promise<Base> {
     const { diskBytes, memoryBytes } = this.limits;
     const within = AbortSignal.timeout(CLONE_SECONDS * 1000);
     const full = new AbortController();
@@ -153,6 +154,7 @@ export class RepositoryStore {
       return await cloneInto(draft, repository, this.rules, {
         ...{ fileBytes: diskBytes, memoryBytes, seconds: CLONE_SECONDS },
         signal: AbortSignal.any([signal, within, full.signal]),
+        waits,
       });
     } catch (error) {
       signal.throwIfAborted();

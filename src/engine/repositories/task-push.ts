@@ -73,7 +73,7 @@ export class TaskPush {
     const { about, push, signal, store } = this;
     const { token, hosting, path } = target;
     if (hosting === null) throw new PushError('not_allowed', 'The host has no pull requests that can be opened.');
-    const fetch = apiFetch(store.rules.egress, store.rules.caFile(new URL(about.url)), signal);
+    const fetch = apiFetch(store.rules.egress, about.workspace, store.rules.caFile(new URL(about.url)), signal);
     return openPullRequest(
       hosting.kind,
       { api: hosting.api, token, fetch },

@@ -1,5 +1,5 @@
 import { createReadStream, readFileSync } from 'node:fs';
-import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/agent-engine.js';
+import type { InputRepository, PushEvent, RepositoryChanges, Waits } from '../agent/agent-engine.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError } from './repository-error.js';
@@ -28,8 +28,8 @@ export class TaskRepository implements InputRepository {
     return this.about.push?.branch ?? null;
   }
 
-  async clone(stopping: AbortSignal): Promise<string> {
-    this.base = await this.store.clone(this.about, AbortSignal.any([this.signal, stopping]));
+  async clone(stopping: AbortSignal, waits?: Waits): Promise<string> {
+    this.base = await this.store.clone(this.about, AbortSignal.any([this.signal, stopping]), waits);
     return this.base.commit;
   }
 
@@ -80,7 +80,7 @@ export class TaskRepository implements InputRepository {
     const patch = await reopen();
     if (patch.size <= this.maxPatchBytes) return { counted, patch, reopen };
     patch.content.destroy();
-    return { counted, patch: null, reopen };
+    return { counted: { ...counted, patchOmitted: true }, patch: null, reopen };
   }
 
   /** Where that fails the next run does it. */

@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import { Safeguards } from '../../platform/config/safeguards.js';
+import { textSaysFull } from '../../platform/disk/storage-full.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { MeteredSession } from './metered-session.js';
@@ -79,7 +80,7 @@ export class SandboxSelector implements OnModuleInit {
         reasons.push(`${name}: ${error.message}`);
       }
     }
-    throw new SandboxError(`SANDBOX: no sandbox works here.\n${reasons.join('\n')}\n${SANDBOX_ADVICE}`);
+    throw new SandboxError(`SANDBOX: no sandbox works here.\n${reasons.join('\n')}\n${adviceFor(reasons.join('\n'))}`);
   }
 }
 
@@ -87,6 +88,13 @@ function limitsInWords({ wallClockSeconds, memoryBytes, processes, diskBytes, ou
   const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
   return `Limits of a command: ${wallClockSeconds} s, ${mib(memoryBytes)} of memory, ${processes} processes, ${mib(diskBytes)} of disk, ${mib(outputBytes)} of output.`;
 }
+
+/** What to do about these reasons: on a full disk no program that is installed helps. */
+export function adviceFor(reasons: string): string {
+  return textSaysFull(reasons) || /nearly full/i.test(reasons) ? DISK_ADVICE : SANDBOX_ADVICE;
+}
+
+const DISK_ADVICE = 'What to do: the disk of DATA_DIR is full. Make room on it; a sandbox needs a few kilobytes.';
 
 export const SANDBOX_ADVICE = `What to do: install bubblewrap (apt-get install bubblewrap), and allow user namespaces, by
   sysctl user.max_user_namespaces=15000, and where they exist kernel.unprivileged_userns_clone=1 and

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { until } from '../../../test/harness/until.js';
-import { Egress, type Resolver } from './egress.js';
+import { Egress } from './egress.js';
+import type { Resolver } from './name-servers.js';
 import { AllowedNetworks, isCidr } from './networks.js';
 
 /** A resolver that knows one name, and counts. */
@@ -206,30 +207,30 @@ describe('The way out to an address that a tenant named (reference §18)', () =>
     const asks = (asked: string[], many: number) =>
       until('the resolver to be asked', () => asked.length >= many || null);
 
-    it('looks one name up at a time, for all uses together', async () => {
+    it('looks four names of a workspace up at a time, for all uses together, and those of another one at once', async () => {
       const { resolver, asked, answer } = silent();
       const [one, other] = [new Egress([], resolver), new Egress([], resolver)];
-      const found = Promise.all([one.addresses(url('a'), never), other.addresses(url('b'))]);
-      await asks(asked, 1);
-      await new Promise((done) => setImmediate(done));
-      expect(asked).toEqual(['a.example']);
-      answer();
-      await asks(asked, 2);
-      expect(asked).toEqual(['a.example', 'b.example']);
-      answer();
-      expect(await found).toEqual([['8.8.8.8'], ['8.8.8.8']]);
+      const names = Array.from({ length: 40 }, (_, n) => `dead${n}`);
+      const found = Promise.all(names.map((name, n) => (n % 2 === 0 ? one : other).addresses(url(name), 'a')));
+      await asks(asked, 4);
+      const another = one.addresses(url('good'), 'b');
+      await asks(asked, 5);
+      expect(asked).toEqual([...names.slice(0, 4).map((name) => `${name}.example`), 'good.example']);
+      for (let n = 0; n < 41; n++) {
+        await asks(asked, Math.min(n + 1, 41));
+        answer();
+      }
+      expect(await another).toEqual(['8.8.8.8']);
+      expect(await found).toHaveLength(40);
     });
 
-    it('gives a name up after a time, and asks for the next one when the resolver is free', async () => {
+    it('gives a name up after a time, and its turn goes to the next one', async () => {
       const { resolver, asked, answer } = silent();
-      const late = new Egress([], resolver, 1).addresses(url('late'));
-      await expect(late).rejects.toThrow('late.example is not found in time');
-      const next = new Egress([], resolver).addresses(url('next'));
-      await new Promise((done) => setImmediate(done));
-      expect(asked).toEqual(['late.example']);
-      answer();
-      await asks(asked, 2);
-      answer();
+      const late = Array.from({ length: 4 }, (_, n) => new Egress([], resolver, 1).addresses(url(`late${n}`), 'a'));
+      const next = new Egress([], resolver).addresses(url('next'), 'a');
+      for (const one of late) await expect(one).rejects.toThrow('is not found in time');
+      await asks(asked, 5);
+      for (let n = 0; n < 5; n++) answer();
       expect(await next).toEqual(['8.8.8.8']);
     });
 
@@ -237,16 +238,17 @@ describe('The way out to an address that a tenant named (reference §18)', () =>
       const { resolver, asked, answer } = silent();
       const egress = new Egress([], resolver);
       const stop = new AbortController();
-      const both = ['first', 'second'].map((name) => egress.addresses(url(name), stop.signal));
-      await asks(asked, 1);
+      const names = ['one', 'two', 'three', 'four', 'waits'];
+      const all = names.map((name) => egress.addresses(url(name), 'a', stop.signal));
+      await asks(asked, 4);
       stop.abort(new Error('Cancelled.'));
-      for (const one of both) await expect(one).rejects.toThrow('Cancelled.');
-      const third = egress.addresses(url('third'), never);
+      for (const one of all) await expect(one).rejects.toThrow('Cancelled.');
+      const next = egress.addresses(url('next'), 'a', never);
       answer();
-      await asks(asked, 2);
-      answer();
-      await third;
-      expect(asked).toEqual(['first.example', 'third.example']);
+      await asks(asked, 5);
+      for (let n = 0; n < 4; n++) answer();
+      await next;
+      expect(asked).not.toContain('waits.example');
     });
   });
 });

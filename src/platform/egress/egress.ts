@@ -1,9 +1,11 @@
 // The one way out to addresses that tenants name: a name is resolved once, all that it resolves to is checked, and the connection
 // goes to what was checked. A second look-up could be answered otherwise (DNS rebinding).
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { Turns } from '../http/turns.js';
+import { byNameServers, type Resolver } from './name-servers.js';
 import { AllowedNetworks } from './networks.js';
 
 /** The address of a URL may not be connected to. The message is for the tenant: it names no address that a name resolved to. */
@@ -12,26 +14,14 @@ export class EgressError extends Error {
   readonly code = 'EBLOCKED';
 }
 
-/** As of node:dns, with `all`. */
-export type Resolver = (
-  host: string,
-  options: LookupOptions & { all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 /** How long one look-up may take, in milliseconds. */
 const LOOKUP_MS = 5000;
-/**
- * The last look-up that this process has begun for a tenant. They go one after another: each blocks a thread of libuv's pool until
- * the system's resolver has answered, half a minute for a name whose servers are dead, and the pool gives two of its four threads to
- * look-ups. The second is for those of the service itself.
- */
-let latest: Promise<void> = Promise.resolve();
-
-/** Looks up when all look-ups before are over. `lookUp` does not reject. */
-function inTurn(lookUp: () => Promise<void>): void {
-  latest = latest.then(lookUp);
-}
+/** How many names of one workspace are looked up at once; the others wait, the one that waits longest is next. */
+const AT_ONCE = 4;
+/** Of all uses together: forty names whose servers are silent hold up four look-ups of their own workspace, and none of another. */
+const turns = new Turns(AT_ONCE);
+/** Whose look-ups they are that are nobody's in particular. */
+const NOBODY = '';
 
 /** The way out for one use, such as webhooks or repositories, with the networks that the operator allows for it. */
 export class Egress {
@@ -39,12 +29,12 @@ export class Egress {
 
   /**
    * @param cidrs networks that are allowed although they are not public.
-   * @param resolver the system's; a test has its own, and its own patience.
-   * @param turns `false` for a resolver that blocks no thread, and so needs no turn.
+   * @param resolver blocks no thread; a test has its own, and its own patience.
+   * @param turns `false`: as many look-ups at once as there are.
    */
   constructor(
     cidrs: readonly string[],
-    private readonly resolver: Resolver = systemLookup,
+    private readonly resolver: Resolver = byNameServers,
     private readonly lookupMs = LOOKUP_MS,
     private readonly turns = true,
   ) {
@@ -60,12 +50,13 @@ export class Egress {
   /**
    * The addresses of the host, all of them checked, to connect to in this order. Rejects with {@link EgressError} when one of them
    * is not allowed or it takes too long, with the error of node:dns when there are none, and with the reason of the signal.
+   * @param owner whose look-up it is, such as a workspace: each has turns of its own.
    */
-  async addresses(url: URL, signal?: AbortSignal): Promise<string[]> {
+  async addresses(url: URL, owner = NOBODY, signal?: AbortSignal): Promise<string[]> {
     const literal = literalOf(url);
     if (literal !== null && !this.allows(literal, url)) throw blocked(url);
     if (literal !== null) return [literal];
-    return (await this.resolved(url, { all: true, verbatim: true }, signal)).map(({ address }) => address);
+    return (await this.resolved(url, owner, { all: true, verbatim: true }, signal)).map(({ address }) => address);
   }
 
   /**
@@ -78,11 +69,12 @@ export class Egress {
       RequestOptions,
       'agent' | 'lookup' | 'host' | 'hostname' | 'port' | 'socketPath' | 'createConnection'
     >,
+    owner = NOBODY,
   ): ClientRequest {
     // Node asks no look-up for an address.
     if (this.refuses(url)) throw blocked(url);
     const lookup: LookupFunction = (_host, how, done) => {
-      this.resolved(url, { ...how, all: true }, options.signal).then(
+      this.resolved(url, owner, { ...how, all: true }, options.signal).then(
         (found) => (how.all === true ? done(null, found) : done(null, found[0]?.address ?? '', found[0]?.family)),
         (error: Error) => done(error, []),
       );
@@ -91,42 +83,53 @@ export class Egress {
     return begin(url, { ...options, agent: false, lookup });
   }
 
+  /** The turn ends with the look-up, also where nobody waits for it any more, and after its time. */
   private async resolved(
     url: URL,
+    owner: string,
     options: LookupOptions & { all: true },
     signal?: AbortSignal,
   ): Promise<LookupAddress[]> {
-    signal?.throwIfAborted();
+    const end = this.turns ? await turns.take(owner, signal) : () => undefined;
     let abort = () => undefined as void;
     try {
-      return await new Promise((resolve, reject) => {
-        abort = () => reject(signal?.reason as Error);
-        signal?.addEventListener('abort', abort, { once: true });
-        const look = async () => {
-          if (signal?.aborted === true) return;
-          const timer = setTimeout(
-            () => reject(new EgressError(`${url.hostname} is not found in time.`)),
-            this.lookupMs,
-          );
-          await this.lookUp(url, options).then(resolve, reject);
-          clearTimeout(timer);
-        };
-        if (this.turns) inTurn(look);
-        else void look();
-      });
+      // While it was handed the turn.
+      signal?.throwIfAborted();
+    } catch (error) {
+      end();
+      throw error;
+    }
+    const found = this.lookUp(url, owner, options).finally(end);
+    try {
+      return await Promise.race([
+        found,
+        new Promise<never>((_, reject) => {
+          abort = () => reject(signal?.reason as Error);
+          signal?.addEventListener('abort', abort, { once: true });
+        }),
+      ]);
     } finally {
+      // What is found after an abort is thrown away, an error too.
+      found.catch(() => undefined);
       signal?.removeEventListener('abort', abort);
     }
   }
 
-  /** Settles when the resolver has answered, and not before. */
-  private lookUp(url: URL, options: LookupOptions & { all: true }): Promise<LookupAddress[]> {
+  private lookUp(url: URL, owner: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]> {
     return new Promise((resolve, reject) => {
-      this.resolver(url.hostname, options, (error, found) => {
-        if (error !== null) reject(error);
-        else if (found.length === 0 || found.some(({ address }) => !this.allows(address, url))) reject(blocked(url));
-        else resolve(found);
-      });
+      const late = () => reject(new EgressError(`${url.hostname} is not found in time.`));
+      const timer = setTimeout(late, this.lookupMs);
+      this.resolver(
+        url.hostname,
+        options,
+        (error, found) => {
+          clearTimeout(timer);
+          if (error !== null) reject(error);
+          else if (found.length === 0 || found.some(({ address }) => !this.allows(address, url))) reject(blocked(url));
+          else resolve(found);
+        },
+        owner,
+      );
     });
   }
 

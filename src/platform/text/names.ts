@@ -41,6 +41,11 @@ export function isName(text: string): boolean {
   return BEGINS_SHOWN.test(text) && isShown(text);
 }
 
+/** A text of several lines as a person may see it in a terminal: without what is refused in names, but with its line breaks and tabs. */
+export function printable(text: string): string {
+  return text.replace(ALL_HIDDEN, (one) => (one === '\n' || one === '\t' ? one : ''));
+}
+
 /** A text without what is refused in names. */
 export function shown(text: string): string {
   return text.replace(ALL_HIDDEN, '').replace(JOINING_NOTHING, '');

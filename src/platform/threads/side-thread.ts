@@ -55,7 +55,11 @@ export class SideThread<Question, Answer> {
   private limit: NodeJS.Timeout | undefined;
   private ended: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly file: URL) {}
+  /** @param stackMb the stack of the thread, in MB; Node's own is 4. */
+  constructor(
+    private readonly file: URL,
+    private readonly stackMb = 4,
+  ) {}
 
   /**
    * With `limitMs` the thread posts `'begun'` before the part that is limited: what comes before it, such as the start of the thread, does
@@ -112,7 +116,7 @@ export class SideThread<Question, Answer> {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.file, { execArgv: [], env: {} });
+    const worker = new Worker(this.file, { execArgv: [], env: {}, resourceLimits: { stackSizeMb: this.stackMb } });
     // A thread that was ended may have posted something before: it answers nothing that was asked since.
     worker.on('message', (message: Answer | Working | typeof BEGUN) => {
       if (this.worker !== worker) return;

@@ -3,6 +3,8 @@ import { OUTPUT_BYTES, outputOf, type OutputSchema, schemaFault } from './output
 const fault = (schema: object) => schemaFault(schema as OutputSchema, 'a workspace');
 const read = (schema: object, text: string) => outputOf(schema as OutputSchema, text, 'a workspace');
 
+const TOO_LONG = /longer than 100 ms/;
+
 /** Of each step two more. */
 const doubling = Object.fromEntries(
   Array.from({ length: 40 }, (_, n) => [`d${n}`, { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] }]), // prettier-ignore
@@ -18,7 +20,8 @@ describe('A schema for the answers of a task (reference §15)', () => {
     ['keywords and formats that nobody knows', { type: 'string', format: 'colour', example: 'red', nullable: true }],
     ['a tree', { type: 'object', properties: { left: { $ref: '#' }, right: { $ref: '#' } } }],
     ['names of JavaScript', { properties: { toString: { type: 'string' } }, required: ['toString'] }],
-    ['one of almost 16 KiB', wide(70)],
+    ['one of almost 16 KiB', wide(30)],
+    ['one of a hundred levels', Array.from({ length: 100 }).reduce<object>((items) => ({ items }), {})],
   ])('is taken: %s', async (_what, schema) => {
     expect(await fault(schema)).toBeNull();
   });
@@ -37,10 +40,10 @@ describe('A schema for the answers of a task (reference §15)', () => {
     ['another dialect', { $schema: 'http://json-schema.org/draft-07/schema#' }, /2020-12/],
     ['a reference to itself', { $ref: '#' }, /refers to itself/],
     ['a circle of references', { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' }, /refers to itself/], // prettier-ignore
-    ['a pattern that tries everything', { type: 'string', pattern: '^(a+)+$' }, /longer than 100 ms/],
-    ['such a pattern for names', { properties: { a: { patternProperties: { '^(\\w+\\s?)*$': {} } } } }, /longer than 100 ms/], // prettier-ignore
-    ['what doubles at each step', { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'null' } } }, /longer than 100 ms/], // prettier-ignore
-    ['the same below a property', { properties: { a: { items: { $ref: '#/$defs/d0' } } }, $defs: { ...doubling, d40: {} } }, /longer than 100 ms/], // prettier-ignore
+    ['a pattern that tries everything', { type: 'string', pattern: '^(a+)+$' }, TOO_LONG],
+    ['such a pattern for names', { properties: { a: { patternProperties: { '^(\\w+\\s?)*$': {} } } } }, TOO_LONG], // prettier-ignore
+    ['what doubles at each step', { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'null' } } }, TOO_LONG], // prettier-ignore
+    ['the same below a property', { properties: { a: { items: { $ref: '#/$defs/d0' } } }, $defs: { ...doubling, d40: {} } }, TOO_LONG], // prettier-ignore
   ])('is refused: %s', async (_what, schema, why) => {
     expect(await fault(schema)).toMatch(why);
     // The next one is served by a new thread.
@@ -108,6 +111,7 @@ describe('The JSON of an answer', () => {
 function wide(count: number): object {
   const field = {
     type: 'object',
+    description: 'What is said of a field to the model that fills it. '.repeat(5),
     properties: { name: { type: 'string', pattern: '^[a-z]+$' }, n: { type: 'integer', minimum: 0 }, tags: { enum: ['a', 'b'] } }, // prettier-ignore
     required: ['name', 'n'],
     additionalProperties: false,

@@ -16,7 +16,9 @@ type Answer = { fault: string | null } | { output: string };
 export const OUTPUT_BYTES = 256 * 1024;
 export const SCHEMA_BYTES = 16 * 1024;
 
-const thread = new SideThread<Question, Answer>(new URL('./output.worker.mjs', import.meta.url));
+/** MB. A schema that refers to itself fills the stack: 4 MB take 300 ms of work, and these 45. A hundred levels of a value still fit. */
+const STACK_MB = 0.5;
+const thread = new SideThread<Question, Answer>(new URL('./output.worker.mjs', import.meta.url), STACK_MB);
 
 /**
  * Why a schema cannot be taken, a clause that follows its name; null when it can. It is compiled and tried out; each may take

@@ -29,13 +29,9 @@ describe('apply_patch', () => {
   });
 
   async function apply(...lines: string[]): Promise<ToolOutcome> {
-    const checked = bench.registry.check({
-      name: 'Apply_Patch',
-      input: { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') },
+    return bench.use(session, 'Apply_Patch', {
+      input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
     });
-    if ('error' in checked) throw new Error(checked.error);
-    const ids = { taskId: '', workspaceId: '', userId: '', toolCallId: 'call' };
-    return bench.registry.execute(checked, { ...ids, signal, sandbox: () => Promise.resolve(session) });
   }
 
   it('adds, changes, moves and deletes files, and says which', async () => {

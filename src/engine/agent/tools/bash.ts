@@ -19,6 +19,7 @@ const parameters = z.strictObject({
     .describe('Extra environment variables.'),
   timeoutSeconds: z.int().positive().max(86_400).optional(),
   cwd: z.string().min(1).refine(noNul).optional().describe('Folder to run in; default /workdir.'),
+  repeatable: z.boolean().optional().describe('It may run again.'),
 });
 
 /** Bytes of a stream that are on record: a little more than the third and the two thirds that a model is shown. */
@@ -89,8 +90,13 @@ export class BashTool extends AgentTool<typeof parameters> {
     return `its time limit of ${seconds} s was reached. ${advice}`;
   }
 
-  override approvalQuestion({ command }: z.output<typeof parameters>): string {
-    return `May the agent run this command (bash)?\n\n${command}`;
+  override mayRunAgain({ repeatable }: z.output<typeof parameters>): boolean {
+    return repeatable === true;
+  }
+
+  override approvalQuestion({ command, repeatable }: z.output<typeof parameters>): string {
+    const again = repeatable ? ', and again from its beginning if the service is interrupted meanwhile' : '';
+    return `May the agent run this command (bash)${again}?\n\n${command}`;
   }
 }
 

@@ -14,14 +14,10 @@ const file = () => join(bench.sandbox.folder, 'a');
 const put = (content: string | Buffer) => writeFileSync(file(), content);
 const got = () => readFileSync(file(), 'utf8');
 async function edit(input: { [key: string]: JsonValue }): Promise<ToolOutcome> {
-  const checked = bench.registry.check({ name: 'edit', input: { path: 'a', ...input } });
-  if ('error' in checked) return { status: 'error', error: checked.error };
   const { signal } = new AbortController();
   const session = await bench.sandbox.open({ taskId: '', signal });
   try {
-    const ids = { taskId: '', workspaceId: '', userId: '', toolCallId: 'call' };
-    const context = { ...ids, signal, sandbox: () => Promise.resolve(session) };
-    return await bench.registry.execute(checked, context);
+    return await bench.use(session, 'edit', { path: 'a', ...input });
   } finally {
     await session.close();
   }

@@ -1,8 +1,10 @@
+import { literal } from '../../../platform/text/literal.js';
+
 const PIECES: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 
 /**
  * A pattern on paths as a regular expression that `rg` and JavaScript read alike. Without a slash it matches in every
- * folder. Throws when a bracket or brace is not closed.
+ * folder. What stands in square brackets is one character of those, or the brackets themselves. Throws when a bracket or brace is not closed.
  */
 export function globToRegex(glob: string): string {
   const pattern = glob.replace(/^\.?\//, '');
@@ -14,8 +16,11 @@ export function globToRegex(glob: string): string {
     if (piece === '{') return (depth++, '(?:');
     if (piece === '}' && depth > 0) return (depth--, ')');
     if (piece === ',' && depth > 0) return '|';
-    if (piece.length > 1 && piece.startsWith('[')) return piece.replace(/^\[!/, '[^').replaceAll('\\', '\\\\');
-    return (piece.length > 1 ? piece.slice(1) : piece).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    if (piece.length > 1 && piece.startsWith('[')) {
+      // Folders of web pages are called so: app/[id]/page.tsx.
+      return `(?:${piece.replace(/^\[!/, '[^').replaceAll('\\', '\\\\')}|${literal(piece)})`;
+    }
+    return literal(piece.length > 1 ? piece.slice(1) : piece);
   });
   if (depth > 0) throw new Error(`A brace of the pattern ${glob} is not closed.`);
   return `^${anywhere}${body}$`;

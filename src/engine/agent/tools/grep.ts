@@ -57,7 +57,8 @@ export class GrepTool extends AgentTool<typeof parameters> {
 }
 
 function commandFor({ pattern, path, glob, ignoreCase, literal, filesOnly, context }: Input): string {
-  return [
+  const place = shellPath(path);
+  const search = [
     "rg --hidden --no-require-git --sort path --color never --no-heading --with-filename --line-number --glob '!.git/'",
     '--max-columns 500 --max-columns-preview',
     ...(glob === undefined ? [] : [onlyFiles(glob)]),
@@ -65,8 +66,10 @@ function commandFor({ pattern, path, glob, ignoreCase, literal, filesOnly, conte
     ...(literal ? ['--fixed-strings'] : []),
     ...(filesOnly ? ['--files-with-matches'] : []),
     ...(context > 0 ? [`--context ${context}`] : []),
-    `-e ${shellQuote(pattern)} -- ${shellPath(path)}`,
+    `-e ${shellQuote(pattern)} -- ${place}`,
   ].join(' ');
+  // Below a folder rg reads regular files alone; what is named it opens, and waits at a pipe for somebody who writes.
+  return `if [ -e ${place} ] && [ ! -f ${place} ] && [ ! -d ${place} ]; then echo ${shellQuote(`${path} is not a regular file or a folder.`)} >&2; (exit 2); else ${search}; fi`;
 }
 
 /** A file type of our own heeds .gitignore, `--glob` overrides it; but a type knows names only, not folders. */

@@ -8,6 +8,8 @@ const NOTE = 100;
  * megabytes, and of a line that is longer all of it. Where a command may hold less, that stays.
  */
 const MEMORY = 256 * 1024;
+/** Files of /proc need not end. */
+const SECONDS = 60;
 
 /**
  * Runs a search in the sandbox and returns its first lines. A search without matches is an empty list; one that cannot be
@@ -22,7 +24,7 @@ export async function ripgrep(
   // The pipe would hide the exit code, so it comes on standard error; a plain `sh` has no pipefail.
   const bytes = characters - NOTE;
   const script = `ulimit -d ${MEMORY} 2>/dev/null; { ${command}; echo "exit:$?" >&2; } | head -n ${maxLines} | head -c ${bytes}`;
-  const { stdout, stderr, killed } = await session.run(script);
+  const { stdout, stderr, killed } = await session.run(script, { timeoutSeconds: SECONDS });
   if (killed === 'memory') throw new Error('The search held too much memory: use a narrower path.');
   if (killed !== null) throw new Error('The search took too long: use a narrower path or pattern.');
   const exitCode = Number(/exit:(\d+)\s*$/.exec(stderr)?.[1] ?? 0);

@@ -4,6 +4,7 @@ import { AgentBench } from '../../../../test/harness/agent.js';
 import type { JsonValue } from '../../models/conversation.js';
 import type { SandboxSession } from '../../sandbox/sandbox.js';
 import type { ToolOutcome } from '../agent-tool.js';
+import { parseArguments } from '../tool-registry.js';
 import { globToRegex } from './glob-regex.js';
 
 let bench: AgentBench;
@@ -18,13 +19,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-async function use(name: string, input: JsonValue): Promise<ToolOutcome> {
-  const checked = bench.registry.check({ name, input });
-  if ('error' in checked) return { status: 'error', error: checked.error };
-  const ids = { taskId: '', workspaceId: '', userId: '', toolCallId: 'call' };
-  const context = { ...ids, signal, sandbox: () => Promise.resolve(session) };
-  return bench.registry.execute(checked, context);
-}
+const use = (name: string, input: JsonValue): Promise<ToolOutcome> => bench.use(session, name, input);
 async function output(name: string, input: JsonValue): Promise<JsonValue> {
   const outcome = await use(name, input);
   if (outcome.status !== 'success') throw new Error(JSON.stringify(outcome));
@@ -162,6 +157,12 @@ describe('arguments', () => {
     expect((await use(name, input)).status).toBe('success');
   });
 
+  it('that are encoded twice are taken, and no text in their place', () => {
+    const twice = JSON.stringify(JSON.stringify({ path: 'a.txt' }));
+    expect(parseArguments(twice)).toEqual({ path: 'a.txt' });
+    for (const text of [JSON.stringify(twice), '"ls"', '""', '"[1]"']) expect(parseArguments(text)).toBe(text);
+  });
+
   it('that cannot be meant are named, without the schema', async () => {
     expect(await error('read', { path: 'a', file: 'b', offset: 'ten', colour: 1 })).toBe(
       'The arguments of read are wrong, so nothing was done:\n' +
@@ -225,7 +226,7 @@ describe('glob and grep', () => {
     ['**/test_*.py', ['test_a.py', 'x/test_b.py'], ['x/atest_b.py', 'test_a/b.py']],
     ['*.{ts,js}', ['a.ts', 'x/a.js'], ['a.css']],
     ['a?[0-9][!x].md', ['ab1y.md'], ['ab1x.md', 'a/1y.md', 'abcy.md']],
-    ['./a+(b).txt', ['a+(b).txt'], ['aab.txt', 'a.txt']],
+    ['./a+(b)/[id]/[...all].ts', ['a+(b)/[id]/[...all].ts', 'a+(b)/i/a.ts'], ['aab/[id]/a.ts', 'a+(b)/id/all.ts']],
   ])('glob %s matches paths as people expect', (pattern, yes, no) => {
     const regex = new RegExp(globToRegex(pattern), 'u');
     expect([...yes, ...no].filter((path) => regex.test(path))).toEqual(yes);

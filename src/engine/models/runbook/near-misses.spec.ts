@@ -39,7 +39,7 @@ describe('what looks like a block and is none is named in the result, with the a
 
   it('an unknown word after `bash`, though the command is carried out, and when it fails', async () => {
     const named =
-      '- Line 1: `mayfail title=x` after `bash` was not heeded; the only word that is accepted there is `may-fail`.';
+      '- Line 1: `mayfail title=x` after `bash` was not heeded; the words that are accepted there are `may-fail` and `repeatable`.';
     const good = await bench.run(bench.input(fence('bash mayfail title=x', 'true')));
     expect(good.outcome).toMatchObject({ type: 'completed', text: expect.stringContaining(named) as unknown });
     const bad = await bench.run(bench.input(fence('bash mayfail title=x', 'false')));
@@ -60,9 +60,13 @@ describe('what looks like a block and is none is named in the result, with the a
   });
 
   it('and what is known there is not', async () => {
-    const text = ['bash may-fail may-fail', 'file path=a', "file path='a b'", 'publish path="a b"'].map((info) =>
-      fence(info),
-    );
+    const text = [
+      'bash may-fail may-fail',
+      'sh repeatable may-fail',
+      'file path=a',
+      "file path='a b'",
+      'publish path="a b"',
+    ].map((info) => fence(info));
     expect((await parseRunbook([...text, fence('ask', 'Well?')].join('\n\n'))).remarks).toEqual([]);
   });
 

@@ -8,7 +8,8 @@ export interface Choice {
 
 /** What one block wants. `problem` says why a block cannot be carried out as it is written. */
 export type BlockAction =
-  | { kind: 'command'; command: string; mayFail: boolean }
+  /** `repeatable`: it may run again from its beginning when it was interrupted. */
+  | { kind: 'command'; command: string; mayFail: boolean; repeatable: boolean }
   | { kind: 'file'; path: string; content: string }
   | { kind: 'ask'; question: string; options: Choice[] }
   | { kind: 'publish'; path: string }
@@ -62,6 +63,10 @@ export async function parseRunbook(text: string, before = { lines: 0, blocks: 0 
   return { blocks, remarks, outputs };
 }
 
+function hasWord(rest: string, word: string): boolean {
+  return rest.split(/\s+/).includes(word);
+}
+
 function tooManyQuotes(before: { lines: number; blocks: number }, line: number): Block {
   const problem = 'an empty line is expected after each of so many quotes';
   return {
@@ -80,7 +85,8 @@ function actionOf(word: string, rest: string, content: string): BlockAction | nu
       return {
         kind: 'command',
         command: content.trim() === '' ? ':' : content,
-        mayFail: /(^|\s)may-fail(\s|$)/.test(rest),
+        mayFail: hasWord(rest, 'may-fail'),
+        repeatable: hasWord(rest, 'repeatable'),
       };
     case 'file':
     case 'publish': {
@@ -97,11 +103,14 @@ function actionOf(word: string, rest: string, content: string): BlockAction | nu
 
 const FORMS = { sh: '`sh`', bash: '`bash`', file: '`file path=…`', ask: '`ask`', publish: '`publish path=…`' };
 const PATH = /(?:^|\s)path=(?:"([^"]+)"|'([^']+)'|(\S+))/;
-const MAY_FAIL = { known: /(?<!\S)may-fail(?!\S)/g, accepted: 'the only word that is accepted there is `may-fail`' };
+const FOR_COMMANDS = {
+  known: /(?<!\S)(?:may-fail|repeatable)(?!\S)/g,
+  accepted: 'the words that are accepted there are `may-fail` and `repeatable`',
+};
 const ONE_PATH = { known: PATH, accepted: 'only `path=…` is accepted there, and a path with a space in quotes' };
 /** What may stand after the word of a block. */
 const AFTER = {
-  ...{ sh: MAY_FAIL, bash: MAY_FAIL, file: ONE_PATH, publish: ONE_PATH },
+  ...{ sh: FOR_COMMANDS, bash: FOR_COMMANDS, file: ONE_PATH, publish: ONE_PATH },
   ask: { known: '', accepted: 'no word is accepted there' },
 };
 /** What Markdown writers of other kinds put around a word: `{bash}`, `.bash`, `{.bash}`. */

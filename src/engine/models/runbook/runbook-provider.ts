@@ -89,7 +89,8 @@ function callFor(action: BlockAction, answer: string | null, seconds: number): {
   switch (action.kind) {
     case 'command': {
       const env = answer === null ? {} : { env: { ANSWER: answer } };
-      return { name: 'bash', input: { command: action.command, timeoutSeconds: seconds, ...env } };
+      const again = action.repeatable ? { repeatable: true } : {};
+      return { name: 'bash', input: { command: action.command, timeoutSeconds: seconds, ...again, ...env } };
     }
     case 'file':
       return { name: 'write', input: { path: action.path, content: action.content } };

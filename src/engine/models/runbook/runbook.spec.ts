@@ -92,8 +92,13 @@ it('fails with the block that failed, and runs nothing after it', async () => {
 });
 
 it('goes on after a command that may fail', async () => {
-  const text = [fence('bash may-fail', 'exit 3'), fence('sh', 'echo two')].join('\n\n');
-  const { outcome } = await bench.run(bench.input(text));
+  const text = [fence('bash may-fail repeatable', 'exit 3'), fence('sh', 'echo two')].join('\n\n');
+  const { outcome, events } = await bench.run(bench.input(text));
+  const inputs = events.flatMap((event) => (event.type === 'step' ? event.calls.map(({ input }) => input) : []));
+  expect(inputs).toEqual([
+    { command: 'exit 3\n', timeoutSeconds: 600, repeatable: true },
+    { command: 'echo two\n', timeoutSeconds: 600 },
+  ]);
   expect(outcome).toMatchObject({
     type: 'completed',
     text: expect.stringContaining('exit code 3, as it may') as unknown,

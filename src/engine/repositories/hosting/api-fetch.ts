@@ -14,13 +14,13 @@ const SECONDS = 30;
 /** Far more than a pull request or a repository is described with. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** Requests go to addresses that were checked, follow no redirect, and take at most {@link SECONDS}. */
-export function apiFetch(egress: Egress, caFile: string | null, signal: AbortSignal): ApiFetch {
+/** For a workspace. Requests go to addresses that were checked, follow no redirect, and take at most {@link SECONDS}. */
+export function apiFetch(egress: Egress, workspace: string, caFile: string | null, signal: AbortSignal): ApiFetch {
   return (input, { method = 'GET', headers = {}, body } = {}) =>
     new Promise((resolve, reject) => {
       const within = AbortSignal.any([signal, AbortSignal.timeout(SECONDS * 1000)]);
       const ca = caFile === null ? {} : { ca: readFileSync(caFile) };
-      const request = egress.request(new URL(input), { method, headers, signal: within, ...ca });
+      const request = egress.request(new URL(input), { method, headers, signal: within, ...ca }, workspace);
       request.once('error', reject);
       request.once('response', (message) => void answer(message).then(resolve, reject));
       request.end(body);

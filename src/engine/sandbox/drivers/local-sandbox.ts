@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import { type Authorities, findAuthorities } from '../../../platform/config/authorities.js';
 import type { DataDir } from '../../../platform/config/data-dir.js';
 import type { Env } from '../../../platform/config/env.js';
-import type { DiskSpace } from '../../../platform/disk/disk-space.js';
+import type { DiskSpace, WatchedSpace } from '../../../platform/disk/disk-space.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
 import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
 import type { Heartbeat } from '../heartbeat.js';
@@ -26,6 +27,8 @@ import { type TaskFolders, Workdirs } from '../workdir/workdirs.js';
 export interface Prepared {
   base: string;
   root: RootFolder;
+  /** What programs inside trust. */
+  authorities: Authorities;
   workdirs: Workdirs;
   projects: ProjectFolders;
   /** Or why there are none; null: not looked for. */
@@ -89,10 +92,10 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   async check(): Promise<SandboxReport> {
-    const { base, root, workdirs, groups } = await this.ready();
+    const { base, root, workdirs, groups, authorities } = await this.ready();
     const taskId = randomUUID();
     const controller = new AbortController();
-    const session = await this.open({ taskId, network: true, signal: controller.signal });
+    const session = await this.open({ taskId, network: true, signal: controller.signal }, UNWATCHED);
     try {
       const env = { UNGUARDED: this.guards ? '' : '1', WAY_OUT: this.hosts.length > 0 ? String(PROXY_PORT) : '' };
       const probe = session.run(script('probe'), { timeoutSeconds: 30, network: true, env });
@@ -106,7 +109,11 @@ export abstract class LocalSandbox extends Sandbox {
       const missing = absent.map((name) => `${name} does not run inside.`);
       const active =
         base === this.dataDir.path ? [] : ['Workdirs lie outside of DATA_DIR, which is closed to their users.'];
-      const network = networkReport(this.hosts, probed.get('network') === 'yes');
+      const network = networkReport(
+        this.hosts,
+        probed.get('network') === 'yes',
+        `${authorities.certificates.length} authorities of ${authorities.from}`,
+      );
       return {
         driver: report.driver,
         programs: probed.get('programs')?.split(' ').filter(Boolean) ?? [],
@@ -132,7 +139,7 @@ export abstract class LocalSandbox extends Sandbox {
     return workdirs.reserve(taskId);
   }
 
-  async open(options: SandboxOpenOptions): Promise<LocalSession> {
+  async open(options: SandboxOpenOptions, space: WatchedSpace = this.space): Promise<LocalSession> {
     const { taskId, signal, reservation } = options;
     signal.throwIfAborted();
     const prepared = await this.ready();
@@ -154,7 +161,7 @@ export abstract class LocalSandbox extends Sandbox {
         options.network === true && this.hosts.length > 0 ? () => this.proxy.open(prepared.base, taskId, user) : null,
       release: () => own?.release(),
       limits: this.limits,
-      space: this.space,
+      space,
       empty: async () => {
         await prepared.workdirs.remove(taskId);
         await prepared.workdirs.make(taskId, user);
@@ -213,9 +220,11 @@ export abstract class LocalSandbox extends Sandbox {
     }
     const sweep = this.sweep();
     const groups = this.dividesGroups ? ControlGroups.find(this.limits) : null;
+    const authorities = findAuthorities(this.env.file.sandbox?.caFile);
     const prepared: Prepared = {
       base,
-      root: await prepareRoot(base, uid),
+      authorities,
+      root: await prepareRoot(base, uid, authorities),
       workdirs: await Workdirs.open(base, uid !== null),
       projects: new ProjectFolders(base, uid !== null),
       groups,
@@ -254,6 +263,15 @@ export abstract class LocalSandbox extends Sandbox {
     };
   }
 }
+
+/** For the trial, whose command is our own and small: a service has to boot on a full disk, so that tasks can be deleted. */
+const UNWATCHED: WatchedSpace = {
+  state: 'enough',
+  room: Number.MAX_SAFE_INTEGER,
+  look: () => Promise.resolve(),
+  listen: () => undefined,
+  unlisten: () => undefined,
+};
 
 /** At the trial a command that is cut off is a sandbox that does not work. */
 function asSandboxError(error: unknown): never {

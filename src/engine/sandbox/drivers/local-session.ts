@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, MARK } from '../launch/command.js';
 import { DiskWatch } from '../workdir/disk-watch.js';
-import type { DiskSpace } from '../../../platform/disk/disk-space.js';
+import type { WatchedSpace } from '../../../platform/disk/disk-space.js';
 import {
   type OpenedFile,
   type RunOptions,
@@ -33,7 +33,7 @@ interface SessionParts {
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
   limits: SandboxLimits;
-  space: DiskSpace;
+  space: WatchedSpace;
   /** Deletes what is in them. */
   empty: () => Promise<void>;
   resources: LaunchResources;
@@ -116,7 +116,7 @@ export class LocalSession extends SandboxSession {
         cwd,
         group,
         wayOut: wayOut?.path ?? null,
-        fileBytes: full === null ? limits.diskBytes : 0,
+        fileBytes: full === null ? Math.min(limits.diskBytes, this.parts.space.room) : 0,
       }),
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
@@ -126,7 +126,10 @@ export class LocalSession extends SandboxSession {
       mark,
       group,
     });
-    return noted(await this.finish(running, full === null), [this.disk.news(), full]);
+    const began = Date.now();
+    const result = await this.finish(running, full === null);
+    if (full === null) await this.disk.giveBack(began);
+    return noted(result, [this.disk.news(), full]);
   }
 
   readFile(path: string): Promise<OpenedFile> {

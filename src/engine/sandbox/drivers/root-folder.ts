@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -16,7 +15,9 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../host.js';
-import { FORWARDER, WAY_OUT } from '../network/inside.js';
+import type { Authorities } from '../../../platform/config/authorities.js';
+import { FORWARDER, NODE_PROXY, WAY_OUT } from '../network/inside.js';
+import { fillEtc, namesFromEtc, versionOfEtc } from './etc.js';
 import { nodePrograms, reachableCopy, replace, ripgrep, type Shown, worldFolder } from './programs.js';
 
 const run = promisify(execFile);
@@ -83,10 +84,8 @@ export const HIDDEN = [
 /** What is shown in their place. */
 export const EMPTY = '/etc/empty';
 const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', PROJECT.slice(1), 'tmp', 'usr', 'workdir'];
-// Kept from the host's /etc: links of Debian's alternatives (awk is one), and the loader's list of libraries.
-const FROM_ETC = ['alternatives', 'ld.so.cache'];
 
-export async function prepareRoot(base: string, uid: number | null): Promise<RootFolder> {
+export async function prepareRoot(base: string, uid: number | null, authorities: Authorities): Promise<RootFolder> {
   const node = nodePrograms();
   const rg = ripgrep();
   const programs = rg === null ? node.shown : [...node.shown, rg];
@@ -94,7 +93,7 @@ export async function prepareRoot(base: string, uid: number | null): Promise<Roo
   const shown = [{ source: '/usr', target: '/usr' }, ...folders.map((path) => ({ source: path, target: path }))];
   for (const { source, target } of programs) shown.push({ source: await reachableCopy(source, base, uid), target });
   worldFolder(join(base, 'roots'));
-  const path = skeleton(base, links, shown);
+  const path = skeleton(base, links, shown, authorities.certificates);
   const missing = rg === null ? ['rg is not inside: npm has not installed the ripgrep package of this platform.'] : [];
   const searchPath = ['/opt/millwright', node.path, '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
   const shell = existsSync('/usr/bin/bash') ? ['/usr/bin/bash', '--norc', '--noprofile'] : ['/bin/sh'];
@@ -112,9 +111,15 @@ function systemFolders() {
   return { links, folders };
 }
 
-function skeleton(base: string, links: Map<string, string>, shown: Shown[]): string {
-  const etc = FROM_ETC.filter((name) => existsSync(`/etc/${name}`));
-  const version = [...links, shown, etc.map((name) => [name, statSync(`/etc/${name}`).mtimeMs]), FILES, FOLDERS];
+function skeleton(
+  base: string,
+  links: Map<string, string>,
+  shown: Shown[],
+  authorities: Authorities['certificates'],
+): string {
+  const etc = namesFromEtc();
+  const trusted = authorities.map(({ fingerprint256 }) => fingerprint256);
+  const version = [...links, shown, versionOfEtc(etc), trusted, FILES, FOLDERS];
   const hash = createHash('sha256').update(JSON.stringify(version)).digest('hex').slice(0, 12);
   const target = join(base, 'roots', hash);
   if (existsSync(target)) return target;
@@ -122,7 +127,8 @@ function skeleton(base: string, links: Map<string, string>, shown: Shown[]): str
   rmSync(draft, { recursive: true, force: true });
   const umask = process.umask(0o022);
   try {
-    fill(draft, links, etc, shown);
+    fill(draft, links, shown);
+    fillEtc(draft, etc, authorities);
   } finally {
     process.umask(umask);
   }
@@ -130,12 +136,11 @@ function skeleton(base: string, links: Map<string, string>, shown: Shown[]): str
   return target;
 }
 
-function fill(draft: string, links: Map<string, string>, etc: string[], shown: Shown[]): void {
+function fill(draft: string, links: Map<string, string>, shown: Shown[]): void {
   for (const folder of FOLDERS) mkdirSync(join(draft, folder), { recursive: true, mode: 0o755 });
   for (const [name, to] of links) symlinkSync(to, join(draft, name));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(draft, name), text, { mode: 0o644 });
   for (const [name, to] of Object.entries(LINKS)) symlinkSync(to, join(draft, name));
-  for (const name of etc) cpSync(`/etc/${name}`, join(draft, 'etc', name), { recursive: true, verbatimSymlinks: true });
   for (const { source, target: inside } of shown) mountPoint(join(draft, inside), statSync(source).isDirectory());
   if (shown.some((one) => one.target.endsWith('/npm'))) npmLinks(join(draft, 'opt/node/bin'));
 }
@@ -146,6 +151,7 @@ const FILES: Record<string, string> = {
   [EMPTY.slice(1)]: '',
   [WAY_OUT.slice(1)]: '',
   [FORWARDER.slice(1)]: readFileSync(new URL('../launch/forwarder.mjs', import.meta.url), 'utf8'),
+  [NODE_PROXY.slice(1)]: readFileSync(new URL('../launch/proxy.cjs', import.meta.url), 'utf8'),
   'etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
   ...Object.fromEntries(DEVICES.map((name) => [`dev/${name}`, ''])),

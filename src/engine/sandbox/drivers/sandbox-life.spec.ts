@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { newMark, processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { until } from '../../../../test/harness/until.js';
+import { slowDescribe } from '../../../../test/harness/slow.js';
 
 // A machine that stands still for two seconds must not make a worker silent, nor the end of a sandbox late.
 /** Of the worker that is stopped. */
@@ -74,7 +75,7 @@ function life(driver: DriverName): void {
       await session.close();
     });
 
-    describe('with the worker', () => {
+    slowDescribe('with the worker', () => {
       const workers: ChildProcess[] = [];
       const start = (leaseSeconds: number, command: string, ...more: number[]) => {
         const hooks = ['--import', './test/harness/typescript-hooks.mjs', 'test/harness/sandbox-worker.ts'];

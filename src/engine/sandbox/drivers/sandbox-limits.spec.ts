@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeDrivers, type DriverName, missingGroups, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { until } from '../../../../test/harness/until.js';
+import { slowIt } from '../../../../test/harness/slow.js';
 import { canGiveWay } from '../limits/give-way.js';
 import { Output } from '../launch/output.js';
 
@@ -34,7 +35,7 @@ function limits(driver: DriverName): void {
     expect(Date.now() - before).toBeLessThan(15_000);
   });
 
-  it('time: a call cannot have more than the configuration allows', async () => {
+  slowIt('time: a call cannot have more than the configuration allows', async () => {
     const small = new SandboxBench(driver, { wallClockSeconds: 1 });
     try {
       const { session } = await small.open();
@@ -52,7 +53,7 @@ function limits(driver: DriverName): void {
     expect(stdout.length).toBeLessThan(140_000);
   });
 
-  it('output: below the limit all of it counts, and what is left out is said', async () => {
+  slowIt('output: below the limit all of it counts, and what is left out is said', async () => {
     const { session } = await bench.open();
     const result = await session.run('seq 1 100000; echo last');
     expect(result).toMatchObject({ exitCode: 0, killed: null, truncated: true });
@@ -84,7 +85,7 @@ function limits(driver: DriverName): void {
     });
   });
 
-  it('memory: /dev/shm is bounded too, and empty for the next command', async () => {
+  slowIt('memory: /dev/shm is bounded too, and empty for the next command', async () => {
     const { session } = await bench.open();
     const { stderr } = await session.run('for i in 1 2 3; do head -c 30000000 /dev/zero > /dev/shm/$i; done');
     expect(stderr).toMatch(/No space left/);
@@ -105,7 +106,7 @@ function limits(driver: DriverName): void {
   });
 
   // A kernel that divides the processor by sessions, and no control group, which does it better.
-  const giving = missingGroups() !== null && canGiveWay() ? it : it.skip;
+  const giving = missingGroups() !== null && canGiveWay() ? slowIt : it.skip;
   giving('processor: a command gives way to the service', async () => {
     const { session } = await bench.open();
     const asked = 'for n in $(seq 40); do grep -o "nice 5" /proc/self/autogroup && break; sleep 0.05; done';
@@ -116,7 +117,7 @@ function limits(driver: DriverName): void {
   });
 
   // They need a group that this process may divide: elsewhere control-groups.spec.ts says why they are left out.
-  const grouped = missingGroups() === null ? it : it.skip;
+  const grouped = missingGroups() === null ? slowIt : it.skip;
   /** Files of 40 MiB without a name, which no process maps; a single one is bounded by the limit of disk. */
   const memfds = (count: number) => {
     const one = `open(my $f, ">&=", syscall(${process.arch === 'x64' ? 319 : 279}, $n = "x", 0)) or die; push @all, $f`;
@@ -166,7 +167,7 @@ function limits(driver: DriverName): void {
     expect(await session.run('rm f*; sleep 2; ls')).toMatchObject({ killed: null, exitCode: 0, stdout: '' });
   });
 
-  it.each(['/tmp', '/home/agent'])('disk: %s counts with the workdir, also in the next session', async (folder) => {
+  slowIt.each(['/tmp', '/home/agent'])('disk: %s counts with the workdir, also in the next session', async (folder) => {
     const { session, taskId } = await bench.open();
     await session.run(`head -c ${20 * MIB} /dev/zero > f`);
     const fill = `for i in 1 2 3; do head -c ${20 * MIB} /dev/zero > ${folder}/$i; done; sleep 30`;
@@ -180,13 +181,13 @@ function limits(driver: DriverName): void {
     expect(await next.run('echo more > more; cat more')).toMatchObject({ stdout: 'more\n', stderr: '' });
   });
 
-  it('disk: what lies in a closed folder counts', async () => {
+  slowIt('disk: what lies in a closed folder counts', async () => {
     const { session } = await bench.open();
     const hide = 'mkdir d; for i in 1 2 3; do head -c 20000000 /dev/zero > d/$i; done; chmod 0 d; sleep 30';
     expect(await session.run(hide)).toMatchObject({ killed: 'disk' });
   });
 
-  it('disk: short commands do not add up; over the limit a command may delete and not write, and hears it', async () => {
+  slowIt('disk: short commands do not add up; over the limit a command may delete and not write, and hears it', async () => {
     const { session, workdir } = await bench.open();
     for (let n = 0; n < 12; n++) await session.run(`head -c ${20 * MIB} /dev/zero > f${n}`);
     // The limit, and what one command writes before it is ended.
@@ -198,9 +199,9 @@ function limits(driver: DriverName): void {
     expect(await session.run('rm -f f0 f1; echo gone')).toMatchObject({ exitCode: 0, killed: null, stdout: 'gone\n' });
     const after = await session.run('echo fits > more; cat more');
     expect(after).toMatchObject({ exitCode: 0, stdout: 'fits\n', stderr: '' });
-  });
+  }); // prettier-ignore
 
-  it('disk: a next session of the task knows that the workdir is full', async () => {
+  slowIt('disk: a next session of the task knows that the workdir is full', async () => {
     const { session, taskId } = await bench.open();
     for (let n = 0; n < 3; n++) await session.run(`head -c ${20 * MIB} /dev/zero > f${n}`);
     await session.close();
@@ -209,14 +210,14 @@ function limits(driver: DriverName): void {
     expect(await next.run('rm f*; ls')).toMatchObject({ exitCode: 0, stdout: 'more\n' });
   });
 
-  it('disk: what has no name any more and is open counts', async () => {
+  slowIt('disk: what has no name any more and is open counts', async () => {
     const { session } = await bench.open();
     const hide = `exec 8>a 9>b; rm a b; for fd in 8 9; do head -c ${40 * MIB} /dev/zero >&$fd; done; sleep 30`;
     expect(await session.run(hide)).toMatchObject({ killed: 'disk' });
     expect(await session.run('echo fits > more')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('disk: what a long script and its input take on the host is not theirs', async () => {
+  slowIt('disk: what a long script and its input take on the host is not theirs', async () => {
     const { session } = await bench.open();
     const long = `: ${'x'.repeat(300_000)}\nhead -c ${40 * MIB} /dev/zero > f; sleep 1; head -c ${7 * MIB} /dev/zero > g; sleep 1`;
     expect(await session.run(long, { stdin: 'y'.repeat(2_000_000) })).toMatchObject({ killed: null, exitCode: 0 });
@@ -232,7 +233,7 @@ function limits(driver: DriverName): void {
     expect(await session.run('echo on > f; cat f')).toMatchObject({ exitCode: 0, stdout: 'on\n', stderr: '' });
   });
 
-  it('disk: the number of files', async () => {
+  slowIt('disk: the number of files', async () => {
     const { session } = await bench.open();
     const many = await session.run('mkdir m; cd m; for i in $(seq 1 5000); do : > $i; done; sleep 30');
     expect(many).toMatchObject({ killed: 'disk' });

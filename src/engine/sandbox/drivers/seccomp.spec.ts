@@ -10,7 +10,7 @@ import {
 import { seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
 
 const SECRET = 'sk-millwright-filter-secret';
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
+const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97];
 const [ALLOW, KILL, ERRNO] = [0x7fff_0000, 0x8000_0000, 0x0005_0000];
 
 /** The numbers of x64 and arm64 (asm/unistd.h). */
@@ -48,6 +48,8 @@ const NUMBERS = {
   reboot: [169, 142],
   syslog: [103, 116],
   memfd_secret: [447, 447],
+  fallocate: [285, 47],
+  ioctl: [16, 29],
 } satisfies Record<string, [number, number]>;
 
 const numbers = (...names: (keyof typeof NUMBERS)[]) =>
@@ -155,6 +157,21 @@ function filtered(way: Way): void {
     expect((await run('sed -n "s/^Seccomp:\\t//p" /proc/self/status')).out).toBe('2');
   });
 
+  it('refuses each way to take space without writing it; programs then write (posix_fallocate)', async () => {
+    const [fallocate, ioctl] = numbers('fallocate', 'ioctl');
+    // struct space_resv of linux/falloc.h: type, whence, start, length, system id, process id, padding.
+    const { out } = await perl(`open F, "+>", "reserved";
+      for $mode (0, 1, 3, 16) { $! = 0; syscall(${fallocate}, fileno(F), $mode, 0, 1 << 20); print $! + 0, " " }
+      $space = pack "s s x4 q q l L l4", 0, 0, 0, 1 << 20, 0, 0, 0, 0, 0, 0;
+      for $request (0x40305828, 0x4030582a, 0x40305839, 0x401c5820) { $! = 0; syscall(${ioctl}, fileno(F), $request, $space); print $! + 0, " " }
+      print +(stat F)[12]`);
+    expect(out).toBe(`${`${EOPNOTSUPP} `.repeat(8)}0`);
+    expect(await run('fallocate --posix -l 1M whole; stat -c "%s %b" whole')).toEqual({
+      out: '1048576 2048',
+      exitCode: 0,
+    });
+  });
+
   (process.arch === 'x64' ? it : it.skip)('is not passed, on x64, by the numbers of another machine', async () => {
     // x32: the same calls under other numbers. socket(AF_VSOCK, SOCK_STREAM, 0).
     expect((await perl('syscall(0x40000000 + 41, 40, 1, 0); print $! + 0')).out).toBe(String(EPERM));
@@ -204,6 +221,9 @@ describe('The filter of system calls as a program', () => {
     }
     expect(asked(at('clone', machine), 0x11)).toBe(ALLOW);
     expect(asked(at('memfd_create', machine))).toBe(ALLOW);
+    expect(asked(at('fallocate', machine), 3, 0)).toBe(ERRNO + EOPNOTSUPP);
+    expect(asked(at('ioctl', machine), 3, 0x4030_582a)).toBe(ERRNO + EOPNOTSUPP);
+    expect(asked(at('ioctl', machine), 3, 0x5401)).toBe(ALLOW);
     expect(decide(filter, 0x4000_0003, 1, [])).toBe(KILL);
   });
 

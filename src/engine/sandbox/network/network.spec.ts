@@ -5,7 +5,7 @@ import { Logger } from '@nestjs/common';
 import { git, RepositoryFolder } from '../../../../test/harness/repositories.js';
 import { describeDrivers, type DriverName, type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { until } from '../../../../test/harness/until.js';
-import { CERTIFICATE, packument, resolverOf, WebHosts } from '../../../../test/harness/web-hosts.js';
+import { AuthorityFile, packument, resolverOf, WebHosts } from '../../../../test/harness/web-hosts.js';
 import { Egress } from '../../../platform/egress/egress.js';
 import { PROXY_PORT } from './inside.js';
 
@@ -27,6 +27,7 @@ const NAMES = {
 
 function network(driver: DriverName): void {
   const folder = new RepositoryFolder();
+  const authority = new AuthorityFile();
   const said: Record<string, unknown>[] = [];
   let hosts: WebHosts;
   let bench: SandboxBench;
@@ -54,18 +55,19 @@ function network(driver: DriverName): void {
       ...['dead.test:1', `private.test:${http}`, `mixed.test:${http}`, `absent.test:${http}`, 'other.test'],
       ...[`169.254.169.254:${http}`, '10.0.0.1'],
     ];
-    bench = new SandboxBench(driver, { network: 'allow', allowHosts, allowNetworks: ['127.0.0.0/8'] });
+    const allowed = { allowHosts, allowNetworks: ['127.0.0.0/8'], caFile: authority.path };
+    bench = new SandboxBench(driver, { network: 'allow', ...allowed });
     const found = resolverOf(NAMES);
     asked = found.asked;
     bench.proxy.egress = new Egress(['127.0.0.0/8'], found.resolver);
     Logger.overrideLogger({ log: note, warn: note, error: note });
     task = await bench.open();
-    await task.session.writeFile('/tmp/ca.pem', CERTIFICATE);
   });
   afterAll(async () => {
     await bench.close();
     await hosts.stop();
     folder.remove();
+    authority.remove();
     Logger.overrideLogger(false);
   });
   const note = (message: unknown) => {
@@ -90,7 +92,7 @@ function network(driver: DriverName): void {
 
   it('leads to an allowed host, by HTTP and HTTPS, both ways', async () => {
     const { http, https } = hosts;
-    const curl = 'curl -sS -m 20 --cacert /tmp/ca.pem';
+    const curl = 'curl -sS -m 20';
     const { out, err } = await run(`
       ${curl} http://allowed.test:${http}/a?b=c
       ${curl} https://allowed.test:${https}/d https://a.wild.test:${https}/e

@@ -1,6 +1,7 @@
 import { opendirSync, statfsSync } from 'node:fs';
-import type { DiskSpace } from '../../../platform/disk/disk-space.js';
+import type { WatchedSpace } from '../../../platform/disk/disk-space.js';
 import { sizeOf, type Size } from './folder-size.js';
+import { deleteNewest } from './newest-files.js';
 import { openWithoutName, type ProcessTree } from './open-files.js';
 
 const TICK_MS = 250;
@@ -19,7 +20,7 @@ interface WatchParts {
   /** What is watched together, all on one file system. */
   folders: string[];
   limitBytes: number;
-  space: DiskSpace;
+  space: WatchedSpace;
   /** The commands that run. */
   running: () => ProcessTree[];
   /** Ends them. */
@@ -48,6 +49,8 @@ export class DiskWatch {
   private rested = 0;
   /** What it had when it was emptied, until somebody is told. */
   private emptied: number | null = null;
+  /** Files of the last commands were deleted, until somebody is told. */
+  private gaveBack = false;
   private readonly limit: Size;
 
   constructor(private readonly parts: WatchParts) {
@@ -72,8 +75,10 @@ export class DiskWatch {
 
   /** A sentence about what happened since the last command, for the model; once. */
   news(): string | null {
-    const { emptied } = this;
+    const { emptied, gaveBack } = this;
     this.emptied = null;
+    this.gaveBack = false;
+    if (emptied === null && gaveBack) return GAVE_BACK;
     return emptied === null
       ? null
       : `The workdir was emptied, and /tmp and ~ with it: they held ${emptied} bytes, their limit is ${this.limit.bytes}`;
@@ -94,6 +99,27 @@ export class DiskWatch {
     this.timer = undefined;
     this.parts.space.unlisten(this.tick);
     void this.settle();
+  }
+
+  /**
+   * After a command that could write: when the disk is below its reserve, the largest files that the command made or changed are deleted
+   * until there is room again, so that the disk heals without a person (docs/decisions/0068). Tasks take turns with each size.
+   * @param since when the command began, in milliseconds since 1970.
+   */
+  async giveBack(since: number): Promise<void> {
+    const { space, folders } = this.parts;
+    await space.look();
+    if (space.state === 'enough') return;
+    await this.looking;
+    const done = await deleteNewest(folders, since, async () => {
+      await space.look();
+      return space.state !== 'enough';
+    });
+    if (done === 'nothing') return;
+    this.gaveBack = true;
+    // A folder that its owner has closed hides what is in it.
+    if (done === 'hidden' && this.users === 0) await this.empty({ bytes: this.last?.bytes ?? 0 });
+    await space.look();
   }
 
   /** As of the last look; null before the first. */
@@ -156,12 +182,15 @@ export class DiskWatch {
     return { bytes: Math.max(limit.bytes, last.bytes), inodes: Math.max(limit.inodes, last.inodes) };
   }
 
-  private async empty({ bytes }: Size): Promise<void> {
+  private async empty({ bytes }: { bytes: number }): Promise<void> {
     await this.parts.empty();
     this.emptied = bytes;
     this.last = null;
   }
 }
+
+const GAVE_BACK =
+  'The command filled the disk of the service: of the files that it made or changed the largest were deleted until there was room again';
 
 function exceeds(size: Size, most: Size): boolean {
   return size.bytes > most.bytes || size.inodes > most.inodes;

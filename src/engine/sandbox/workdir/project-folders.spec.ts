@@ -45,6 +45,10 @@ function projectFiles(driver: DriverName): void {
     expect((await session.run('cat /project/a.txt; ls /project | wc -l')).stdout).toContain('in a.txt');
     await session.close();
     expect(folders(bench, taskId)).toEqual([]);
+    // `mv` has left a copy of the folder that its owner cannot write to: only the sandbox removes it, for an ordinary user.
+    await bench.sandbox.remove(taskId);
+    const left = join(bench.dataDir.path, 'workdirs');
+    expect(readdirSync(left).filter((name) => name.startsWith(taskId))).toEqual([]);
   });
 
   it('is empty without files, and keeps the workdir as it was', async () => {
