@@ -28,6 +28,7 @@ interface Server {
   encoding: string;
   standby: boolean;
   readOnly: string;
+  jit: string;
   max: number;
   reserved: number;
   used: number;
@@ -43,6 +44,7 @@ SELECT current_setting('server_version') AS version, current_setting('server_ver
   current_setting('synchronous_commit') AS "synchronousCommit", current_setting('default_transaction_isolation') AS isolation,
   current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby,
   (SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_read_only') AS "readOnly",
+  current_setting('jit') AS jit,
   current_setting('max_connections')::int AS max,
   current_setting('superuser_reserved_connections')::int + coalesce(current_setting('reserved_connections', true)::int, 0) AS reserved,
   (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend' OR backend_type IS NULL) AS used,
@@ -87,7 +89,7 @@ function versionOf({ version, number }: Server, speed: string, median: number): 
 
 function settingsOf(server: Server): Finding {
   const name = 'database settings';
-  const { fsync, synchronousCommit, fullPageWrites, isolation, encoding, standby, readOnly } = server;
+  const { fsync, synchronousCommit, fullPageWrites, isolation, encoding, standby, readOnly, jit } = server;
   if (standby || readOnly === 'on') {
     const detail = standby ? 'This server is a standby.' : 'default_transaction_read_only is on.';
     return fail(name, `${detail} Nothing can be written.`, 'Point DATABASE_URL to the primary server, or make it writable.');
@@ -104,7 +106,11 @@ function settingsOf(server: Server): Finding {
     const detail = `default_transaction_isolation is '${isolation}'.`;
     return warn(name, detail, "Set it to 'read committed': the statements of the service rely on it.");
   }
-  return ok(name, `fsync, full_page_writes and synchronous_commit (${synchronousCommit}) are on, the encoding is UTF8.`);
+  if (jit === 'on') {
+    const detail = 'jit is on: with a long queue PostgreSQL compiles each claim of a run for ten times as long as it works on it.';
+    return warn(name, detail, 'The service asks for jit=off. Take it out of DATABASE_URL, or let the pooler hand on `options`; or set it for the role: ALTER ROLE … SET jit = off.');
+  }
+  return ok(name, `fsync, full_page_writes and synchronous_commit (${synchronousCommit}) are on, jit is off, the encoding is UTF8.`);
 } // prettier-ignore
 
 function connectionsOf({ max, reserved, used, own, processes }: Server): Finding {

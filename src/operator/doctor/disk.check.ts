@@ -24,7 +24,7 @@ export const diskCheck: Check = {
     const { free, reserve } = space.scarcest;
     const detail = `${mib(free)} are free where there is the least; the reserve is ${mib(reserve)}.`;
     if (space.state !== 'enough') {
-      return [fail('disk', detail, 'Make space: below the reserve new data is 503 storage_full and queued runs wait.')];
+      return [fail('disk', `The disk is full. ${detail}`, 'Make space: below the reserve new data is 503 storage_full and queued runs wait.')];
     }
     if (reserve === 0) return [warn('disk', detail, 'Set DISK_RESERVE_BYTES: without a reserve a full disk stops the embedded database.')];
     if (free < reserve * NEAR) return [warn('disk', detail, 'Make space soon: at the reserve new data is refused.')];

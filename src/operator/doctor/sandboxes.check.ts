@@ -11,7 +11,7 @@ import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
 import { NetworkProxy } from '../../engine/sandbox/network/network-proxy.js';
 import { isLeftOver, isRoot, ownName } from '../../engine/sandbox/host.js';
 import { Sandbox, type SandboxReport } from '../../engine/sandbox/sandbox.js';
-import { AUTOMATIC, SANDBOX_ADVICE } from '../../engine/sandbox/sandbox-selector.js';
+import { adviceFor, AUTOMATIC } from '../../engine/sandbox/sandbox-selector.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Env } from '../../platform/config/env.js';
 import { removeReachable } from '../../platform/config/reachable.js';
@@ -103,7 +103,7 @@ function judge(tried: Tried[], alone: boolean): Finding[] {
     const name = `sandbox ${one.name}`;
     if ('report' in one) return ok(name, `It was tried as at boot, and ran 'true' in ${inMs(one.took)}.`);
     const detail = `It does not work here: ${one.reason}`;
-    return chosen === undefined ? fail(name, detail, SANDBOX_ADVICE) : warn(name, detail, `It is not needed: ${chosen.name} works.`);
+    return chosen === undefined ? fail(name, detail, adviceFor(one.reason)) : warn(name, detail, `It is not needed: ${chosen.name} works.`);
   });
   if (!alone || chosen === undefined) return lines;
   const { active, missing } = chosen.report;

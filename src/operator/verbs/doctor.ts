@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { Command } from 'commander';
 import { readEnv } from '../../platform/config/env.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { printable } from '../../platform/text/names.js';
 import type { Finding } from '../doctor/check.js';
 import { addVerb } from './command.js';
 
@@ -27,7 +28,7 @@ export function doctor(root: Command, extensions: ExtensionSet): void {
     // Loaded for this verb alone: the sandboxes and the providers of models are many files.
     const { examine } = await import('../doctor/doctor.js');
     const checks = await examine(env, extensions, { models });
-    console.log(json === true ? JSON.stringify({ checks }) : checks.map(inWords).join('\n'));
+    console.log(json === true ? JSON.stringify({ checks }) : printable(checks.map(inWords).join('\n')));
     if (checks.some(({ status }) => status === 'fail')) process.exitCode = 1;
   });
 }

@@ -4,6 +4,8 @@ import { databaseError } from '../../platform/database/database-errors.js';
 import { ConfigurationError } from '../../platform/config/env.js';
 import type { Extension } from '../../platform/plugins/extension.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { diskFull, saysFull } from '../../platform/disk/storage-full.js';
+import { printable } from '../../platform/text/names.js';
 import { Interrupted } from './interruption.js';
 import { program } from './program.js';
 
@@ -24,7 +26,7 @@ export async function operate(args: readonly string[], extensions: readonly Exte
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const message = sentenceOf(error);
     // Commander has said on standard error what is wrong with the line.
-    if (!(error instanceof CommanderError)) console.error(message);
+    if (!(error instanceof CommanderError)) console.error(printable(message));
     // Not by the parsed options: the line may be wrong before `--json`.
     if (args.includes('--json')) console.log(JSON.stringify({ error: { message } }));
     return error instanceof CommanderError ? USAGE : error instanceof Interrupted ? error.exitCode : FAILED;
@@ -37,6 +39,7 @@ function sentenceOf(error: unknown): string {
     return 'A verb is missing; --help shows them.';
   if (error instanceof CommanderError) return error.message.replace(/^error: /, '');
   if (!(error instanceof Error)) return String(error);
+  if (saysFull(error) && !(error instanceof ConfigurationError)) return `${diskFull()} (${error.message})`;
   // What the driver says alone ("Connection terminated unexpectedly") does not name the database.
   const database = error instanceof ConfigurationError ? undefined : databaseError(error);
   if (database !== undefined) return `${database.message} (${error.message})`;

@@ -16,6 +16,7 @@ import type { Plan } from '../../platform/config/rate-limits.js';
 import { isInstallation } from '../../platform/database/embedded/embedded-cluster.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { printable } from '../../platform/text/names.js';
 
 export interface Options {
   json?: true;
@@ -107,7 +108,7 @@ export function verb<T extends object>(
     const answer = await withServices(composeCli(env, extensions), (services) => {
       return act(services, options, command.args[0] ?? '');
     });
-    console.log(options.json === true ? JSON.stringify(answer) : words(answer));
+    console.log(options.json === true ? JSON.stringify(answer) : printable(words(answer)));
   });
 }
 

@@ -1,5 +1,7 @@
 // How answers look to people: one record as lines, several as a table where the terminal is wide enough for one.
 
+import { printable } from '../../platform/text/names.js';
+
 const GAP = '  ';
 const MARKS = /\p{M}/u;
 /** What takes two places in a terminal: East Asian scripts, full-width forms, emoji. */
@@ -86,5 +88,5 @@ function said(value: unknown): string {
     : typeof value === 'string' ? value
     : value === null || value === undefined ? '-'
     : JSON.stringify(value); // prettier-ignore
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+  return printable(text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' '));
 }

@@ -1,21 +1,34 @@
-import { statfsSync } from 'node:fs';
+import { existsSync, lstatSync, type StatsFs, statfsSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DataDir } from '../config/data-dir.js';
 import { Env } from '../config/env.js';
 import type { Facts } from '../config/safeguards.js';
+import { Ballast } from './ballast.js';
 import { ownFolders } from './own-folders.js';
 import { storageFull } from './storage-full.js';
 
 /** How old an answer may be, in milliseconds. One look takes 0.1 ms. */
 const LOOK_MS = 250;
-/** The same while less than {@link NEAR} bytes are left above the reserve: a command writes a gigabyte a second. */
+/** The same while less than {@link NEAR} bytes are left above the reserve. */
 const NEAR_MS = 50;
 const NEAR = 1024 ** 3;
+/** While commands run, the time to the next look is the room above the reserve divided by this: bytes that they write in a millisecond at the most. */
+const RATE = 4 * 1024 ** 2;
+const SHORTEST_MS = 5;
 /** A folder may get a file system of its own while the service runs; so many looks later it is known. */
 const LOOKS_PER_SEARCH = 40;
-const MOST = 1024 ** 3;
+/** Of the default reserve. PostgreSQL writes its log in files of 16 MiB: with less than some of them it stops. */
+const [LEAST, MOST] = [128 * 1024 ** 2, 1024 ** 3];
 const SHARE = 0.05;
+/** Of a small disk no more than this is reserved. */
+const MOST_SHARE = 0.2;
+/** What is kept free of the files that a file system may have: without one PostgreSQL can begin no file of its log. */
+const [SHARE_OF_FILES, MOST_FILES] = [0.05, 20_000];
+/** Parts of the reserve: each of the two pieces of the ballast, and where the first of them is given up. */
+const [PIECE, SCARCE] = [1 / 4, 1 / 8];
+/** Bytes of a piece at the most: four files of PostgreSQL's log. */
+const LARGEST_PIECE = 64 * 1024 ** 2;
 
 /**
  * `low`: below the reserve, nothing new is taken in and no command may make its workdir larger. `critical`: below half of it,
@@ -23,11 +36,18 @@ const SHARE = 0.05;
  */
 export type SpaceState = 'enough' | 'low' | 'critical';
 
+/** One file system; sizes in bytes. */
 interface FileSystem {
   folder: string;
-  /** Bytes. */
+  /** What can be written, with what the ballast holds. */
   free: number;
+  /** What can be written at once. */
+  writable: number;
   reserve: number;
+  /** How many files can be made, and how many of them are kept. Both 0 where the file system has no such limit. */
+  files: number;
+  keptFiles: number;
+  holdsBallast: boolean;
 }
 
 /**
@@ -46,6 +66,8 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   private readonly listeners = new Set<() => void>();
   private looking: Promise<void> | undefined;
   private looks = 0;
+  /** Null where there is none: without a reserve, and with a database elsewhere. */
+  private readonly ballast: Ballast | null;
 
   constructor(
     env: Env,
@@ -53,12 +75,15 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.reserve = env.variables.DISK_RESERVE_BYTES ?? null;
     this.folders = [dataDir.path];
+    const own = env.variables.DATABASE_URL === undefined && this.reserve !== 0 && !dataDir.temporary;
+    this.ballast = own ? new Ballast(dataDir.path) : null;
     // At once, because the sandbox is tried before all parts of the process are ready.
     this.found = [this.judge(dataDir.path, statfsSync(dataDir.path))];
   }
 
   async onModuleInit(): Promise<void> {
     await this.look();
+    this.keepBallast();
     this.lookLater();
   }
 
@@ -77,6 +102,12 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     const [first, ...rest] = this.found;
     if (first === undefined) return { free: 0, reserve: 0 };
     return rest.reduce((least, one) => (one.free - one.reserve < least.free - least.reserve ? one : least), first);
+  }
+
+  /** Bytes above the reserve, where there are the fewest: no single file should take more. */
+  get room(): number {
+    const { free, reserve } = this.scarcest;
+    return Math.max(0, free - reserve);
   }
 
   /** For the safeguards of the process. */
@@ -110,7 +141,9 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   private lookLater(): void {
     if (this.stopped) return;
     const { free, reserve } = this.scarcest;
-    const after = free - reserve < NEAR && reserve > 0 ? NEAR_MS : LOOK_MS;
+    const room = free - reserve;
+    const near = room < NEAR && reserve > 0 ? NEAR_MS : LOOK_MS;
+    const after = this.listeners.size > 0 && reserve > 0 ? Math.min(near, Math.max(SHORTEST_MS, room / RATE)) : near;
     this.timer = setTimeout(() => void this.look().then(() => this.lookLater()), after).unref();
   }
 
@@ -124,6 +157,24 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     if (found.every((one) => one !== null)) this.found = found;
     if ((before === 'enough') !== (this.state === 'enough')) this.tell();
     if (this.state !== 'enough') for (const listener of this.listeners) listener();
+    if (this.timer !== undefined) this.keepBallast();
+  }
+
+  /** Gives a piece of it up where next to nothing can be written, and makes it anew by itself when there is room. */
+  private keepBallast(): void {
+    const { ballast } = this;
+    const disk = this.found.find((one) => one.holdsBallast);
+    if (ballast === null || disk === undefined || this.stopped) return;
+    const { free, writable, reserve } = disk;
+    // The last piece is for a start of PostgreSQL.
+    if (writable < reserve * SCARCE && ballast.giveUp(1)) this.logger.warn('The disk is full: a part of the ballast was given to the database.');
+    if (free < reserve || ballast.pieces.every((path) => existsSync(path))) return;
+    ballast.make(Math.floor(Math.min(LARGEST_PIECE, reserve * PIECE))).catch((error: unknown) => this.logger.debug(`No ballast: ${String(error)}`));
+  } // prettier-ignore
+
+  private isOnDiskOf(ballast: Ballast, folder: string): boolean {
+    const [one, other] = [folder, ballast.folder].map((path) => lstatSync(path, { throwIfNoEntry: false })?.dev);
+    return one !== undefined && one === other;
   }
 
   /** One folder of each file system. */
@@ -134,23 +185,32 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   }
 
   // `bavail` and not `bfree`: PostgreSQL runs as an ordinary user, whom the kernel's own reserve is closed to.
-  private judge(folder: string, { bsize, blocks, bavail }: { bsize: number; blocks: number; bavail: number }): FileSystem {
-    const reserve = this.reserve ?? Math.min(MOST, Math.floor(blocks * bsize * SHARE));
-    return { folder, free: bavail * bsize, reserve };
+  private judge(folder: string, { bsize, blocks, bavail, files, ffree }: StatsFs): FileSystem {
+    const size = blocks * bsize;
+    const reserve = this.reserve ?? Math.floor(Math.min(MOST, Math.max(size * SHARE, Math.min(LEAST, size * MOST_SHARE))));
+    const ballast = this.ballast !== null && this.isOnDiskOf(this.ballast, folder) ? this.ballast : null;
+    const writable = bavail * bsize;
+    return { folder, free: writable + (ballast?.held ?? 0), holdsBallast: ballast !== null, writable, reserve, files: ffree, keptFiles: reserve === 0 ? 0 : Math.floor(Math.min(MOST_FILES, files * SHARE_OF_FILES)) };
   } // prettier-ignore
 
   private tell(): void {
     const { free, reserve } = this.scarcest;
-    if (this.state === 'enough') this.logger.log(`There is space again: ${free} bytes are free.`);
-    else {
-      this.logger.warn(
-        `Only ${free} bytes are free, fewer than the reserve of ${reserve}: new data is refused (503 storage_full) and queued runs wait.`,
-      );
+    if (this.state === 'enough') {
+      this.logger.log(`There is space again: ${free} bytes are free.`);
+      return;
     }
-  }
+    const files = this.found.find((one) => one.free >= one.reserve && stateOf(one) !== 'enough');
+    const what = files === undefined ? `${free} bytes are free, fewer than the reserve of ${reserve}` : `${files.files} files can still be made, fewer than the ${files.keptFiles} that are kept`;
+    this.logger.warn(`Only ${what}: new data is refused (503 storage_full) and queued runs wait.`);
+  } // prettier-ignore
 }
 
-function stateOf({ free, reserve }: FileSystem): SpaceState {
-  if (free >= reserve) return 'enough';
-  return free >= reserve / 2 ? 'low' : 'critical';
+/** What a watch on a command asks. */
+export type WatchedSpace = Pick<DiskSpace, 'state' | 'room' | 'look' | 'listen' | 'unlisten'>;
+
+/** Of one file system. */
+function stateOf({ free, writable, reserve, files, keptFiles }: FileSystem): SpaceState {
+  if (free >= reserve && files >= keptFiles) return 'enough';
+  // The last quarter that can be written at once: a half of the reserve may lie in the ballast.
+  return free < reserve / 2 || writable < reserve / 4 || files < keptFiles / 2 ? 'critical' : 'low';
 }

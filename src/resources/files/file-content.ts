@@ -1,11 +1,11 @@
 // The answer with a file's bytes: whole, a part, or nothing when the client has them (reference §7, RFC 9110).
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
-import { has } from '../../platform/http/etag.js';
+import { has, matches } from '../../platform/http/etag.js';
 import { attachment } from './file-name.js';
 import type { FileRow } from './files.sql.js';
 import type { FileStorage } from './storage/file-storage.js';
@@ -14,13 +14,14 @@ import { servedType } from './storage/media-type.js';
 
 /** Answers a GET or HEAD. Throws `range_not_satisfiable`, or the storage's error, before anything is sent. */
 export async function sendContent(req: Request, res: Response, file: FileRow, storage: FileStorage): Promise<void> {
-  const etag = `"${file.sha256}"`;
-  if (has(req.headers['if-none-match'], etag)) {
-    res.writeHead(304, validators(etag)).end();
+  const version = versionOf(file);
+  checkPreconditions(req.headers, version);
+  if (isKnown(req.headers, version)) {
+    res.writeHead(304, validators(version)).end();
     return;
   }
-  const range = wantedRange(req, etag, file.size);
-  const head = [range === null ? 200 : 206, { ...validators(etag), ...describe(file, range) }] as const;
+  const range = wantedRange(req, version, file.size);
+  const head = [range === null ? 200 : 206, { ...validators(version), ...describe(file, range) }] as const;
   if (req.method === 'HEAD') {
     res.writeHead(...head).end();
     return;
@@ -33,7 +34,11 @@ export async function sendContent(req: Request, res: Response, file: FileRow, st
   });
 }
 
-const VALIDATORS = { ETag: 'The SHA-256 of the content.', 'Cache-Control': 'Always `private, no-cache`.' };
+const VALIDATORS = {
+  ETag: 'The SHA-256 of the content.',
+  'Last-Modified': 'When the file was made; it never changes.',
+  'Cache-Control': 'Always `private, no-cache`.',
+};
 const DESCRIBED = {
   ...VALIDATORS,
   'Accept-Ranges': 'Always `bytes`.',
@@ -51,8 +56,37 @@ export const CONTENT_ANSWERS: Record<number, DocumentedAnswer> = {
   304: { description: 'The client has them.', headers: VALIDATORS },
 };
 
-function validators(etag: string): OutgoingHttpHeaders {
-  return { ETag: etag, 'Cache-Control': 'private, no-cache' };
+/** The tag of a file's bytes, and the second in which it was made, in milliseconds. */
+interface Version {
+  etag: string;
+  modified: number;
+}
+
+function versionOf({ sha256, createdAt }: FileRow): Version {
+  return { etag: `"${sha256}"`, modified: Math.floor(createdAt.getTime() / 1000) * 1000 };
+}
+
+function validators({ etag, modified }: Version): OutgoingHttpHeaders {
+  return { ETag: etag, 'Last-Modified': new Date(modified).toUTCString(), 'Cache-Control': 'private, no-cache' };
+}
+
+/** A date of HTTP (RFC 9110 §5.6.7) in milliseconds; NaN, which every comparison denies, for what is none. */
+function dateOf(text: string | undefined): number {
+  return text?.endsWith(' GMT') ? Date.parse(text) : Number.NaN;
+}
+
+/** Throws 412 where the client wants other bytes than these. `If-Match` stands above the date (RFC 9110 §13.2.2). */
+function checkPreconditions(headers: IncomingHttpHeaders, { etag, modified }: Version): void {
+  const { 'if-match': tags, 'if-unmodified-since': since } = headers;
+  // A date that cannot be read is none (§13.1.4).
+  const wanted = tags !== undefined ? matches(tags, etag) : !(modified > dateOf(String(since)));
+  if (!wanted) throw new ApiError('precondition_failed', `The file is another one: its ETag is ${etag}.`);
+}
+
+/** Whether the client has these bytes. `If-None-Match` stands above the date. */
+function isKnown(headers: IncomingHttpHeaders, { etag, modified }: Version): boolean {
+  const { 'if-none-match': tags, 'if-modified-since': since } = headers;
+  return tags !== undefined ? has(tags, etag) : modified <= dateOf(since);
 }
 
 function describe(file: FileRow, range: ByteRange | null): OutgoingHttpHeaders {
@@ -82,9 +116,10 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
 }
 
 // Ranges are for GET alone, and, with If-Range, for the very bytes that the client has a part of.
-function wantedRange(req: Request, etag: string, size: number): ByteRange | null {
+function wantedRange(req: Request, { etag, modified }: Version, size: number): ByteRange | null {
   const ifRange = req.headers['if-range'];
-  if (req.method !== 'GET' || (ifRange !== undefined && ifRange !== etag)) return null;
+  const same = ifRange === undefined || ifRange === etag || dateOf(String(ifRange)) === modified;
+  if (req.method !== 'GET' || !same) return null;
   return parseRange(req.headers.range, size);
 }
 

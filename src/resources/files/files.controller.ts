@@ -67,7 +67,8 @@ export class FilesController {
   @Get(':fileId/content')
   @Endpoint({
     summary: 'Download a file',
-    description: 'Takes one `Range`, and `If-None-Match` with the `ETag`.',
+    description:
+      'Takes one `Range`; `If-None-Match` and `If-Match` with the `ETag`, `If-Modified-Since` and `If-Unmodified-Since` with `Last-Modified`.',
     policy: 'resource_read',
     scopes: ['files:read'],
     answer: CONTENT_ANSWERS,

@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { canWalk, makeReachable, reachableFolder } from '../../config/reachable.js';
+import { databaseFolder } from '../../disk/own-folders.js';
 import { type Account, databaseAccount, finish, spawnAs } from './embedded-account.js';
 
 /** Name of the database in the embedded server. */
@@ -48,8 +49,7 @@ export function isInstallation(dataDir: string): boolean {
 
 /** Whether the database of this `DATA_DIR` has been made. Looks, and makes nothing. */
 export function hasDatabase(dataDir: string): boolean {
-  const record = join(dataDir, 'postgres.location');
-  return isComplete(existsSync(record) ? readFileSync(record, 'utf8').trim() : join(dataDir, 'postgres'));
+  return isComplete(databaseFolder(dataDir));
 }
 
 /** Where the database of a `DATA_DIR` is or will be. Throws rather than begin an empty one beside an existing one. */

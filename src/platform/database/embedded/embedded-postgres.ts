@@ -20,6 +20,8 @@ export interface EmbeddedOptions {
   logger: ServerLogger;
   /** Default true. False is for tests: faster, and a power cut may break the database. */
   durable?: boolean;
+  /** Called before a server is started, at first and whenever it has ended by itself. */
+  beforeStart?: () => void;
   /** Folder of the platform package, when it is not the installed one. */
   packageFolder?: string;
   /** How long to wait for a server on `dataDir` that is ending or that an operator command started. Default 30,000 ms. */
@@ -41,6 +43,7 @@ export class EmbeddedPostgres {
    * operator command's server to end.
    */
   static async start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+    options.beforeStart?.();
     const service = await lockService(options.dataDir);
     try {
       const lock = await waitFor(options, () => tryLock(serverLock(options.dataDir)));
@@ -62,8 +65,9 @@ export class EmbeddedPostgres {
       // Its server first: the lock needs a process of its own, which takes 20 ms.
       async () => (await runningService(options.dataDir)) ?? (await tryLock(serverLock(options.dataDir))),
     );
-    if (typeof found === 'number') return EmbeddedPostgres.run(options, found, 'command');
-    return new EmbeddedPostgres(found, () => Promise.resolve());
+    if (typeof found !== 'number') return new EmbeddedPostgres(found, () => Promise.resolve());
+    options.beforeStart?.();
+    return EmbeddedPostgres.run(options, found, 'command');
   }
 
   /** Ends the server, if it is this process's, and waits for that. Can be called again. */
@@ -93,7 +97,10 @@ export class EmbeddedPostgres {
       logger.log(`PostgreSQL ${created ? 'created' : 'started'} in ${cluster.folder}${user}, port ${server.port}`);
       const { port } = server;
       // The connections of this process know the port.
-      const again = (held: number) => start(held, () => Promise.resolve(port));
+      const again = (held: number) => {
+        options.beforeStart?.();
+        return start(held, () => Promise.resolve(port));
+      };
       const stopping = new AbortController();
       const kept = keep(server, again, options, stopping.signal);
       return new EmbeddedPostgres(urlOf(password, port), async () => {

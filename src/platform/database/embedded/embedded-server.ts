@@ -29,7 +29,7 @@ watcher=$!
 wait $server
 code=$?
 kill -USR1 $watcher 2>/dev/null
-wait $watcher
+wait $watcher 2>/dev/null
 exit $code`;
 
 const TAIL_LINES = 20;
