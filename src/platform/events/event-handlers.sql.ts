@@ -16,11 +16,14 @@ export const REGISTER = sql`
 INSERT INTO event_handlers (name, xid, id) SELECT name, ${SETTLED_BELOW}, 0 FROM unnest(${NAMES}) AS n(name)
 ON CONFLICT (name) DO UPDATE SET seen_at = now()`.rows();
 
-/** The handlers that have something to read and do not rest. */
+/**
+ * The handlers that have something to read and do not rest: the next event after their place is settled. By its order the look goes by
+ * the index; with EXISTS alone PostgreSQL read the log from its beginning.
+ */
 export const BEHIND = sql`
 SELECT h.name FROM event_handlers h
-WHERE h.name = ANY(${NAMES}) AND (h.retry_at IS NULL OR h.retry_at <= clock_timestamp()) AND EXISTS (
-  SELECT 1 FROM workspace_events e WHERE (e.xid, e.id) > (h.xid, h.id) AND e.xid < ${SETTLED_BELOW})`.rows<{
+WHERE h.name = ANY(${NAMES}) AND (h.retry_at IS NULL OR h.retry_at <= clock_timestamp()) AND (
+  SELECT e.xid FROM workspace_events e WHERE (e.xid, e.id) > (h.xid, h.id) ORDER BY e.xid, e.id LIMIT 1) < ${SETTLED_BELOW}`.rows<{
   name: string;
 }>();
 
@@ -42,21 +45,24 @@ export type Taken = typeof EVENT.row & { matches: boolean; fromXid: number; from
 
 /**
  * Locks the handler, unless another process has it, and answers its next events, in order; when none of the next 500 is for it, the
- * last of them, with `matches` false. `fromXid` and `fromId` are the place of the handler.
+ * last of them, with `matches` false. `fromXid` and `fromId` are the place of the handler. Each LATERAL makes a place in the log a condition
+ * of the index: as a join, PostgreSQL read 53,000 events of all workspaces for a step, in 15 to 37 ms.
  */
 export const NEXT = sql`
 WITH handler AS (
   SELECT h.xid, h.id FROM event_handlers h
   WHERE h.name = ${NAME} AND (h.retry_at IS NULL OR h.retry_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED),
 ahead AS MATERIALIZED (
-  SELECT e.xid, e.id, e.type = ANY(${texts('types')}) AS matches FROM handler, workspace_events e
-  WHERE (e.xid, e.id) > (handler.xid, handler.id) AND e.xid < ${SETTLED_BELOW} ORDER BY e.xid, e.id LIMIT 500),
+  SELECT e.* FROM handler CROSS JOIN LATERAL (
+    SELECT e.xid, e.id, e.type = ANY(${texts('types')}) AS matches FROM workspace_events e
+    WHERE (e.xid, e.id) > (handler.xid, handler.id) AND e.xid < ${SETTLED_BELOW} ORDER BY e.xid, e.id LIMIT 500) e),
 chosen AS (
   (SELECT * FROM ahead WHERE matches ORDER BY xid, id LIMIT ${int('limit')})
   UNION ALL
   (SELECT * FROM ahead WHERE NOT EXISTS (SELECT 1 FROM ahead WHERE matches) ORDER BY xid DESC, id DESC LIMIT 1))
 SELECT ${EVENT}, chosen.matches, handler.xid::float8 AS "fromXid", handler.id::float8 AS "fromId"
-FROM handler, chosen JOIN workspace_events e ON (e.xid, e.id) = (chosen.xid, chosen.id)
+FROM handler, chosen CROSS JOIN LATERAL (
+  SELECT * FROM workspace_events WHERE (xid, id) = (chosen.xid, chosen.id) OFFSET 0) e
 ORDER BY e.xid, e.id`.rows<Taken>();
 
 const XID = bigint('xid');

@@ -107,9 +107,8 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
 
   private async connect(): Promise<void> {
     const client = new pg.Client({
-      ...connectionOptions(this.server.url, 'millwright channel'),
       // Losing a notice in a crash of the server is harmless; waiting for the disk at each is not.
-      options: '-c synchronous_commit=off',
+      ...connectionOptions(this.server.url, 'millwright channel', '-c synchronous_commit=off'),
       query_timeout: ANSWER_LIMIT_MS,
     });
     client.on('error', () => undefined);

@@ -63,7 +63,7 @@ export class AutomationFirer {
     const automation = await this.load(tx, automationId);
     const refusal = hindrance(automation, trigger.type);
     const failed = refusal && { status: 'failed' as const, reason: refusal.reason };
-    const ending = failed ?? overlapping(automation, trigger.type);
+    const ending = failed ?? unjudged(trigger) ?? overlapping(automation, trigger.type);
     const { type: triggerType, ...facts } = trigger;
     const { file = null, ...known } = { file: null, ...facts };
     const standing = ending ?? { status: 'started' as const, reason: null };
@@ -177,6 +177,12 @@ export class AutomationFirer {
       scopes: this.extensions.scopes,
     });
   }
+}
+
+/** A filter that cannot say yes of this payload starts no run, and is no fault of the automation: others of its events may fit. */
+function unjudged(trigger: Trigger): { status: 'skipped'; reason: RunReason } | null {
+  if (trigger.type !== 'event' || !('code' in trigger.file) || trigger.file.code !== 'filter_failed') return null;
+  return { status: 'skipped', reason: trigger.file };
 }
 
 /** An error of the rules of tasks as the reason of a run. */

@@ -14,6 +14,11 @@ export interface IntegrationDescription {
   triggerEvents: { name: string; description: string }[];
   /** Whether the signature covers a time or the delivery id. If neither, a hash of the body stands in for the id (reference §13). */
   signsId: boolean;
+  /**
+   * What to do about deliveries that come as a form, for providers that send some: a sentence for the one who set the provider up. Events are
+   * JSON.
+   */
+  form?: string;
   /** What a secret looks like, where not every text is one: `words` end the sentence "a secret of this provider is …". */
   secret?: { form: RegExp; words: string };
 }
@@ -41,6 +46,11 @@ export type Parsed =
       type: 'handshake';
       /** An object is sent as JSON, a string as plain text. */
       answer: { status: number; body: object | string };
+    }
+  | {
+      type: 'malformed';
+      /** What is wrong with it, in a sentence; it is answered with 400. */
+      fault: string;
     };
 
 /**

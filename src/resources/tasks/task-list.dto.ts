@@ -32,11 +32,15 @@ export class ListTasksQuery extends PageQuery {
   @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)
   @Documented({
     description:
-      'Only tasks with this pair of text: `metadata.ticket=MILL-7`. Several may be given; a task has all of them.',
-    type: 'object',
-    maxProperties: 16,
-    propertyNames: { pattern: '^metadata\\.[\\s\\S]{1,64}$' },
-    additionalProperties: { type: 'string', maxLength: 512 },
+      'Only tasks with all of these pairs of text, an object in JSON: `{"ticket":"MILL-7"}`. By hand each pair may be a parameter of its own: `metadata.ticket=MILL-7`.',
+    type: 'string',
+    contentMediaType: 'application/json',
+    contentSchema: {
+      type: 'object',
+      maxProperties: 16,
+      propertyNames: { minLength: 1, maxLength: 64 },
+      additionalProperties: { type: 'string', maxLength: 512 },
+    },
   })
   @ValidateBy({
     name: 'metadata',

@@ -4,7 +4,6 @@ import { Billing } from '../billing/billing.service.js';
 import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { shown } from '../../platform/text/names.js';
 import { newId } from '../../platform/database/ids.js';
 import { schemaFault } from '../../engine/agent/output/output-schema.js';
 import { EventNews } from '../../platform/events/event-news.js';
@@ -18,6 +17,7 @@ import type { RepositoryDto } from './repository.dto.js';
 import type { CreateTaskDto } from './task.dto.js';
 import type { StoredRepository } from './task.entity.js';
 import { CREATE, type TaskRow } from './task.sql.js';
+import { shortened, titleOf } from './task-title.js';
 
 /** The automation that makes a task, and the run of it. */
 export interface TaskSource {
@@ -60,7 +60,7 @@ export class TaskStarter {
         messageId: newId(),
         runId,
         traceparent: tx.traceparent,
-        title: input.title ?? titleOf(input.content ?? nameOfFirst(parts)),
+        title: input.title ?? (await titleFrom(input.content, parts)),
         model: model.id,
         effort,
         budget: input.budget ?? null,
@@ -81,7 +81,7 @@ export class TaskStarter {
     if (source === null) await this.billing.authorize(tx, { ...work, exhausted: created.exhausted });
     tx.afterCommit(() => this.signal.ring('runs', runId));
     tx.afterCommit(() => this.news.changed(auth.workspaceId));
-    return { ...created.row, createdByName: auth.user.name, interaction: null };
+    return { ...created.row, createdByName: auth.user.name, interaction: null, waitingFor: null };
   }
 
   private async repository(auth: Actor, given: RepositoryDto | undefined): Promise<StoredRepository | null> {
@@ -107,9 +107,14 @@ async function checkSchema({ workspaceId }: Actor, schema: CreateTaskDto['output
   if (fault !== null) throw new ApiError('invalid_field', `outputSchema ${fault}.`, { param: 'outputSchema' });
 }
 
-function nameOfFirst(parts: Awaited<ReturnType<typeof userParts>>): string {
+/** Without content the title is the name of the first file, as it is. */
+function titleFrom(
+  content: string | undefined,
+  parts: Awaited<ReturnType<typeof userParts>>,
+): Promise<string> | string {
+  if (content !== undefined) return titleOf(content);
   const [first] = parts;
-  return first?.type === 'file' ? first.name : 'Task';
+  return shortened(first?.type === 'file' ? first.name : 'Task');
 }
 
 /** Of the first message, what a search looks through: 10,000 characters. */
@@ -119,22 +124,3 @@ function openingOf(content: string): string {
 }
 
 const OPENING = 10_000;
-
-const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\r?\n\1[ \t]*(?:\r?\n|$)/;
-
-/** The first line that says something, without Markdown's heading marks, in 200 characters: text before front matter. */
-function titleOf(content: string): string {
-  const line = firstLine(content.replace(FRONT_MATTER, '')) ?? firstLine(content) ?? 'Task';
-  const plain = shown(shown(line.replace(/\p{Cc}+/gu, ' ')).replace(/^\s*#+\s*/, '')).trim(); // prettier-ignore
-  return plain.length <= 200
-    ? plain
-    : `${plain
-        .slice(0, 199)
-        .toWellFormed()
-        .replace(/\ufffd$/, '')}…`;
-}
-
-/** Neither blank, nor the mark of a fence, nor marks alone: a rule, an underline, the hashes of an empty heading. */
-function firstLine(content: string): string | undefined {
-  return content.split('\n').find((text) => /[^\s#>*_=+-]/u.test(shown(text)) && !/^\s*(```|~~~)/.test(text));
-}

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
-import type { Approvals, Budget, ChangeCounts } from '../../engine/agent/agent-engine.js';
+import type { Approvals, Budget, ChangeCounts, Wait } from '../../engine/agent/agent-engine.js';
 import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
@@ -22,6 +22,13 @@ export interface StoredRepository {
   commit: string | null;
   /** Absent as null: tasks of earlier versions. */
   push?: PushOfTask | null;
+}
+
+/** What keeps a task from going on (reference §4); `since` is an instant in ISO 8601. */
+export interface WaitingFor {
+  code: 'place' | Wait['code'];
+  message: string;
+  since: string;
 }
 
 /** A job and its conversation (reference §4). Its row is the mutex of all that moves it (docs/decisions/0004). */
@@ -103,6 +110,8 @@ export class Task {
   @Column('jsonb', { nullable: true }) repository: StoredRepository | null;
   /** Between the repository and its original commit, after the last turn; null when that is not known. */
   @Column('jsonb', { nullable: true }) changes: ChangeCounts | null;
+  /** Null while the run goes on; a trigger forgets it when the status changes. */
+  @Column('jsonb', { nullable: true }) waitingFor: WaitingFor | null;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
   /** The ten minutes that `updatedAt` lies in; a trigger keeps it (docs/decisions/0060). */

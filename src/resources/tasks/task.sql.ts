@@ -1,6 +1,7 @@
 // How a task is read, locked, made and changed.
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import type { Budget, StartedCall } from '../../engine/agent/agent-engine.js';
+import { WAIT_TOLD_MS } from '../../engine/agent/engine-settings.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import {
@@ -20,7 +21,7 @@ import {
 import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
 import { Interaction } from './interactions/interaction.entity.js';
 import { ToolInvocation } from './messages/tool-invocation.entity.js';
-import { type StoredRepository, Task } from './task.entity.js';
+import { type StoredRepository, Task, type WaitingFor } from './task.entity.js';
 
 const TASK = columns(Task, 't', [
   'id',
@@ -75,10 +76,14 @@ const CALL = columns(ToolInvocation, 'v', ['toolCallId', 'name', 'input']);
 export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedCall | null };
 
 /** A task with its creator's name and its pending interaction. */
-export type TaskRow = Json<typeof TASK.row> & { createdByName: string; interaction: InteractionRow | null };
+export type TaskRow = Json<typeof TASK.row> & {
+  createdByName: string;
+  interaction: InteractionRow | null;
+  waitingFor: WaitingFor | null;
+};
 
 /** The row of a task that was just created: its creator's name is known without a query, and it asks nothing yet. */
-type CreatedRow = Omit<TaskRow, 'createdByName' | 'interaction'>;
+type CreatedRow = Omit<TaskRow, 'createdByName' | 'interaction' | 'waitingFor'>;
 
 /** The call that an interaction `i` is about, if it is an approval. */
 export const TOOL_CALL = sql`
@@ -87,8 +92,16 @@ CASE i.type WHEN 'approval' THEN (
     SELECT ${CALL} FROM tool_invocations v
     WHERE v.message_id = i.message_id AND v.tool_call_id = i.tool_call_id) call) END AS "toolCall"`;
 
+/** A task that is queued for more than two seconds waits for a place; its last event says since when. What else it waits for its worker has recorded. */
+const WAITING_FOR = raw(`CASE WHEN t.status = 'queued' THEN (
+    SELECT jsonb_build_object('code', 'place', 'message', 'The task waits for a free place of a worker.', 'since', q.created_at)
+    FROM (SELECT e.created_at FROM task_events e WHERE e.task_id = t.id AND e.type IN ('task.created', 'task.queued')
+      ORDER BY e.seq DESC LIMIT 1) q
+    WHERE q.created_at < now() - interval '${WAIT_TOLD_MS} milliseconds')
+  ELSE t.waiting_for END AS "waitingFor"`);
+
 /** What a {@link TaskRow} has, of a task `t` and its creator `u`. */
-export const TASK_ROW = sql`${TASK}, u.name AS "createdByName",
+export const TASK_ROW = sql`${TASK}, ${WAITING_FOR}, u.name AS "createdByName",
   CASE WHEN t.status = 'awaiting_input' THEN (
     SELECT row_to_json(asked) FROM (
       SELECT ${INTERACTION}, ${TOOL_CALL}

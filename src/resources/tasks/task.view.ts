@@ -107,6 +107,16 @@ export const taskSchema = named(
     statusReason: statusReasonSchema
       .nullable()
       .describe('Not null on `failed` and `cancelled`, and on `queued` after a recovery.'),
+    waitingFor: z
+      .strictObject({
+        code: z.enum(['place', 'name', 'clone', 'model', 'push']),
+        message: z.string().describe('For people.'),
+        since: timestampSchema,
+      })
+      .nullable()
+      .describe(
+        'What keeps the task from going on, once that lasts longer than two seconds: a place of a worker, the look-up of a name, a clone, a model that has not begun to answer, a push. Else null.',
+      ),
     projectId: idSchema.nullable().describe('The project that the task belongs to; null without one.'),
     pendingInteraction: interactionSchema.nullable().describe('Not null exactly while the status is `awaiting_input`.'),
     model: z.string().describe('An id of `GET /v1/models`.'),
@@ -136,7 +146,16 @@ export const taskSchema = named(
       .nullable()
       .describe('What the task works on, in `repo/` of its workdir.'),
     changes: z
-      .strictObject({ files: count, additions: count, deletions: count })
+      .strictObject({
+        files: count,
+        additions: count,
+        deletions: count,
+        patchOmitted: z
+          .boolean()
+          .describe(
+            'Whether there is no `changes.patch`, because it is too large or the workspace has no room for it.',
+          ),
+      })
       .nullable()
       .describe(
         'Between the repository and its original commit after the last turn, as in its `changes.patch`; null before, and when it is not known.',
@@ -167,6 +186,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     title: row.title,
     status: row.status,
     statusReason: row.statusReason,
+    waitingFor: row.waitingFor === null ? null : { ...row.waitingFor, since: timestampView(row.waitingFor.since) },
     projectId: row.projectId,
     pendingInteraction: row.interaction === null ? null : interactionView(row.interaction, transparency),
     model: row.model,
@@ -191,7 +211,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     },
     outputSchema: row.outputSchema,
     repository: repositoryView(row.repository),
-    changes: row.changes,
+    changes: row.changes === null ? null : { ...row.changes, patchOmitted: row.changes.patchOmitted ?? false },
     pullRequest: row.repository?.push?.pullRequestUrl == null ? null : { url: row.repository.push.pullRequestUrl },
     metadata: row.metadata,
     tags: row.tags,

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '../../../test/harness/until.js';
-import { Egress, type Resolver } from '../../platform/egress/egress.js';
+import { Egress } from '../../platform/egress/egress.js';
+import type { Resolver } from '../../platform/egress/name-servers.js';
 import { byNameServers } from '../../platform/egress/name-servers.js';
 import { attempt } from './attempt.js';
 

@@ -72,7 +72,7 @@ export class EventWork extends JobWork<AutomationJob> {
     if (delivery !== undefined) await this.database.work.run(FREE_PAYLOAD({ deliveryId: delivery.id }));
   }
 
-  /** Whether the filter is true of the payload; the reason of a failed run when it cannot be said. */
+  /** Whether the filter is true of the payload; the reason of a skipped run when it cannot be said. */
   private async wants(filter: string | null, { payload, workspaceId }: Delivery): Promise<EventFile | boolean> {
     if (filter === null || payload === null) return true;
     try {

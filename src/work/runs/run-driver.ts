@@ -1,6 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentEngine, type AgentEvent, type AgentInput, type AgentOutcome } from '../../engine/agent/agent-engine.js';
+import { EngineSettings } from '../../engine/agent/engine-settings.js';
 import { Env } from '../../platform/config/env.js';
+import { Database } from '../../platform/database/database.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { EventNews } from '../../platform/events/event-news.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
@@ -10,6 +13,7 @@ import { LiveTurn } from './live-turn.js';
 import { RunLoader } from './run-loader.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
+import { RunWaits, WAITS } from './run-waits.js';
 
 /** Events behind which the workdir may be larger. */
 const FILLS = new Set<AgentEvent['type']>(['cloned', 'tool', 'changes']);
@@ -27,6 +31,8 @@ export class RunDriver implements OnModuleInit {
     private readonly tracing: Tracing,
     private readonly env: Env,
     private readonly news: EventNews,
+    private readonly settings: EngineSettings,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
@@ -40,7 +46,11 @@ export class RunDriver implements OnModuleInit {
     stopping.throwIfAborted();
     const input = await this.loader.load(run, signals);
     const live = new LiveTurn(this.news, run.taskId);
-    const engine = this.engine.run({ ...input, passOn: live.take });
+    const waits = new RunWaits(this.settings, async (waitingFor) => {
+      await retryWhileUnavailable(() => this.database.work.run(WAITS({ run, waitingFor })), signal);
+      this.news.changed(run.taskId, run.workspaceId);
+    });
+    const engine = this.engine.run({ ...input, passOn: live.take, waits: waits.begin });
     const report = new RunReport(this.tracing, run, input.model.id);
     try {
       let turn = await engine.next();

@@ -15,10 +15,10 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 const MESSAGE_ID = uuid('messageId');
 
 /**
- * A message that tells people why nothing was pushed. The model never reads it: it has no place in the reading order. A run that takes
- * the turn up again after its worker was lost tells the same failure no second time.
+ * A message that tells people why nothing was pushed, or why there is no patch. The model never reads it: it has no place in the
+ * reading order. A run that takes the turn up again after its worker was lost tells the same no second time.
  */
-const PUSH_FAILED = sql`
+const TOLD = sql`
 WITH ${HOLD},
 message AS (
   INSERT INTO messages (id, task_id, seq, turn, role, status, parts, created_at)
@@ -38,8 +38,8 @@ FROM run, told WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 
 export function pushQuery(
   run: ClaimedRun,
-  event: Extract<AgentEvent, { type: 'push' | 'push_failed' }>,
+  event: Extract<AgentEvent, { type: 'push' | 'push_failed' | 'patch_omitted' }>,
 ): Query<Written> {
   if (event.type === 'push') return PUSH({ run, record: event.record });
-  return PUSH_FAILED({ run, messageId: event.messageId, parts: event.parts });
+  return TOLD({ run, messageId: event.messageId, parts: event.parts });
 }

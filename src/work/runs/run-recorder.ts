@@ -142,8 +142,7 @@ export class RunRecorder {
         return this.tool(held, event);
       case 'cut':
         return this.cut(held, event);
-      case 'push':
-      case 'push_failed':
+      default:
         return this.fenced(held, pushQuery(held.run, event));
     }
   }
@@ -216,7 +215,8 @@ export class RunRecorder {
         files.length === 0
           ? undefined
           : await this.tried(held, CHANGES_PATCH({ run, counted, files, publishedBytes, limits: this.quota.limits }));
-      return written ?? (await this.fenced(held, CHANGES({ run, counted })));
+      const left = patch === null || counted === null ? counted : { ...counted, patchOmitted: true };
+      return written ?? (await this.fenced(held, CHANGES({ run, counted: left })));
     } finally {
       for (const { release } of rooms) release();
     }

@@ -17,6 +17,7 @@ const DESCRIPTION: IntegrationDescription = {
   category: 'source_control',
   triggerEvents: eventList(GITHUB_EVENTS),
   signsId: false,
+  form: 'Set "Content type" of the webhook to application/json at GitHub.',
 };
 
 /** Webhooks of repositories, organizations and apps (docs.github.com, "Validating webhook deliveries"). The content type must be JSON. */

@@ -57,6 +57,7 @@ const DESCRIPTION: IntegrationDescription = {
     tokens_revoked: 'Tokens of the app were revoked.',
   }),
   signsId: true,
+  form: 'Slack sends slash commands and interactive messages so; they are not taken. Enter this address under Event Subscriptions alone.',
 };
 
 /**
@@ -80,7 +81,12 @@ export class SlackProvider extends IntegrationProvider {
   parseEvent(_headers: IncomingHttpHeaders, payload: unknown): Parsed {
     const type = textAt(payload, 'type');
     if (type === 'url_verification') {
-      return { type: 'handshake', answer: { status: 200, body: { challenge: textAt(payload, 'challenge') ?? '' } } };
+      const challenge = textAt(payload, 'challenge');
+      if (challenge !== undefined) return { type: 'handshake', answer: { status: 200, body: { challenge } } };
+      return {
+        type: 'malformed',
+        fault: 'A url_verification of Slack has a text as its challenge, and this one has none.',
+      };
     }
     const deliveryId = textAt(payload, 'event_id');
     // Such as app_rate_limited: about the deliveries, not about what happened.

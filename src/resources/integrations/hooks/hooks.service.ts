@@ -66,21 +66,26 @@ export class HooksService {
       throw rateLimited('deliveries to this address', charge);
     }
     if (sender === null) throw refused();
-    const { sha256, payload } = await this.read(sender, request.body);
+    const { sha256, payload } = await this.read(sender, request);
     const parsed = sender.provider.parseEvent(request.headers, payload);
     if (parsed.type === 'event') return this.accept(sender, parsed, sha256, request.body);
+    if (parsed.type === 'malformed') throw this.malformed(sender, parsed.fault);
     this.log.note('handshake', sender);
     return parsed.answer;
   }
 
-  private async read(sender: Sender, body: Buffer) {
+  private async read(sender: Sender, { headers, body }: HookRequest) {
     try {
       return await this.thread.read(body, sender.workspaceId);
     } catch (error) {
       if (!(error instanceof HookBodyError)) throw error;
-      this.log.note('malformed', sender);
-      throw new ApiError('invalid_body', error.message);
+      throw this.malformed(sender, isForm(headers) ? formFault(sender) : error.message);
     }
+  }
+
+  private malformed(sender: Sender, fault: string): ApiError {
+    this.log.note('malformed', sender);
+    return new ApiError('invalid_body', fault);
   }
 
   private async accept(sender: Sender, parsed: HookEvent, sha256: string, body: Buffer): Promise<HookAnswer> {
@@ -112,6 +117,17 @@ export class HooksService {
     this.log.note('duplicate', { ...sender, event: entry.event, deliveryId: entry.deliveryId });
     return DUPLICATE;
   }
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+function isForm(headers: HookRequest['headers']): boolean {
+  return (headers['content-type'] ?? '').toLowerCase().startsWith(FORM);
+}
+
+function formFault({ provider }: Sender): string {
+  const { name, form = 'Set the sender to JSON (application/json).' } = provider.describe();
+  return `${name} sent this delivery as a form (${FORM}), and JSON is expected. ${form}`;
 }
 
 /** The provider sends it again, or its owner does. */
