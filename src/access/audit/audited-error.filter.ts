@@ -1,9 +1,10 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { ApiError } from '../../platform/http/api-error.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
 import { ErrorFilter } from '../../platform/http/error.filter.js';
 import { isKnown } from '../auth/auth.decorator.js';
+import { writeRateLimit } from '../rate-limit/rate-limit.interceptor.js';
 import { EndedKeyError } from '../auth/credentials.service.js';
 import { actionOf, targetOf } from './action.js';
 import { Refusals } from './refusals.js';
@@ -11,7 +12,7 @@ import { senderOf, wayOf } from './sender.js';
 
 /**
  * The {@link ErrorFilter}, which also notes refusals for the audit log, once the answer is on its way: 403, and 401 when it is known
- * whose key it is. Nothing is asked of the database for that.
+ * whose key it is. Nothing is asked of the database for that. It writes the rate limit of a request that a guard refused.
  */
 @Catch()
 export class AuditedErrorFilter extends ErrorFilter {
@@ -23,9 +24,10 @@ export class AuditedErrorFilter extends ErrorFilter {
   }
 
   override catch(exception: unknown, host: ArgumentsHost): void {
+    const req = host.switchToHttp().getRequest<Request>();
+    writeRateLimit(req, host.switchToHttp().getResponse<Response>());
     super.catch(exception, host);
     if (!(exception instanceof ApiError) || (exception.status !== 403 && exception.status !== 401)) return;
-    const req = host.switchToHttp().getRequest<Request>();
     if (exception instanceof EndedKeyError) this.note(req, exception, { ...exception.key, ...wayOf(req) });
     else if (isKnown(req)) this.note(req, exception, senderOf(req));
   }

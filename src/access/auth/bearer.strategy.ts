@@ -41,7 +41,7 @@ export class BearerStrategy extends PassportStrategy(Strategy) {
 
   override authenticate(req: Request): void {
     const lines = headerValues(req, 'authorization');
-    const [, token] = /^Bearer ([^\s]+)$/i.exec(lines[0] ?? '') ?? [];
+    const [, token] = /^Bearer +([^\s]+)$/i.exec(lines[0] ?? '') ?? [];
     if (token !== undefined && lines.length === 1) {
       super.authenticate({ headers: { authorization: `Bearer ${token}` } } as Request);
       return;

@@ -147,7 +147,13 @@ export function transparencyWith(kinds: readonly string[]): Transparency {
 
 /** Limits of a sandbox (reference §16): the given ones replace the defaults key by key. */
 export function sandboxLimitsOf(file: ConfigFile) {
-  const { network: _network, allowHosts: _hosts, allowNetworks: _networks, ...given } = file.sandbox ?? {};
+  const {
+    network: _network,
+    allowHosts: _hosts,
+    allowNetworks: _networks,
+    caFile: _file,
+    ...given
+  } = file.sandbox ?? {};
   const defaults = {
     wallClockSeconds: 600,
     memoryBytes: 2 * 1024 ** 3,

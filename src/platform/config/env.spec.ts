@@ -215,6 +215,19 @@ describe('CONFIG_FILE', () => {
       { sandbox: { network: 'allow', allowHosts: [host] } },
       /sandbox\.allowHosts\.0: a host/,
     ]),
+    ...[
+      [
+        'that is not there',
+        '/nowhere/ca.pem',
+        /sandbox\.caFile: a readable file with certificates .*\/nowhere\/ca\.pem \(ENOENT/,
+      ],
+      ['without one', '/etc/hostname', /sandbox\.caFile: .* \/etc\/hostname \(it has no certificate\)/],
+      ['by a relative path', 'ca.pem', /sandbox\.caFile: an absolute path of a file is expected/],
+    ].map(([how, caFile, reason]): [string, object, RegExp] => [
+      `a file of certificates ${String(how)}`,
+      { sandbox: { network: 'allow', allowHosts: ['a.example'], caFile } },
+      reason as RegExp,
+    ]),
     [
       'a network that is none',
       { sandbox: { network: 'allow', allowHosts: ['*.a.example:8443'], allowNetworks: ['10.0.0.0'] } },

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { findAuthorities } from './authorities.js';
 import { configFileSchema, type ConfigFile, type FurtherConfig } from './config-file.js';
 import { isCidr } from '../egress/networks.js';
 import { PLANS } from './rate-limits.js';
@@ -156,7 +157,20 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   const file = checkConfigFile(given, further);
   const modelKeys = named('apiKeyEnv', 'a key', file.models ?? [], source);
   const repositoryTokens = named('tokenEnv', 'a token', Object.values(file.repositories ?? {}), source);
-  return new Env(variables, file, modelKeys, repositoryTokens);
+  const env = new Env(variables, file, modelKeys, repositoryTokens);
+  // Only where there are sandboxes: an `api` elsewhere need not have the file.
+  if (env.runsWork) checkAuthorities(file.sandbox?.caFile);
+  return env;
+}
+
+function checkAuthorities(path: string | undefined): void {
+  try {
+    if (path !== undefined) findAuthorities(path);
+  } catch (error) {
+    throw new ConfigurationError(
+      `CONFIG_FILE, sandbox.caFile: a readable file with certificates (PEM) is expected at ${path} (${(error as Error).message}).`,
+    );
+  }
 }
 
 /** The values of the variables that entries of CONFIG_FILE name: a secret stands in the environment, never in the file. */

@@ -1,4 +1,5 @@
-// Which hosts commands may reach (reference §16): `network`, `allowHosts` and `allowNetworks` of `sandbox`.
+// Which hosts commands may reach (reference §16): `network`, `allowHosts`, `allowNetworks` and `caFile` of `sandbox`.
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { networksSchema } from './repositories.js';
 
@@ -18,6 +19,8 @@ export const networkShape = {
     .optional(),
   /** Networks that allowed hosts may lie in although they are not public. */
   allowNetworks: networksSchema.optional(),
+  /** A file of certificates (PEM): the authorities that commands trust in place of the host's. */
+  caFile: z.string().refine(isAbsolute, 'an absolute path of a file is expected').optional(),
 };
 
 interface Network {

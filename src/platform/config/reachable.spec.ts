@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { canWalk, reachableFolder, removeTree } from './reachable.js';
 
 const STRANGER = 54_321;
@@ -69,6 +69,19 @@ describe('what another user can reach', () => {
     expect(() => rmSync(deep, { recursive: true })).toThrow('ENAMETOOLONG');
     removeTree(deep);
     expect(existsSync(deep)).toBe(false);
+  });
+
+  it('is deleted whole, also where folders are closed for their owner', () => {
+    const closed = join(base, 'closed', 'inside');
+    mkdirSync(closed, { recursive: true });
+    writeFileSync(join(closed, 'file'), '');
+    for (const [path, mode] of [
+      [closed, 0],
+      [dirname(closed), 0o500],
+    ] as const)
+      chmodSync(path, mode);
+    removeTree(dirname(closed));
+    expect(existsSync(dirname(closed))).toBe(false);
   });
 
   it('lies in DATA_DIR, else in a place of its own below /var/lib', () => {

@@ -1,6 +1,6 @@
 // Started by root, the database and the sandbox run as users of their own. Those cannot enter a folder that lies below
 // a closed one (mode 0700, such as root's home); their files then lie in a fixed place, never in a temporary folder.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -38,10 +38,15 @@ export function removeReachable(dataDir: string): void {
   removeTree(outside(dataDir));
 }
 
-/** Deletes a folder with all that commands made in it: rm(1) manages paths beyond the kernel's 4,096 bytes, `rmSync` does not. */
+/**
+ * Deletes a folder with all that commands made in it. rm(1) manages paths beyond the kernel's 4,096 bytes, `rmSync` does not. A folder that
+ * its owner has closed stops an ordinary user's rm: then the folders are opened first.
+ */
 export function removeTree(path: string): void {
   // A process costs more than to look, and outside of most folders there is nothing.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
+  if (spawnSync('rm', ['-rf', '--', path]).status === 0) return;
+  spawnSync('chmod', ['-R', 'u+rwX', '--', path]);
   execFileSync('rm', ['-rf', '--', path]);
 }
 

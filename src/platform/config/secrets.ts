@@ -54,16 +54,7 @@ function generatedSecret(folder: string): string {
       `SECRET_KEY: the secret of this installation is expected. ${path} is gone: bring it back, or set SECRET_KEY to what was in it.`,
     );
   }
-  // Written whole under another name and linked into place, so that two processes at once agree on one.
-  const candidate = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(candidate, randomBytes(48).toString('base64url'), { mode: 0o600 });
-  try {
-    linkSync(candidate, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(candidate, { force: true });
-  }
+  if (!existsSync(path)) makeSecret(path);
   const secret = readFileSync(path, 'utf8').trim();
   if (Buffer.byteLength(secret) < 32) {
     throw new ConfigurationError(
@@ -71,4 +62,17 @@ function generatedSecret(folder: string): string {
     );
   }
   return secret;
+}
+
+/** Written whole under another name and linked into place, so that two processes at once agree on one. */
+function makeSecret(path: string): void {
+  const candidate = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeFileSync(candidate, randomBytes(48).toString('base64url'), { mode: 0o600 });
+    linkSync(candidate, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(candidate, { force: true });
+  }
 }

@@ -29,6 +29,7 @@ export const ERRORS = {
   cross_site: [403, 'forbidden'],
   not_found: [404, 'not_found'],
   method_not_allowed: [405, 'invalid_request'],
+  precondition_failed: [412, 'invalid_request'],
   too_large: [413, 'invalid_request'],
   unsupported_media_type: [415, 'invalid_request'],
   range_not_satisfiable: [416, 'invalid_request'],

@@ -32,7 +32,7 @@ export class BodyGuard implements CanActivate {
     const bytes = await received(route, req, present);
     // When the body is there: a slow sender has no turn. Writes take theirs with their transaction.
     if (route.takesTurn && route.contract.transaction !== true) await this.turns.read(req, http.getResponse());
-    if (route.body === 'json') req.body = await this.parsed(req, bytes);
+    if (route.body === 'json') req.body = present || !route.bodyOptional ? await this.parsed(req, bytes) : {};
     else if (route.body === 'none') expectNothing(bytes);
     refuseQuery(route, req);
     return true;
@@ -55,20 +55,24 @@ const NOTHING = Buffer.alloc(0);
 const LONG = 16 * 1024;
 
 /** The body of a route that does not read it itself. */
-function received({ body }: Route, req: Request, present: boolean): Promise<Buffer> | Buffer {
+function received({ body, bodyOptional }: Route, req: Request, present: boolean): Promise<Buffer> | Buffer {
   if (body === 'stream' || body === 'raw') return NOTHING;
   if (body === 'json') {
+    if (!present && bodyOptional) return NOTHING;
     if (!present) throw invalid('A JSON object is expected as the body.');
     requireJson(req.headers['content-type'], req.headers['content-encoding']);
   }
   return present ? readBody(req) : NOTHING;
 }
 
+/** What clients call UTF-8 in a `charset`, in small letters; some quote it (RFC 9110 §8.3.2). */
+const UTF8 = /^(?:utf-?8|"utf-?8")$/;
+
 /** 415 for anything but plain JSON in UTF-8. */
 export function requireJson(type: string | undefined, encoding: string | undefined): void {
   const [mediaType, ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length);
-  if (mediaType !== 'application/json' || (charset !== undefined && !['utf-8', '"utf-8"'].includes(charset))) {
+  if (mediaType !== 'application/json' || (charset !== undefined && !UTF8.test(charset))) {
     throw new ApiError('unsupported_media_type', 'The body must have the content type application/json, in UTF-8.');
   }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

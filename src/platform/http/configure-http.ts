@@ -9,6 +9,7 @@ import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from '../logging/pino-logger.js';
 import { refuseBrokenRequest, wrongHost } from './broken-request.js';
 import { noSuchPath, nothingHere } from './not-found.js';
+import { plainTarget } from './request.js';
 import { requestLog, requestSpans } from './request-log.js';
 import { newId } from '../database/ids.js';
 import { secretsOf } from '../logging/redaction.js';
@@ -72,6 +73,7 @@ function asksForHtml(accept: string): boolean {
 }
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {
+  if (req.url.includes('%')) req.url = plainTarget(req.url);
   res.setHeader('X-Request-Id', newId());
   res.setHeader('X-Content-Type-Options', 'nosniff');
   // By the path: a request target may be a whole URL (RFC 9112, section 3.2.2).

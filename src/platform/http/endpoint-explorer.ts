@@ -12,6 +12,7 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { ExtensionSet } from '../plugins/extension-set.js';
 import { type EndpointContract, endpointOf, POLICIES, type Scope, writes } from './endpoint.js';
+import { allOptional } from './fields.js';
 import { pageQueryOf } from './pages.js';
 import { pathPattern } from './path-pattern.js';
 import { isDecodable } from './request.js';
@@ -26,6 +27,8 @@ export interface Route {
   contract: EndpointContract;
   /** `json` when the handler takes a body and the contract says nothing else. */
   body: 'json' | 'none' | 'stream' | 'raw';
+  /** Whether nothing stands for `{}`: a POST whose fields may all be left out takes no body at all. */
+  bodyOptional: boolean;
   /** Whether it is one of the requests that a workspace has a few of at once (`RequestTurns`): not where bytes come or go in a stream. */
   takesTurn: boolean;
   /** Whether the handler takes query parameters at all. */
@@ -133,6 +136,7 @@ function describe(controller: object, key: string, handler: Handler, path: strin
   const takes = parameterTypes(controller, key);
   const body = contract.body ?? (takes.has(RouteParamtypes.BODY) ? 'json' : 'none');
   const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+  const bodyType = takes.get(RouteParamtypes.BODY) ?? null;
   const problem = contradiction(contract, body, takes) ?? missing(contract, controller, key);
   if (problem !== undefined) throw new Error(`${name}: ${problem}`);
   return {
@@ -141,9 +145,10 @@ function describe(controller: object, key: string, handler: Handler, path: strin
     path,
     contract,
     body,
+    bodyOptional: method === 'POST' && bodyType !== null && allOptional(bodyType),
     takesTurn: body !== 'stream' && body !== 'raw' && isJson(contract.answer),
     takesQuery: takes.has(RouteParamtypes.QUERY),
-    bodyType: takes.get(RouteParamtypes.BODY) ?? null,
+    bodyType,
     queryType: takes.get(RouteParamtypes.QUERY) ?? null,
     status: (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === 'POST' ? 201 : 200),
   };

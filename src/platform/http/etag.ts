@@ -12,3 +12,9 @@ export function has(ifNoneMatch: string | undefined, tag: string): boolean {
   const given = (ifNoneMatch ?? '').split(',').map(opaque);
   return given.includes(opaque(tag)) || given.includes('*');
 }
+
+/** Whether a tag is among those of `If-Match`, by the strong comparison that it asks for (RFC 9110 §13.1.1). */
+export function matches(ifMatch: string, tag: string): boolean {
+  const given = ifMatch.split(',').map((one) => one.trim());
+  return given.includes('*') || (!tag.startsWith('W/') && given.includes(tag));
+}

@@ -2,6 +2,7 @@ import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/commo
 import { ARRAY_MAX_SIZE, getMetadataStorage, type ValidationError, ValidationTypes } from 'class-validator';
 import { ApiError } from './api-error.js';
 import { gatheredField } from './fields.js';
+import { parseJsonObject } from './json-body.js';
 import { shortened } from './json-walk.js';
 
 /** Of unknown names: how many an error lists. */
@@ -32,7 +33,7 @@ export class FieldsPipe extends ValidationPipe {
     }
     try {
       return (await super.transform(
-        inQuery ? gathered(value as object, metadata.metatype) : value,
+        inQuery ? gathered(value as Record<string, unknown>, metadata.metatype) : value,
         metadata,
       )) as unknown;
     } catch (error) {
@@ -66,16 +67,29 @@ function refuseNames(value: object, path: string, inQuery: boolean): void {
   if (name !== undefined) throw unknown(path + name, inQuery);
 }
 
-/** A query with its parameters `<field>.<key>` in one object, where its class has such a field. */
-function gathered(query: object, type: Type | undefined): object {
+/** A query with its parameters `<field>.<key>` in one object, where its class has such a field, beside those of `<field>` as JSON. */
+function gathered(query: Record<string, unknown>, type: Type | undefined): object {
   const field = gatheredField(type);
   if (field === undefined) return query;
-  const all = Object.entries(query);
-  if (all.some(([name]) => name === field)) throw unknown(field, true);
-  const own = all.filter(([name]) => name.startsWith(`${field}.`));
-  if (own.length === 0) return query;
-  const inside = Object.fromEntries(own.map(([name, value]) => [name.slice(field.length + 1), value as unknown]));
-  return { ...Object.fromEntries(all.filter((one) => !own.includes(one))), [field]: inside };
+  const own = Object.keys(query).filter((name) => name.startsWith(`${field}.`));
+  if (own.length === 0 && !(field in query)) return query;
+  const inside = Object.fromEntries(own.map((name) => [name.slice(field.length + 1), query[name]]));
+  const others = Object.fromEntries(Object.entries(query).filter(([name]) => !own.includes(name)));
+  const { [field]: given } = query;
+  return { ...others, [field]: given === undefined ? inside : both(objectIn(given), inside) };
+}
+
+/** The object of a text in JSON; what is none is left as it is, for the validator to refuse. */
+function objectIn(text: unknown): unknown {
+  try {
+    return parseJsonObject(Buffer.from(String(text)));
+  } catch {
+    return text;
+  }
+}
+
+function both(given: unknown, more: object): unknown {
+  return typeof given === 'object' ? { ...given, ...more } : given;
 }
 
 /** The fields of a DTO class that hold lists or objects, by their names. */

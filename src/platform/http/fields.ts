@@ -1,9 +1,19 @@
 // Checks that fields of several resources share.
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsString, Matches, MaxLength, ValidateBy, ValidateIf } from 'class-validator';
+import {
+  ArrayMaxSize,
+  getMetadataStorage,
+  IsArray,
+  IsString,
+  Matches,
+  MaxLength,
+  ValidateBy,
+  ValidateIf,
+  ValidationTypes,
+} from 'class-validator';
 import { momentOf } from '../text/instant.js';
 import { isName, NAME_PATTERN, NAME_RULE, TAG_PATTERN } from '../text/names.js';
-import { Documented } from './documented.js';
+import { Documented, documented } from './documented.js';
 
 /** The field may be absent; null is not absent. */
 export const OptionalNotNull = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
@@ -64,7 +74,7 @@ export const Tags =
 export const Moment =
   (description: string): PropertyDecorator =>
   (target, key): void => {
-    Documented({ description: `${description} A date is its beginning in UTC.` })(target, key);
+    Documented({ type: 'string', description: `${description} A date is its beginning in UTC.` })(target, key);
     ValidateBy({
       name: 'moment',
       validator: {
@@ -75,9 +85,28 @@ export const Moment =
     OptionalNotNull()(target, key);
   };
 
+/**
+ * Whether a body of this class may be `{}`: each field may be left out, and the document asks for none of them (`anyOf`), as it does
+ * where one of several must be there.
+ */
+export function allOptional(type: { prototype: object } & (new () => object)): boolean {
+  if ('anyOf' in documented(type)) return false;
+  const checks = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const given = new type() as Record<string, unknown>;
+  const conditions = checks.filter((check) => check.type === ValidationTypes.CONDITIONAL_VALIDATION);
+  const may = (name: string) =>
+    conditions.some(({ propertyName, constraints: [condition] }) => {
+      return propertyName === name && (condition as (of: object, value: unknown) => boolean)({}, undefined) === false;
+    });
+  return checks.every(({ propertyName }) => given[propertyName] !== undefined || may(propertyName));
+}
+
 const GATHERED = Symbol('millwright:gathered');
 
-/** The field of a query holds the parameters `<field>.<key>` by their keys; `<field>` alone is no parameter. One in a class. */
+/**
+ * The field of a query holds the parameters `<field>.<key>` by their keys. `<field>` alone is an object of such pairs in JSON: no way to send
+ * an object in a query is known to all generators of clients, and all send a text as it is. One in a class.
+ */
 export const Gathered = (): PropertyDecorator => (target, key) => Reflect.defineMetadata(GATHERED, key, target);
 
 /** The {@link Gathered} field of a class. */

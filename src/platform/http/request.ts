@@ -33,6 +33,17 @@ export function isDecodable(path: string): boolean {
   }
 }
 
+/** Percent-encoded letters, digits, `-`, `_` and `~`: they mean what they stand for (RFC 3986 §6.2.2.2). A dot stays: `..` means another thing. */
+const UNRESERVED = /%(?:2D|3\d|4[1-9A-F]|5[\dAF]|6[1-9A-F]|7[\dAE])/gi;
+
+/** A request target whose path is spelled as routes are. */
+export function plainTarget(target: string): string {
+  const query = target.indexOf('?');
+  const path = query === -1 ? target : target.slice(0, query);
+  const plain = path.replace(UNRESERVED, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)));
+  return query === -1 ? plain : plain + target.slice(query);
+}
+
 /** No path of ours is half as long; an index row of PostgreSQL takes 2,704 bytes, with the other parts of the key. */
 const LONGEST_PATH = 1000;
 

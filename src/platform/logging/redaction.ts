@@ -2,6 +2,7 @@
 import { unescape } from 'node:querystring';
 import type { Env } from '../config/env.js';
 import { basicCredential } from '../config/repositories.js';
+import { literal } from '../text/literal.js';
 
 const HIDDEN = '[hidden]';
 /** A shorter text may be a word that lines are made of; in a URL any password is found. */
@@ -39,9 +40,7 @@ export function redactor(secrets: readonly string[] = []): (line: string) => str
   const long = secrets.filter((secret) => secret.length >= SHORTEST);
   // In a line of JSON a quote in a secret is \".
   const forms = new Set(long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
-  const literal = [...forms]
-    .sort((a, b) => b.length - a.length)
-    .map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  const pattern = new RegExp([...literal, KEY, HOOK_SECRET, IN_URL].join('|'), 'g');
+  const known = [...forms].sort((a, b) => b.length - a.length).map(literal);
+  const pattern = new RegExp([...known, KEY, HOOK_SECRET, IN_URL].join('|'), 'g');
   return (line) => line.replace(pattern, HIDDEN);
 }

@@ -86,6 +86,8 @@ function operation(route: Route, { extensions, requests, answers, responses }: P
     description: describe(route),
     tags: tagsOf([path]).map(({ name }) => name),
     security: security(contract.scopes, extensions),
+    // A requirement of `personalApiKey` names no scopes by contract, and yet such a key has only those that it was given (reference §3).
+    ...(typeof contract.scopes === 'string' ? {} : { 'x-personal-key-scopes': contract.scopes }),
     ...(conditional.length === 0 ? {} : { 'x-conditional-scopes': conditional }),
     ...(contract.policy === null ? {} : { 'x-rate-limit-policy': contract.policy }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -107,7 +109,7 @@ function describe({ contract }: Route): string {
   const sentence =
     typeof scopes === 'string'
       ? NEEDS[scopes]
-      : `Needs ${scopes.map((scope) => `\`${scope}\``).join(' and ')}${more.join('')}.`;
+      : `A key, personal or of a service, needs ${scopes.map((scope) => `\`${scope}\``).join(' and ')}${more.join('')}.`;
   const role = administrators ? ' For owners and admins of the workspace.' : '';
   return [description, sentence + role].filter(Boolean).join('\n\n');
 }
@@ -157,7 +159,7 @@ const FORM: JsonSchema = {
   additionalProperties: false,
 };
 
-function requestBody({ body, bodyType, contract }: Route, requests: RequestSchemas): JsonSchema {
+function requestBody({ body, bodyType, bodyOptional, contract }: Route, requests: RequestSchemas): JsonSchema {
   if (body === 'none') return {};
   const { accepts = 'multipart/form-data' } = contract;
   if (body === 'raw') return { requestBody: { required: true, content: { '*/*': {} } } };
@@ -165,7 +167,7 @@ function requestBody({ body, bodyType, contract }: Route, requests: RequestSchem
     return { requestBody: { required: true, content: { [accepts]: contract.accepts ? {} : { schema: FORM } } } };
   }
   const schema = bodyType === null ? { type: 'object' } : requests.body(bodyType);
-  return { requestBody: { required: true, content: { 'application/json': { schema } } } };
+  return { requestBody: { required: !bodyOptional, content: { 'application/json': { schema } } } };
 }
 
 function successes({ contract, status, name }: Route, schemas: AnswerSchemas): JsonSchema {
@@ -206,7 +208,7 @@ function errors(
   // A signature takes the place of a credential, and the bytes are taken under any content type.
   if (body === 'raw' && !known) statuses.push(401, 429, 503);
   else if (body !== 'none') statuses.push(415);
-  if (path.endsWith('/content')) statuses.push(416);
+  if (path.endsWith('/content')) statuses.push(412, 416);
   if (path === '/v1/events') statuses.push(410);
   return Object.fromEntries(
     statuses.map((status) => {

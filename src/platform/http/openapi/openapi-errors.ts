@@ -54,6 +54,7 @@ const MEANINGS: Record<number, string> = {
   404: 'Resource not found: it does not exist, or the caller may not see it.',
   409: 'Request conflict. Includes an idempotency key that was used with different input.',
   410: 'What came after the position is not kept any more.',
+  412: 'The file is not the one that the client asks for.',
   413: 'The body or file is too large.',
   415: 'The content type is not accepted.',
   416: 'The range does not begin within the file.',

@@ -153,6 +153,7 @@ const ANSWERS = {
     title: BODIES.CreateTask.title,
     status: 'awaiting_input',
     statusReason: null,
+    waitingFor: null,
     projectId: null,
     pendingInteraction: {
       id: QUESTION,
@@ -279,6 +280,7 @@ const ERRORS: Record<number, ApiError> = {
   410: new ApiError('cursor_expired', "What came after this position is not kept any more: follow from 'latest'.", {
     param: 'after',
   }),
+  412: new ApiError('precondition_failed', 'The file is another one: its ETag is "2cf24dba".'),
   413: new ApiError('too_large', 'The body is larger than the 1 MiB that is accepted.'),
   415: new ApiError('unsupported_media_type', 'The body must have the content type application/json, in UTF-8.'),
   416: new ApiError('range_not_satisfiable', 'The file has 4 bytes: ask for a range that begins within them.'),
@@ -286,10 +288,7 @@ const ERRORS: Record<number, ApiError> = {
     'rate_limit_exceeded',
     'Too many requests with this credential: "task_execution" takes 120 in 60 seconds; try again in 1 second.',
   ),
-  431: new ApiError(
-    'header_too_large',
-    'The request line and the headers are larger than the 16 KiB that are accepted.',
-  ),
+  431: new ApiError('header_too_large', 'The request line and the headers are larger than 16 KiB.'),
   500: new ApiError('internal_error', 'Something went wrong on our side.'),
   503: new ApiError('unavailable', 'The database cannot be reached or is busy. Try again.'),
 };
