@@ -15,6 +15,7 @@ export default tseslint.config(
       '.setup/',
       'demo-output/',
       'packages/sdk/src/schema.ts',
+      'test/fixtures/generated-clients/',
     ],
   },
   js.configs.recommended,
@@ -66,7 +67,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.mjs', 'packages/*/*.js'],
+    files: ['**/*.mjs', '**/*.cjs', 'packages/*/*.js'],
     languageOptions: {
       globals: {
         process: 'readonly',

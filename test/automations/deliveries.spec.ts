@@ -4,7 +4,6 @@ import { plan } from '../harness/automations.js';
 import { makeMember } from '../harness/client.js';
 import { HOOK_FIXTURES, type HookFixture, signHook } from '../harness/hook-signing.js';
 import { connect, deliver } from '../harness/hooks.js';
-import { ROOMY } from '../harness/limits.js';
 import { until } from '../harness/until.js';
 
 const LONG = process.env['MILLWRIGHT_LONG'] !== undefined;
@@ -26,9 +25,7 @@ function another(fixture: HookFixture): HookFixture {
 }
 
 describe('duplicates', () => {
-  const service = useService(() =>
-    bootWorker({ env: { HOOKS_PER_MINUTE: '1000000' }, config: { ...ROOMY, plans: { paid: { runningTasks: 1000 } } } }),
-  );
+  const service = useService(() => bootWorker({ config: { plans: { paid: { runningTasks: 1000 } } } }));
 
   it.each(ONE_OF_EACH.map((fixture) => [fixture.slug, fixture] as const))(
     `of ${DELIVERIES} deliveries of %s, each sent ${COPIES} times at once, make one task each`,

@@ -3,14 +3,13 @@ import { MembershipsService } from '../../src/access/workspaces/memberships.serv
 import { bootWorker, useService } from '../harness/app.js';
 import { plan, readAutomation, runsOf } from '../harness/automations.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { createProject, deletion, patch } from '../harness/projects.js';
 import { until } from '../harness/until.js';
 
 const COUNT = 12;
 
 describe('an automation that is due at this moment', () => {
-  const service = useService(() => bootWorker({ config: ROOMY }));
+  const service = useService(bootWorker);
   let owner: Member;
   beforeEach(async () => {
     owner = await makeMember(service);

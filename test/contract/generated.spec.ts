@@ -4,11 +4,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { writes } from '../../src/platform/http/endpoint.js';
 import { makeMember } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
-import { ROOMY } from '../harness/limits.js';
 import type { Row } from './endpoints.js';
 import { multipart, sameness, World } from './world.js';
 
-const world = await World.make(ROOMY);
+const world = await World.make();
 afterAll(() => world.service.close());
 
 const { member, stranger } = world;

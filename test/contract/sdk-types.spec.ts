@@ -3,10 +3,23 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readdirSync } from 'node:fs';
 import { CLIENT_VERBS } from '../../src/operator/verbs/client-verbs.js';
+import { createClient } from '../fixtures/generated-clients/hey-api/client/index.js';
+import { tasksList } from '../fixtures/generated-clients/hey-api/sdk.gen.js';
+import { getTasksListUrl } from '../fixtures/generated-clients/orval.js';
 import { bootApp, useService } from '../harness/app.js';
+import { makeMember } from '../harness/client.js';
+import { createTask } from '../harness/tasks.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const service = useService(bootApp);
+
+// Generated code has its types only where it was generated for.
+const listTasks = tasksList as (options: object) => Promise<unknown>;
+const newClient = createClient as (options: object) => object;
+
+interface Described {
+  paths: Record<string, Record<string, { parameters?: { in: string; schema: { type?: string } }[] }>>;
+}
 
 describe('The packages for clients (reference §19)', () => {
   it('have the types that the document of this service gives: else run scripts/sdk-types.mjs', async () => {
@@ -24,6 +37,43 @@ describe('The packages for clients (reference §19)', () => {
     });
     expect(made.stderr).toBe('');
     expect(made.stdout === readFileSync(`${ROOT}/packages/sdk/src/schema.ts`, 'utf8')).toBe(true);
+  });
+
+  // test/fixtures/generated-clients/README.md tells how they were made.
+  it('have company: clients that orval and @hey-api/openapi-ts make of the document send what the service takes', async () => {
+    const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Described;
+    const fixed = JSON.parse(readFileSync(`${ROOT}/test/fixtures/generated-clients/parameters.json`, 'utf8')) as object;
+    expect(document.paths['/v1/tasks']?.['get']?.parameters).toEqual(fixed);
+    const { client, key } = await makeMember(service);
+    const { id } = await createTask(client, {
+      content: 'x',
+      tags: ['a b'],
+      metadata: { ticket: 'MILL-7', 'a.b': 'x&y=z' },
+    });
+    await createTask(client, { content: 'x', tags: ['a b'], metadata: { ticket: 'MILL-7' } });
+    const query = {
+      metadata: JSON.stringify({ ticket: 'MILL-7', 'a.b': 'x&y=z' }),
+      tag: 'a b',
+      status: 'queued',
+      limit: 5,
+    };
+    const headers = { Authorization: `Bearer ${key.secret}` };
+    const heyApi = (await listTasks({ client: newClient({ baseUrl: service.url }), query, headers })) as {
+      data: unknown;
+    };
+    const orval = await (await fetch(service.url + getTasksListUrl(query), { headers })).json();
+    for (const answer of [heyApi.data, orval]) expect(answer).toMatchObject({ tasks: [{ id }], nextCursor: null });
+  });
+
+  it('have it easy: a parameter of a query is a text, a number or a boolean, which all generators send as it is', async () => {
+    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as Described;
+    const all = Object.values(paths).flatMap((operations) => Object.values(operations));
+    const queries = all.flatMap(({ parameters = [] }) => parameters.filter((one) => one.in === 'query'));
+    expect(queries.length).toBeGreaterThan(20);
+    const odd = queries.filter(
+      (one) => !['string', 'integer', 'boolean'].includes(one.schema.type ?? '') || 'style' in one,
+    );
+    expect(odd).toEqual([]);
   });
 
   it('are of the version of the service', () => {

@@ -1,6 +1,6 @@
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
-import { bootApp, useService } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import {
   type AutomationBody,
   AUTOMATIONS,
@@ -11,7 +11,6 @@ import {
   readAutomation,
 } from '../harness/automation-requests.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { readPage, walk } from '../harness/pages.js';
 import { createProject, deletion, patch } from '../harness/projects.js';
 
@@ -21,7 +20,7 @@ describe('Who may do what with automations (reference §3, §12)', () => {
   let owner: Member;
   let ann: Member;
 
-  const service = useService(() => bootApp({ config: ROOMY }));
+  const service = useService();
   beforeAll(async () => {
     owner = await makeMember(service, { role: 'owner' });
     ann = await makeMember(service, { workspace: owner.workspace });

@@ -8,8 +8,7 @@ import {
   readAutomation,
   type RunBody,
 } from '../harness/automation-requests.js';
-import { bootApp, useService } from '../harness/app.js';
-import { ROOMY } from '../harness/limits.js';
+import { useService } from '../harness/app.js';
 import { createProject, deletion, patch } from '../harness/projects.js';
 
 const LATER = '2031-01-01T12:00:00+02:00';
@@ -18,7 +17,7 @@ const ON_PUSH = { cron: null, triggerEvent: 'github.push' };
 describe('Automations that are there (reference §12)', () => {
   let ann: Member;
 
-  const service = useService(() => bootApp({ config: ROOMY }));
+  const service = useService();
   beforeAll(async () => {
     ann = await makeMember(service);
     await connectIntegration(service, ann.workspace.id);

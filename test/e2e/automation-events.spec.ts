@@ -124,11 +124,16 @@ describe('A delivery of a provider (reference §12)', () => {
     expect(await runsOf(service.db, release)).toEqual([]);
   });
 
-  it('that a filter cannot be asked about is on record as a failed run', async () => {
-    const id = await on({ filter: `starts_with(missing, 'x')` });
+  it('that a filter cannot be asked about is a run that was skipped, with the reason; a guarded filter can', async () => {
+    const bare = await on({ filter: `contains(missing, 'x')` });
+    const guarded = await on({ filter: `missing && contains(missing, 'x')` });
+    const either = await on({ filter: `!missing || contains(missing, 'x')` });
     await send(push());
-    const [run] = await runs(service.db, id);
-    expect(run).toMatchObject({ status: 'failed', reason: { code: 'filter_failed' }, taskId: null });
+    const [run] = await runs(service.db, bare);
+    expect(run).toMatchObject({ status: 'skipped', reason: { code: 'filter_failed' }, taskId: null });
+    await runs(service.db, either);
+    await handled();
+    expect(await runsOf(service.db, guarded)).toEqual([]);
   });
 
   it('of which the workspace cannot store the file is on record as a failed run', async () => {

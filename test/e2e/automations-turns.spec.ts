@@ -2,12 +2,11 @@
 import { bootWorker, useService } from '../harness/app.js';
 import { plan, runs } from '../harness/automations.js';
 import { makeMember } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 
 const MANY = 40;
 
 describe('Automations of several workspaces that are due', () => {
-  const service = useService(() => bootWorker({ config: ROOMY }));
+  const service = useService(bootWorker);
 
   it('fire by turns: the one of a workspace does not wait for all of another', async () => {
     const [busy, other] = [await makeMember(service), await makeMember(service)];

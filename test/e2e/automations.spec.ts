@@ -1,5 +1,4 @@
-import { ROOMY } from '../harness/limits.js';
-import { bootApp, useService } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import {
   type AutomationBody,
@@ -17,7 +16,7 @@ const ON_PUSH = { cron: null, triggerEvent: 'github.push' };
 describe('Automations (reference §12)', () => {
   let ann: Member;
 
-  const service = useService(() => bootApp({ config: ROOMY }));
+  const service = useService();
   beforeAll(async () => {
     ann = await makeMember(service);
     await connectIntegration(service, ann.workspace.id);

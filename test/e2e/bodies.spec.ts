@@ -81,7 +81,12 @@ describe('Bodies (reference §1)', () => {
       expect(body.error).toMatchObject({ type: 'invalid_request', code: 'unsupported_media_type' });
     },
   ); // prettier-ignore
-  it.each(['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])('%s is accepted', async (type) => {
+  it.each([
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/json;charset=utf8',
+    'application/json; charset="UTF8"',
+  ])('%s is accepted', async (type) => {
     expect((await send('{"text":1}', { 'Content-Type': type })).body.error.code).toBe('invalid_field');
   });
   it('a content encoding is 415', async () => {
@@ -94,6 +99,23 @@ describe('Bodies (reference §1)', () => {
     expect((await send(body(MIB + 1))).body.error.code).toBe('too_large');
     const stream = new Blob([body(MIB + 1)]).stream() as unknown as Uint8Array;
     expect((await send(stream)).status).toBe(413);
+  });
+  it('a POST whose fields may all be left out takes no body at all; one that needs a field, and a PATCH, do not', async () => {
+    const bare = (method: string, path: string, key?: string) =>
+      rawRequest(service.url, [
+        `${method} ${path} HTTP/1.1`,
+        `Authorization: Bearer ${member.key.secret}`,
+        ...(key === undefined ? [] : [`Idempotency-Key: ${key}`]),
+      ]);
+    const { key } = (
+      await member.client.post<{ key: { id: string } }>('/v1/keys', { name: 'K', scopes: ['tasks:read'] })
+    ).body;
+    expect((await bare('POST', `/v1/keys/${key.id}/rotate`)).status).toBe(201);
+    for (const path of ['/v1/tasks', '/v1/keys', '/v1/projects']) {
+      const answer = await bare('POST', path, 'bare');
+      expect([path, answer.status, answer.body]).toEqual([path, 400, expect.stringContaining('invalid_body')]);
+    }
+    expect((await bare('PATCH', `/v1/projects/${key.id}`)).status).toBe(400);
   });
   it('a body on an operation that takes none is ignored when it is empty or {}, else 400', async () => {
     const touch = (raw?: string) =>

@@ -23,7 +23,7 @@ describe('What is no HTTP request (reference §1)', () => {
 
   it.each([
     ['a garbage request line', 'NONSENSE\r\n\r\n', 400, 'invalid_body'],
-    ['an unknown method', 'FOO /v1/tasks HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid_body'],
+    ['an unknown method', 'FOO /v1/tasks HTTP/1.1\r\nHost: x\r\n\r\n', 501, 'method_not_allowed'],
     ['a header without end', `GET /v1/tasks HTTP/1.1\r\nHost: x\r\nX: ${LONG}\r\n\r\n`, 431, 'header_too_large'],
     ['a path without end', `GET /v1/tasks?q=${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'header_too_large'],
   ])('%s is answered in the shape of every error, with an id', async (_what, bytes, status, code) => {
@@ -38,6 +38,11 @@ describe('What is no HTTP request (reference §1)', () => {
   it.each([
     ['without a host', ''],
     ['with two hosts', 'Host: x\r\nHost: y\r\n'],
+    ['with a host of two words', 'Host: x y\r\n'],
+    ['with a host and a path', 'Host: x/y\r\n'],
+    ['with a user before its host', 'Host: a@x\r\n'],
+    ['with a port that is no number', 'Host: x:http\r\n'],
+    ['with an open bracket', 'Host: [::1\r\n'],
   ])('a request %s is answered in that shape too', async (_what, hosts) => {
     const [head = '', body = ''] = (await say(`GET /v1/tasks HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)).split(
       '\r\n\r\n',
@@ -46,6 +51,13 @@ describe('What is no HTTP request (reference §1)', () => {
     const { error } = JSON.parse(body) as ErrorBody;
     expect(error).toMatchObject({ type: 'invalid_request', code: 'invalid_body', param: null });
     expect(head).toContain(`X-Request-Id: ${error.requestId}`);
+  });
+
+  it('what cannot be read behind a request has no unknown method', async () => {
+    const said = await say(
+      'GET /v1/tasks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n0\r\nA: 1\r\n\r\n',
+    );
+    expect([...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status).at(-1)).toBe('400');
   });
 
   it('a body that ends early is the fault of the client: 400, and nothing is logged as a fault of ours', async () => {
@@ -70,6 +82,14 @@ describe('What is no HTTP request (reference §1)', () => {
     }
     expect(faults).toEqual([]);
   });
+
+  it.each(['x', 'x:80', 'x:', '', '127.0.0.1:3000', '[::1]:3000', 'a_b.example', 'b%C3%BCcher.example'])(
+    'the host %j is one',
+    async (host) => {
+      const said = await say(`GET /v1/tasks HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      expect(said).toMatch(/^HTTP\/1.1 401 /);
+    },
+  );
 
   it('HTTP 1.0 needs no host', async () => {
     expect(await say('GET /v1/tasks HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 401 /);

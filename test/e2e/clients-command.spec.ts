@@ -12,10 +12,11 @@ import { PARTS } from '../../packages/cli/src/webhooks.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { Command } from '../harness/command.js';
-import { createTask, finished, readMessages } from '../harness/tasks.js';
+import { createTask, finished, reaches, readMessages } from '../harness/tasks.js';
 import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { freePort } from '../harness/ports.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const MW = fileURLToPath(new URL('../../packages/cli/bin.js', import.meta.url));
 const MILLWRIGHT = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -70,6 +71,18 @@ describe('The command (reference §19)', () => {
     expect(await mw(['run', answer, '--schema', 'schema.json'])).toMatchObject({ code: 2, out: '' });
   });
 
+  it('says what a task waits for', async () => {
+    const { id } = await createTask(member.client, { content: HELD });
+    const wait = { code: 'model', message: 'It has not begun.\u202e', since: new Date().toISOString() };
+    await reaches(member.client, id, 'running');
+    await service.db.query('UPDATE tasks SET waiting_for = $2 WHERE id = $1', [id, wait]);
+    expect((await mw(['show', id])).out).toContain('… waiting for model: It has not begun.\n');
+    const follow = start(['follow', id]);
+    await until('the wait to be told', () => follow.err.includes('… waiting for model: It has not begun.'));
+    await member.client.post(`/v1/tasks/${id}/cancel`);
+    expect(await follow.code()).toBe(4);
+  });
+
   it('`millwright` of the service hands these verbs to it', async () => {
     const { code, out } = await mw(['run', ECHO, '--json'], '', env(), [process.execPath, MILLWRIGHT]);
     const events = out.trimEnd().split('\n').map((line) => JSON.parse(line) as { seq: number; type: string }); // prettier-ignore
@@ -97,7 +110,7 @@ describe('The command (reference §19)', () => {
     expect([late.code, late.err]).toEqual([5, expect.stringContaining('part of the conversation')]);
   });
 
-  it('lists tasks by its filters; archive takes one out of the list', async () => {
+  slowIt('lists tasks by its filters; archive takes one out of the list', async () => {
     const made = await mw(['run', 'Count the sheep', '--detach', '--tag', 'wool', '--metadata', 'herd=1']);
     const [id = ''] = made.out.split(' ');
     const asked = ['tasks', '--tag', 'wool', '--metadata', 'herd=1', '--query', 'shee', '--status', 'queued,running,completed'];
@@ -130,7 +143,7 @@ describe('The command (reference §19)', () => {
       expect([await command.code(), command.out]).toEqual([0, expect.stringContaining('● completed')]);
     });
 
-    it('it asks for approvals in place, and a reason goes to the agent', async () => {
+    slowIt('it asks for approvals in place, and a reason goes to the agent', async () => {
       const content = '```bash\necho first\n```\n\n```bash may-fail\necho second\n```';
       const command = onTerminal(content, '--approvals writes');
       await shows(command, '[y, or n and why] ');
@@ -148,7 +161,7 @@ describe('The command (reference §19)', () => {
       expect(replyOf(asked, 'no, not this one')).toEqual({ decision: 'deny', reason: 'not this one' });
     });
 
-    it.each([
+    slowIt.each([
       ['Ctrl-C at a question leaves the task waiting', RUNBOOK, '1 … > ', '\x03', 130, 'awaiting_input'],
       ['Ctrl-D at a question prints the line that answers', RUNBOOK, '1 … > ', '\x04', 3, 'awaiting_input'],
       ['Ctrl-C beside a command leaves it running', HELD, '● running', '\x03', 130, 'running'],
@@ -163,7 +176,7 @@ describe('The command (reference §19)', () => {
     });
   });
 
-  it('shows what a command writes while it runs, without what steers a terminal', async () => {
+  slowIt('shows what a command writes while it runs, without what steers a terminal', async () => {
     const command = start([
       'run',
       "```bash\nprintf 'half\\rwhole \\033[31mred\\n'; cat\n```".replace('cat', 'sleep 1000'),
@@ -197,7 +210,7 @@ describe('The command (reference §19)', () => {
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(/^.+\n$/)]);
   });
 
-  it.each([
+  slowIt.each([
     ['no key at all', {}],
     ['an address that is none', { MILLWRIGHT_API_KEY: 'x', MILLWRIGHT_URL: 'localhost:3000' }],
     ['a key that nobody can have', { MILLWRIGHT_API_KEY: 'two words', MILLWRIGHT_URL: 'http://127.0.0.1:1' }],
@@ -254,7 +267,7 @@ describe('The command (reference §19)', () => {
     expect((await mw(['tasks'], '', elsewhere)).code).toBe(5);
   });
 
-  it('listen posts the events of the workspace to a receiver, signed', async () => {
+  slowIt('listen posts the events of the workspace to a receiver, signed', async () => {
     const got: { headers: IncomingHttpHeaders; body: string }[] = [];
     const receiver = createServer((req, res) => {
       let body = '';

@@ -54,6 +54,9 @@ describe('The SDK (reference §19)', () => {
     );
     expect(task.status).toBe('completed');
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(await allOf(mw.tasks.history(task.id))).toEqual(events);
+    const settled = await allOf(mw.tasks.history(task.id, { after: 2, types: ['interaction.*'] }));
+    expect(settled.map(({ type }) => type)).toEqual(['interaction.created', 'interaction.settled']);
     const messages = await allOf(mw.tasks.messages(task.id));
     expect(fold(events)).toEqual(messages);
     expect(toUIMessages(messages).map(({ role }) => role)).toEqual(['user', 'assistant']);

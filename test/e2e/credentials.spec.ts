@@ -71,6 +71,13 @@ describe('Credentials (reference §3)', () => {
   it('no credential is 401 missing_credential', async () => {
     expect(await refused({})).toBe('missing_credential');
   });
+  it('any number of spaces stands before the key (RFC 9110 §11.4)', async () => {
+    for (const header of [`Bearer  ${member.key.secret}`, `bearer    ${member.key.secret}  `]) {
+      const answer = await rawRequest(service.url, ['GET /v1/auth/context HTTP/1.1', `Authorization: ${header}`]);
+      expect([header.length, answer.status]).toEqual([header.length, 200]);
+    }
+  });
+
   it.each(['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer ', 'Bearer a b', 'bearer', 'a', 'Bearer\ta', 'mw_pk_x'])(
     'the header %j is 401, never 400',
     async (value) => {

@@ -1,13 +1,13 @@
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
-import { bootApp, type TestApp, useService } from '../harness/app.js';
+import { type TestApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
-import { ROOMY } from '../harness/limits.js';
 import { readPage, withQuery } from '../harness/pages.js';
 import { addProjectFile, createProject, putIntoProject } from '../harness/projects.js';
 import type { MessageBody } from '../harness/tasks.js';
+import { SLOW } from '../harness/slow.js';
 
 /** Lists of {@link fill}. */
 const KINDS = 19;
@@ -26,7 +26,7 @@ describe('Cursors (reference §11)', () => {
   /** The owner in another workspace. */
   let elsewhere: Member;
 
-  const service = useService(() => bootApp({ config: ROOMY }));
+  const service = useService();
   beforeAll(async () => {
     owner = await makeMember(service, { role: 'owner' });
     const colleague = await makeMember(service, { workspace: owner.workspace, role: 'owner' });
@@ -71,15 +71,19 @@ describe('Cursors (reference §11)', () => {
     for (const { client, path, cursor } of given) expect((await ask(client, path, cursor)).status).toBe(200);
   });
 
-  it('any other use is 400 invalid_cursor: all pairs of users, workspaces, routes, filters and orders', async () => {
+  /** Of all pairs one in so many, other ones for each list. */
+  const ONE_IN = SLOW ? 1 : 9;
+
+  it('any other use is 400 invalid_cursor: pairs of users, workspaces, routes, filters and orders', async () => {
     let pairs = 0;
-    for (const { caller, path: own, cursor } of given) {
-      const others = given.filter((list) => list.caller !== caller || list.path !== own);
+    for (const [i, { caller, path: own, cursor }] of given.entries()) {
+      const others = given.filter((list, j) => (list.caller !== caller || list.path !== own) && (i + j) % ONE_IN === 0);
       pairs += others.length;
       await Promise.all(others.map(({ client, path }) => refused(client, path, cursor)));
       if (caller === 'owner') await refused(elsewhere.client, own, cursor);
     }
-    expect(pairs).toBe(given.length * (given.length - 1));
+    const all = given.length * (given.length - 1);
+    expect([pairs <= all, pairs > (all / ONE_IN) * 0.9]).toEqual([true, true]);
   }, 120_000);
 
   it('it belongs to the user, not to the credential, and the limit may change', async () => {
@@ -93,7 +97,7 @@ describe('Cursors (reference §11)', () => {
   }); // prettier-ignore
 
   // Other bits from list to list; `pages.spec` flips all of them.
-  const sample = (flips: Buffer[], i: number) => flips.filter((_flipped, bit) => bit % (3 * KINDS) === i);
+  const sample = (flips: Buffer[], i: number) => flips.filter((_flipped, bit) => bit % ((SLOW ? 3 : 12) * KINDS) === i);
 
   it('with a bit of its text flipped it is 400 invalid_cursor', async () => {
     for (const [i, { client, path, cursor }] of ofOwner().entries()) {

@@ -15,7 +15,9 @@ import { sandboxesCheck } from '../../src/operator/doctor/sandboxes.check.js';
 import { secretCheck } from '../../src/operator/doctor/secret.check.js';
 import { serviceCheck } from '../../src/operator/doctor/service.check.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
+import { Database } from '../../src/platform/database/database.js';
 import { EmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
+import { sql } from '../../src/platform/database/sql.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
 import { TRIAL_WORKSPACES } from '../../src/resources/files/storage/storage-driver.js';
@@ -173,7 +175,7 @@ describe('doctor and the embedded database', () => {
     }
   }); // prettier-ignore
 
-  it('starts it for the time of the look, and neither migrates it nor makes a secret', async () => {
+  it('starts it for the time of the look, and neither migrates it nor makes a secret; jit is off unless DATABASE_URL asks for it', async () => {
     const folder = temporaryDataDir();
     const options = { dataDir: folder.path, logger: new Lines() };
     try {
@@ -190,10 +192,21 @@ describe('doctor and the embedded database', () => {
       const client = new pg.Client({ connectionString: server.url });
       await client.connect();
       expect((await client.query(`SELECT FROM pg_tables WHERE schemaname = 'public'`)).rowCount).toBe(0);
+      await client.query('ALTER ROLE CURRENT_USER SET jit = on');
       await client.end();
+      const database = new Database(server.url);
+      const { read, work, claims, polling, reports, events, leases } = database;
+      for (const pool of [read, work, claims, polling, reports, events, leases]) {
+        expect(await pool.run(sql`SHOW jit`.rows()())).toEqual([{ jit: 'off' }]);
+      }
+      await database.close();
       const joined = await findings(all, { env: { DATA_DIR: folder.path } });
+      const url = `${server.url}?options=${encodeURIComponent('-c jit=on')}`;
+      const asked = await findings([databaseCheck], { env: { DATABASE_URL: url } });
       await server.stop();
       expect(line(joined, 'embedded database').detail).toContain(`process ${process.pid}`);
+      expect(line(joined, 'database settings').status).toBe('ok');
+      expect(line(asked, 'database settings')).toMatchObject({ ...WARN, detail: expect.stringMatching(/^jit is on/) });
     } finally {
       folder.remove();
     }

@@ -14,6 +14,7 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { holding } from '../harness/locks.js';
 import { runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const EFFECT = sql`INSERT INTO effects (event, handler) VALUES (${text('event')}, ${text('handler')})`.rows();
 
@@ -123,7 +124,7 @@ describe('Handlers of events (reference §17)', () => {
     expect(seen[1]).toMatchObject({ taskId: null, seq: null, data: { n: 0 }, createdAt: expect.any(Date) });
   });
 
-  it('get an event again until they succeed, and nothing of a failed try is written', async () => {
+  slowIt('get an event again until they succeed, and nothing of a failed try is written', async () => {
     let tries = 0;
     also = () => (++tries < 3 ? Promise.reject(new Error('Not yet.')) : Promise.resolve());
     const service = await boot(bootWorker, HANDLERS);
@@ -149,7 +150,7 @@ describe('Handlers of events (reference §17)', () => {
     expect(failed).toBe(true);
   });
 
-  it('step over an event at which they have failed 20 times: the metric says so, and the others are handled', async () => {
+  slowIt('step over an event at which they have failed 20 times: the metric says so, and the others are handled', async () => {
     const service = await boot(bootWorker, HANDLERS);
     const [bad, good] = [{ bad: true }, { bad: false }];
     also = ({ data }) => (data['bad'] === true ? Promise.reject(new Error('Never.')) : Promise.resolve());
@@ -163,9 +164,9 @@ describe('Handlers of events (reference §17)', () => {
     expect(await failures()).toEqual([{ failures: 0 }]);
     const metrics = await service.app.get(Metrics).registry.getSingleMetricAsString('millwright_event_failures_total');
     expect(metrics).toContain('{handler="Notes.note",outcome="stepped_over"} 1');
-  });
+  }); // prettier-ignore
 
-  it('of two processes are called by one at a time, and each event has its effect once', async () => {
+  slowIt('of two processes are called by one at a time, and each event has its effect once', async () => {
     const two = [await boot(bootWorker, HANDLERS), await boot(bootWorker, HANDLERS)];
     await Promise.all(Array.from({ length: 60 }, (_, n) => make(two[n % 2] as TestApp, 'note.made')));
     expect(await effectsOf(60)).toEqual(await logged('note.made'));
@@ -186,7 +187,7 @@ describe('Handlers of events (reference §17)', () => {
     expect(service.app.get(Notes).seen).toHaveLength(2);
   });
 
-  it('miss nothing of a transaction that was begun earlier and commits later', async () => {
+  slowIt('miss nothing of a transaction that was begun earlier and commits later', async () => {
     const service = await boot(bootWorker, HANDLERS);
     const id = uuid();
     const insert = `INSERT INTO workspace_events (xid, workspace_id, event_id, type, data)
@@ -204,7 +205,7 @@ describe('Handlers of events (reference §17)', () => {
     expect(first).toBe(id);
   });
 
-  it('run in no process that only serves the API', async () => {
+  slowIt('run in no process that only serves the API', async () => {
     const api = await boot(bootApp, HANDLERS);
     await make(api, 'note.made');
     expect(await db.query('SELECT 1 FROM event_handlers')).toEqual([]);
@@ -235,7 +236,7 @@ describe('Handlers of events (reference §17)', () => {
     const old = () => db.query(`UPDATE workspace_events SET created_at = now() - interval '31 days'`);
     const purge = ({ app }: TestApp) => app.get(ChoreRunner).run(app.get(EventPurge, { strict: false }), 'purge');
 
-    it('keeps events for EVENT_RETENTION_DAYS, and longer what a handler has not read', async () => {
+    slowIt('keeps events for EVENT_RETENTION_DAYS, and longer what a handler has not read', async () => {
       const service = await boot(bootWorker, HANDLERS);
       for (let n = 0; n < 3; n++) await make(service, 'note.made');
       await effectsOf(3);
@@ -267,7 +268,7 @@ describe('Handlers of events (reference §17)', () => {
       expect(await purge(service)).toBe(1200);
     });
 
-    it('goes on after a restore into a server whose transactions are numbered from the beginning', async () => {
+    slowIt('goes on after a restore into a server whose transactions are numbered from the beginning', async () => {
       const first = await boot(bootWorker, HANDLERS);
       for (let n = 0; n < 3; n++) await make(first, 'note.made');
       await effectsOf(3);

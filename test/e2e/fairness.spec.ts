@@ -4,11 +4,11 @@ import { bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import type { TestDatabase } from '../harness/database.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
-import { ROOMY } from '../harness/limits.js';
 import { holdingTask, waiting } from '../harness/locks.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { SLOW, slowIt } from '../harness/slow.js';
 
 /** One worker with few places, and a model that answers when the test says so. */
 class Bench {
@@ -21,7 +21,7 @@ class Bench {
   static async start(env: Record<string, string>, config: object = {}, db?: TestDatabase): Promise<Bench> {
     const model = await HeldModel.start();
     const all = { OPENAI_COMPATIBLE_URL: model.server.url, ...env };
-    const options = { env: all, config: { ...ROOMY, ...config } };
+    const options = { env: all, config: { ...config } };
     return new Bench(model, await bootWorker(db === undefined ? options : { ...options, db }));
   }
 
@@ -69,14 +69,19 @@ class Bench {
 /** A plan whose cap is no bound here. */
 const UNCAPPED = { plans: { paid: { runningTasks: 100 } } };
 
+/** Tasks of a busy workspace that wait. */
+const QUEUED = SLOW ? 500 : 40;
+/** Of a worker, with the most that one workspace gets. */
+const PLACES = [[2, 1], ...(SLOW ? [[16, 12]] : [])] as [number, number][];
+
 const suite = (signals: () => Promise<Record<string, string>>) => () => {
   let bench: Bench;
   afterEach(() => bench.close());
 
-  it('500 queued tasks of one workspace delay the single task of another by no more than the next free place', async () => {
+  it(`${QUEUED} queued tasks of one workspace delay the single task of another by no more than the next free place`, async () => {
     bench = await Bench.start({ WORKER_CONCURRENCY: '1', ...(await signals()) });
     const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
-    await bench.create(busy, 'busy ', 500);
+    await bench.create(busy, 'busy ', QUEUED);
     const [held] = await bench.some(1);
     const [single = ''] = await bench.create(other, 'single ', 1);
     held?.answer({ text: 'Done.' });
@@ -132,14 +137,11 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
     });
 
-    it.each([
-      [16, 12],
-      [2, 1],
-    ])(
+    it.each(PLACES)(
       'of %i places a workspace gets %i at most; the others, one each, those that have none running',
       async (places, most) => {
         bench = await Bench.start({ WORKER_CONCURRENCY: String(places) }, UNCAPPED);
-        await bench.create(await makeMember(bench.service), 'busy ', 40);
+        await bench.create(await makeMember(bench.service), 'busy ', SLOW ? 40 : 10);
         await bench.some(most);
         for (let n = 0; n < places - most; n++) {
           await bench.create(await makeMember(bench.service), `other ${n} `, 2);
@@ -149,7 +151,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       },
     );
 
-    it('a workspace whose claim of an open place is not committed yet gets no kept place beside it', async () => {
+    slowIt('a workspace whose claim of an open place is not committed yet gets no kept place beside it', async () => {
       const api = await Bench.start({ ROLE: 'api' });
       try {
         const { db } = api.service;
@@ -176,7 +178,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       }
     });
 
-    it('two busy workspaces of the default plan leave a place for a third, and for two more', async () => {
+    slowIt('two busy workspaces of the default plan leave a place for a third, and for two more', async () => {
       bench = await Bench.start({});
       for (const name of ['a', 'b']) await bench.create(await makeMember(bench.service), name, 20);
       expect(
@@ -209,7 +211,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       expect(await finished(client, id)).toMatchObject({ status: 'completed' });
     });
 
-    it('what was lost goes on in a kept place only when its workspace has none running', async () => {
+    slowIt('what was lost goes on in a kept place only when its workspace has none running', async () => {
       bench = await Bench.start({ WORKER_CONCURRENCY: '4', LEASE_SECONDS: '600' }, UNCAPPED);
       const { db, app } = bench.service;
       const lose = async (id = '') => {
@@ -252,7 +254,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       expect((await bench.next()).task).toBe('busy 4');
     });
 
-    it('tasks above the cap of their workspace hide no others, of workspaces that have more running neither', async () => {
+    slowIt('tasks above the cap of their workspace hide no others, of workspaces that have more running neither', async () => {
       bench = await Bench.start({ WORKER_CONCURRENCY: '8' });
       await bench.create(await makeMember(bench.service, { plan: 'free' }), 'full ', 30);
       // Claims of tasks that come one after the other may overtake each other.
@@ -262,9 +264,9 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       held[0]?.answer({ text: 'Done.' });
       const all = names([...held, await bench.next()]);
       expect(all.sort()).toEqual(['other 1', 'other 2', 'other 3', 'other 4', 'other 5']);
-    });
+    }); // prettier-ignore
 
-    it('what a worker has lost goes before new work, that of other workspaces too', async () => {
+    slowIt('what a worker has lost goes before new work, that of other workspaces too', async () => {
       bench = await Bench.start({ WORKER_CONCURRENCY: '1', LEASE_SECONDS: '4' });
       const { db, app } = bench.service;
       const [id] = await bench.create(await makeMember(bench.service), 'lost ', 2);
@@ -278,7 +280,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       expect((await bench.next()).task).toBe('lost 1');
     });
 
-    it('a task that a stopped process has locked holds up no other', async () => {
+    slowIt('a task that a stopped process has locked holds up no other', async () => {
       bench = await Bench.start({ WORKER_CONCURRENCY: '4' });
       const { client } = await makeMember(bench.service);
       const ids = await bench.create({ client }, 'task ', 5);

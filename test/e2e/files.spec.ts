@@ -202,6 +202,33 @@ describe('Files (reference §7)', () => {
       expect((await content(id, { 'If-None-Match': '"other"' })).status).toBe(200);
     });
 
+    it('heeds If-Match and the dates of conditions (RFC 9110 §13.1)', async () => {
+      const { id, sha256 } = await makeFile('0123456789');
+      const modified = (await content(id)).headers.get('last-modified') ?? '';
+      const [before, after] = [-1, 1].map((hours) => new Date(Date.parse(modified) + hours * 3_600_000).toUTCString());
+      const cases: [Record<string, string>, number][] = [
+        [{ 'If-Match': `"other", "${sha256}"` }, 200],
+        [{ 'If-Match': '*' }, 200],
+        [{ 'If-Match': '"other"' }, 412],
+        [{ 'If-Match': `W/"${sha256}"` }, 412],
+        [{ 'If-Unmodified-Since': modified }, 200],
+        [{ 'If-Unmodified-Since': before ?? '' }, 412],
+        [{ 'If-Unmodified-Since': 'some day in 2001' }, 200],
+        [{ 'If-Match': `"${sha256}"`, 'If-Unmodified-Since': before ?? '' }, 200],
+        [{ 'If-Modified-Since': modified }, 304],
+        [{ 'If-Modified-Since': before ?? '' }, 200],
+        [{ 'If-None-Match': '"other"', 'If-Modified-Since': after ?? '' }, 200],
+        [{ Range: 'bytes=0-3', 'If-Range': modified }, 206],
+        [{ Range: 'bytes=0-3', 'If-Range': after ?? '' }, 200],
+        [{ Range: 'bytes=0-3', 'If-Match': '"other"' }, 412],
+      ];
+      for (const [headers, status] of cases) {
+        const answer = await content(id, headers);
+        expect([headers, answer.status]).toEqual([headers, status]);
+        if (status === 412) expect(await answer.json()).toMatchObject({ error: { code: 'precondition_failed' } });
+      }
+    });
+
     it('answers HEAD as GET without the bytes', async () => {
       const { id } = await makeFile('0123456789');
       const [head, get] = [await content(id, {}, 'HEAD'), await content(id)];
@@ -265,7 +292,7 @@ describe('Files (reference §7)', () => {
           sent.on('error', reject).end();
         });
       expect(await link({ Host: 'mill.example:8080' })).toBe(`http://mill.example:8080/v1/files/${id}/content`);
-      expect(await link({ Host: 'evil.example/path?"<' })).toBe(`${service.url}/v1/files/${id}/content`);
+      expect(await link({ Host: "a'b(c)" })).toBe(`${service.url}/v1/files/${id}/content`);
       const forwarded = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' };
       expect(await link(forwarded)).toBe(`${service.url}/v1/files/${id}/content`);
     });

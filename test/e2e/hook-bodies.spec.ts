@@ -6,6 +6,7 @@ import { HookBodies } from '../../src/resources/integrations/hooks/hook-bodies.j
 import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember } from '../harness/client.js';
 import { automationOn, connect, deliver, entries, github } from '../harness/hooks.js';
+import { slowIt } from '../harness/slow.js';
 import { until } from '../harness/until.js';
 
 const MIB = 1024 * 1024;
@@ -20,7 +21,7 @@ describe('The bodies of deliveries (reference §13)', () => {
   // A connection that is to be closed is answered when the rest of the body has had its time.
   const agent = new Agent({ keepAlive: true });
 
-  const service = useService(() => bootApp({ env: { HOOKS_PER_MINUTE: '10000' } }));
+  const service = useService();
   beforeAll(async () => {
     const owner = await makeMember(service);
     connection = await connect(service, owner);
@@ -144,23 +145,27 @@ describe('The bodies of deliveries (reference §13)', () => {
     await until('all of it to be forgotten', () => held() === 0);
   }, 120_000);
 
-  it('while 256 MiB of a connection wait for their runs one more is 503; others are taken', async () => {
-    const owner = await makeMember(service);
-    const { path, secret, id } = await connect(service, owner);
-    await automationOn(service, owner, id);
-    await service.db.query(
-      `INSERT INTO hook_deliveries (id, connection_id, dedupe_key, event, payload)
+  slowIt(
+    'while 256 MiB of a connection wait for their runs one more is 503; others are taken',
+    async () => {
+      const owner = await makeMember(service);
+      const { path, secret, id } = await connect(service, owner);
+      await automationOn(service, owner, id);
+      await service.db.query(
+        `INSERT INTO hook_deliveries (id, connection_id, dedupe_key, event, payload)
        SELECT gen_random_uuid(), $1, n::text, 'github.push', convert_to(repeat('x', 32 * 1024 * 1024), 'UTF8')
        FROM generate_series(1, 8) AS n`,
-      [id],
-    );
-    const { status, body } = await deliver<ErrorBody>(service, path, github(secret));
-    expect([status, body.error.code, body.error.retryable]).toEqual([503, 'unavailable', true]);
-    expect(await entries(service, { id })).toHaveLength(8);
-    expect((await deliver(service, connection.path, github(connection.secret))).status).toBe(200);
-    await service.db.query('UPDATE hook_deliveries SET payload = NULL WHERE connection_id = $1', [id]);
-    expect((await deliver(service, path, github(secret))).text).toBe('{"accepted":true}');
-  }, 120_000);
+        [id],
+      );
+      const { status, body } = await deliver<ErrorBody>(service, path, github(secret));
+      expect([status, body.error.code, body.error.retryable]).toEqual([503, 'unavailable', true]);
+      expect(await entries(service, { id })).toHaveLength(8);
+      expect((await deliver(service, connection.path, github(connection.secret))).status).toBe(200);
+      await service.db.query('UPDATE hook_deliveries SET payload = NULL WHERE connection_id = $1', [id]);
+      expect((await deliver(service, path, github(secret))).text).toBe('{"accepted":true}');
+    },
+    120_000,
+  );
 
   it('twenty to one connection at once wait for their turn, and none is lost', async () => {
     const { path, secret, id } = connection;

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { useService } from '../harness/app.js';
-import { makeMember } from '../harness/client.js';
+import { type ErrorBody, makeMember } from '../harness/client.js';
 import { automationOn, connect, type Delivery, deliver, entries, github } from '../harness/hooks.js';
 
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
@@ -118,6 +118,34 @@ describe('What each provider delivers (reference §13)', () => {
     expect([answer.status, answer.body]).toEqual([200, { challenge: handshake.challenge }]);
     const wrong = await deliver(service, connection.path, signed('slack', 'of somebody else', handshake));
     expect(wrong.status).toBe(401);
+  });
+
+  it('a handshake of Slack without a challenge is 400', async () => {
+    const { connection } = await connected('slack');
+    for (const challenge of [undefined, 1]) {
+      const broken = signed('slack', connection.secret, { type: 'url_verification', challenge });
+      const answer = await deliver<ErrorBody>(service, connection.path, broken);
+      expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_body']);
+      expect(answer.body.error.message).toContain('challenge');
+    }
+  });
+
+  it.each([
+    ['github', 'Content type'],
+    ['slack', 'Event Subscriptions'],
+    ['sentry', 'application/json'],
+  ])('a form of %s is called that, and the answer names the setting', async (slug, setting) => {
+    const { connection } = await connected(slug);
+    const raw = Buffer.from('payload=%7B%22zen%22%3A%22x%22%7D');
+    const headers = {
+      ...SENT[slug]?.headers(connection.secret, raw.toString()),
+      'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8',
+    };
+    const answer = await deliver<ErrorBody>(service, connection.path, { raw, headers });
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_body']);
+    expect(answer.body.error.message).toContain('as a form (application/x-www-form-urlencoded)');
+    expect(answer.body.error.message).toContain(setting);
+    expect(answer.body.error.message.toLowerCase()).toContain(slug);
   });
 
   it('a token of GitLab is taken in place of a signature, where it is the secret', async () => {

@@ -7,7 +7,6 @@ import { Transactions } from '../../src/platform/database/transactions.js';
 import pg from 'pg';
 import { bootApp, useService } from '../harness/app.js';
 import { type Answer, Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { holding, untilWaiting } from '../harness/locks.js';
 import { createTask, type TaskBody } from '../harness/tasks.js';
 import { makeNotes, NotesModule } from './notes.module.js';
@@ -30,8 +29,8 @@ describe('Duplicates (reference §8)', () => {
   let member: Member;
 
   // No worker: what is counted is what the requests did.
-  const service = useService(() => bootApp({ config: ROOMY, imports: [NotesModule] }));
-  const twin = useService(() => bootApp({ config: ROOMY, imports: [NotesModule], db: service.db }));
+  const service = useService(() => bootApp({ imports: [NotesModule] }));
+  const twin = useService(() => bootApp({ imports: [NotesModule], db: service.db }));
   beforeAll(async () => {
     await makeNotes(service.db);
     member = await makeMember(service);

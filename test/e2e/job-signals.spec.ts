@@ -6,6 +6,7 @@ import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { addJob, gone, HeldJobs, heldWork } from '../harness/jobs.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { until } from '../harness/until.js';
+import { slowDescribe } from '../harness/slow.js';
 
 /** Nothing but signals brings work to it from now on. */
 function stopLooking({ app }: TestApp): void {
@@ -78,7 +79,7 @@ describeWithRedis('With Redis', () => {
   afterAll(() => redis.stop());
 
   // Closed before the next test: workers of one Redis share what it brings.
-  describe('work is brought', () => signals(() => redis.url));
+  slowDescribe('work is brought', () => signals(() => redis.url));
 
   it('signals for automations have a Bull queue of their own; each leaves nothing in Redis', async () => {
     const service = await bootWorker({ env: { REDIS_URL: redis.url } });

@@ -1,13 +1,12 @@
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
-import { bootApp, useService } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { listKeys, makeKey, postKey, removeKey, rotateKey, works } from '../harness/keys.js';
-import { ROOMY } from '../harness/limits.js';
 
 describe('Changes of keys at the same moment (reference §3)', () => {
-  const service = useService(() => bootApp({ config: ROOMY }));
+  const service = useService();
   const person = (options: Parameters<typeof makeMember>[1] = {}) => makeMember(service, options);
   const refused = ({ status, body: { error } }: Answer<ErrorBody>) => [status, error.code, error.param];
 

@@ -8,7 +8,6 @@ import { Client, type ErrorBody, makeMember, type Member } from '../harness/clie
 import { tablesWith } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { HeldModel } from '../harness/held-model.js';
-import { ROOMY } from '../harness/limits.js';
 import { newMark, processesGone, sleeps } from '../harness/processes.js';
 import { addProjectFile, createProject, deletion, type FileBody, type ProjectBody } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readMessages, readTask, type TaskBody } from '../harness/tasks.js';
@@ -19,7 +18,7 @@ let model: HeldModel;
 const service = useService(async () => {
   model = await HeldModel.start();
   const env = { OPENAI_COMPATIBLE_URL: model.server.url, WORKER_CONCURRENCY: '3' };
-  return bootWorker({ env, config: ROOMY });
+  return bootWorker({ env });
 });
 afterAll(() => model.server.stop());
 

@@ -5,6 +5,7 @@ import { type Asked, HeldModel } from '../harness/held-model.js';
 import { type Holder, holding, holdingTask, untilWaiting, waiting } from '../harness/locks.js';
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const LEASE_SECONDS = 6;
 /** More than a worker has connections to record with. */
@@ -53,7 +54,7 @@ describe('While somebody has locked the rows of tasks', () => {
     return row;
   };
 
-  it('the runs of a worker that cannot record keep their leases; the others are recorded meanwhile', async () => {
+  slowIt('the runs of a worker that cannot record keep their leases; the others are recorded meanwhile', async () => {
     await start({ WORKER_CONCURRENCY: String(2 * LOCKED) });
     const [free, kept] = [await asked(), await asked()];
     const locked: Awaited<ReturnType<typeof asked>>[] = [];
@@ -77,9 +78,9 @@ describe('While somebody has locked the rows of tasks', () => {
     holder = null;
     kept.request.answer({ text: 'Done.' });
     for (const one of [kept, ...locked]) await done(one);
-  }, 120_000);
+  });
 
-  it('the run of a dead worker is recovered and claimed, though claims of others wait', async () => {
+  slowIt('the run of a dead worker is recovered and claimed, though claims of others wait', async () => {
     await start({ ROLE: 'api' });
     const { db } = service;
     const worker = () =>
@@ -101,7 +102,7 @@ describe('While somebody has locked the rows of tasks', () => {
     // Taken from the dead one, recovered, claimed.
     expect(await run(id)).toMatchObject({ epoch: 4 });
     await other.close();
-  }, 120_000);
+  });
 
   it('a claim that the worker has given up is not carried out later, for nobody', async () => {
     await start({ WORKER_CONCURRENCY: '1' });

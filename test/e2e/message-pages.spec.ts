@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/platform/database/ids.js';
-import { bootApp, useService } from '../harness/app.js';
+import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { withQuery } from '../harness/pages.js';
 import { createTask, type MessageBody } from '../harness/tasks.js';
 
@@ -30,7 +29,7 @@ describe('Pages of long messages (reference §11)', () => {
   /** The ids of all messages, oldest first. */
   let all: string[];
 
-  const service = useService(() => bootApp({ config: ROOMY }));
+  const service = useService();
   beforeAll(async () => {
     member = await makeMember(service);
     ({ id: taskId } = await createTask(member.client, { content: 'The first.' }));

@@ -4,6 +4,7 @@ import { Client } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { Operator } from '../harness/operator.js';
 import { createProject, type ProjectBody } from '../harness/projects.js';
+import { slowIt } from '../harness/slow.js';
 
 describe('The operator command (reference §16)', () => {
   let operator: Operator;
@@ -193,12 +194,12 @@ describe('The operator command (reference §16)', () => {
       const { key } = JSON.parse(out) as { key: { secret: string } };
       expect((await new Client(service.url, key.secret).get('/v1/auth/context')).status).toBe(200);
     }, 120_000);
-    it('what cannot be done ends with 1 and says why on standard error', async () => {
+    slowIt('what cannot be done ends with 1 and says why on standard error', async () => {
       const { code, out, err } = await operator.spawn('key', 'list', '--workspace', 'nowhere', '--json');
       expect(err).toMatch(/^There is no workspace 'nowhere'.*\n$/);
       expect({ code, out }).toEqual({ code: 1, out: `${JSON.stringify({ error: { message: err.trim() } })}\n` });
-    }, 120_000);
-    it('a wrong command line ends with 2, help and the version with 0', async () => {
+    });
+    slowIt('a wrong command line ends with 2, help and the version with 0', async () => {
       const wrong = [['nothing'], ['key', 'create', '--workspace', 'a', '--user', 'b', '--scopes', 'all:things']];
       const lines = [['--help'], ['--version'], ...wrong];
       const [help, version, ...results] = await Promise.all(lines.map((args) => operator.spawn(...args)));
@@ -208,7 +209,7 @@ describe('The operator command (reference §16)', () => {
         expect(code).toBe(2);
         expect(err).toMatch(/error: /);
       }
-    }, 120_000);
+    });
   });
 });
 

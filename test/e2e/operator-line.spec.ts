@@ -18,6 +18,7 @@ import { emptyDatabase } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const tree = () => program(new ExtensionSet([REVIEWS]));
 const verbsBelow = (command: Command): Command[] =>
@@ -112,7 +113,7 @@ describe('A line of the operator command (reference §16)', () => {
     });
   });
 
-  it('on a database that says nothing ends with 1 after a few seconds, in one sentence', async () => {
+  slowIt('on a database that says nothing ends with 1 after a few seconds, in one sentence', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     try {
@@ -123,7 +124,7 @@ describe('A line of the operator command (reference §16)', () => {
     } finally {
       silent.close();
     }
-  }, 120_000);
+  });
 
   it('that Ctrl-C ends leaves nothing half done, and ends with 130', async () => {
     const people = await holding(service.db, 'LOCK TABLE users');
@@ -140,7 +141,7 @@ describe('A line of the operator command (reference §16)', () => {
     expect((await operator().attempt('member', 'list', '--workspace', 'default', '--json')).out).toContain('"owner"');
   }, 120_000);
 
-  it('that Ctrl-C ends while the embedded database starts stops it, and the next one finds it in order', async () => {
+  slowIt('that Ctrl-C ends while the embedded database starts stops it, and the next one finds it in order', async () => {
     const folder = temporaryFolder();
     try {
       const own = new Operator({ db: { url: '' } }, { DATA_DIR: folder.path });
@@ -153,11 +154,10 @@ describe('A line of the operator command (reference §16)', () => {
     } finally {
       folder.remove();
     }
-  }, 120_000);
+  }); // prettier-ignore
 
-  it('that Ctrl-C ends takes back what a backup or a restore has begun, whatever that waits for', async () => {
-    const room = temporaryFolder();
-    const target = await emptyDatabase();
+  slowIt('that Ctrl-C ends takes back what a backup or a restore has begun, whatever that waits for', async () => {
+    const [room, target] = [temporaryFolder(), await emptyDatabase()];
     try {
       const [half, whole] = [join(room.path, 'half'), join(room.path, 'whole')];
       const tables = await holding(service.db, 'LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE');
@@ -188,7 +188,7 @@ describe('A line of the operator command (reference §16)', () => {
       await target.drop();
       room.remove();
     }
-  }, 120_000);
+  });
 });
 
 describe('What people read (reference §16)', () => {

@@ -12,6 +12,7 @@ import { emptyDatabase } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 import { createTask } from '../harness/tasks.js';
+import { SLOW, slowIt } from '../harness/slow.js';
 
 /** What the lines below are about. Each round makes a workspace of its own. */
 interface World {
@@ -94,10 +95,11 @@ it('Every verb of the operator command, also those of extensions, is tried below
   expect(Object.keys(CASES).toSorted()).toEqual(VERBS.toSorted());
 });
 
+const SERVER = 'on a server with DATABASE_URL';
 // Starting the embedded database for each verb takes about a second.
 const PATIENCE = 180_000;
 
-describe.each(['on the embedded database', 'on a server with DATABASE_URL'])('Every verb works %s', (where) => {
+describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every verb works %s', (where) => {
   const folder = temporaryFolder();
   const room = temporaryFolder();
   const embedded = where.includes('embedded');
@@ -156,7 +158,7 @@ describe.each(['on the embedded database', 'on a server with DATABASE_URL'])('Ev
     }
   }
 
-  it('while the service runs, with --json', () => tryAll('running', true), PATIENCE);
+  slowIt('while the service runs, with --json', () => tryAll('running', true), PATIENCE);
 
   it(
     'while it does not, in words',

@@ -13,7 +13,7 @@ describe('What the headers say of the buckets (reference §9)', () => {
     const plan = { global: GLOBAL, policies: { metadata_read: POLICY, resource_write: { ...GLOBAL, capacity: 7 } } };
     return bootApp({ config: { rateLimits: { free: plan, paid: plan } } });
   });
-  const defaults = useService();
+  const defaults = useService(() => bootApp({ config: { rateLimits: {} } }));
 
   it('X-RateLimit-Reset and -Global-Reset are the Unix times at which each bucket will be full again', async () => {
     const { client } = await makeMember(service);

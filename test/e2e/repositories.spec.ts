@@ -10,12 +10,23 @@ import { ModelServer } from '../harness/model-server.js';
 import { deletion } from '../harness/projects.js';
 import { newMark, sleeps } from '../harness/processes.js';
 import { git, RepositoryFolder } from '../harness/repositories.js';
-import { call, createTask, finished, readResults, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
+import {
+  call,
+  createTask,
+  finished,
+  readMessages,
+  readResults,
+  reaches,
+  runTask,
+  script,
+  type TaskBody,
+} from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 type Body = TaskBody & {
   repository: { url: string; ref: string | null; commit: string | null; push: null } | null;
-  changes: { files: number; additions: number; deletions: number } | null;
+  changes: { files: number; additions: number; deletions: number; patchOmitted: boolean } | null;
 };
 
 const bash = (command: string) => call('bash', { command });
@@ -31,8 +42,8 @@ describe('Repositories (reference §15)', () => {
   const service = useService(async () => {
     model = await ModelServer.start();
     return bootWorker({
-      env: { OPENAI_COMPATIBLE_URL: model.url },
-      config: { repositoryFiles: [folder.path] },
+      env: { OPENAI_COMPATIBLE_URL: model.url, MAX_UPLOAD_BYTES: '100000' },
+      config: { repositoryFiles: [folder.path], transparency: { data: true } },
     });
   });
   beforeAll(async () => {
@@ -85,7 +96,7 @@ describe('Repositories (reference §15)', () => {
     expect(task.status).toBe('completed');
     expect(task.repository).toEqual({ url: url(), ref: null, commit, push: null });
     expect(await printed(task)).toEqual(['The second\nThe first\n## main\ndos\r\na pointer\nrepo\n', '']);
-    expect(task.changes).toEqual({ files: 0, additions: 0, deletions: 0 });
+    expect(task.changes).toEqual({ files: 0, additions: 0, deletions: 0, patchOmitted: false });
     expect(await patches(task)).toEqual([]);
   });
 
@@ -97,7 +108,7 @@ describe('Repositories (reference §15)', () => {
     ];
     const identity = 'export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b';
     const task = await run([bash(`${identity}; ${work.join('\n')}`), DONE]);
-    expect(task.changes).toEqual({ files: 8, additions: 6, deletions: 2 });
+    expect(task.changes).toEqual({ files: 8, additions: 6, deletions: 2, patchOmitted: false });
     expect(task.result?.fileIds).toEqual(await patches(task));
 
     const clean = folder.clone(source, 'clean', commit);
@@ -112,10 +123,19 @@ describe('Repositories (reference §15)', () => {
     // A later turn is compared with the original commit too, though the source has gone on.
     folder.commit(source, 'Later', { 'later.txt': 'x\n' });
     const later = await goOn(task, bash('cd repo && git checkout -q HEAD~1 -- gone.txt && rm -r inner && ls'), DONE);
-    expect(later.changes).toEqual({ files: 6, additions: 5, deletions: 1 });
+    expect(later.changes).toEqual({ files: 6, additions: 5, deletions: 1, patchOmitted: false });
     expect(later.repository?.commit).toBe(commit);
     expect((await patches(task)).length).toBe(2);
     git(source, 'reset', '--quiet', '--hard', commit);
+  });
+
+  it('a patch that is larger than a file may be is left out: the figures stay, and the task and a message say so', async () => {
+    const task = await run([bash('head -c 200000 /dev/urandom > repo/large.bin'), DONE]);
+    expect(task.changes).toEqual({ files: 1, additions: 0, deletions: 0, patchOmitted: true });
+    expect(await patches(task)).toEqual([]);
+    const told = (await readMessages(member.client, task.id)).at(-1)?.parts;
+    const message = 'The changes are larger than a file may be, so there is no changes.patch.';
+    expect(told).toMatchObject([{ type: 'data', name: 'repository_patch', data: { code: 'too_large', message } }]);
   });
 
   it('what the agent makes of its tree and of .git gains nothing, and the patch tells of it', async () => {
@@ -138,7 +158,7 @@ describe('Repositories (reference §15)', () => {
     const names = (text: string) => [...text.matchAll(/^diff --git a\/(\S+)/gm)].map(([, name]) => name);
     expect(names(await patchOf(later))).toEqual(['.gitattributes', 'a.txt', 'passwd', 'sub/in.txt']);
     expect(await patchOf(later)).not.toContain('root:');
-    expect(without.changes).toEqual({ files: 1, additions: 1, deletions: 0 });
+    expect(without.changes).toEqual({ files: 1, additions: 1, deletions: 0, patchOmitted: false });
     const all = { files: 7, additions: 0, deletions: 8 };
     expect([elsewhere.changes, gone.changes]).toMatchObject([all, all]);
   });
@@ -225,7 +245,7 @@ describe('Repositories (reference §15)', () => {
     expect([answer.status, answer.body.error.type, answer.body.error.param]).toEqual([400, 'invalid_request', param]);
   });
 
-  it('what is kept of it counts as stored bytes with the workdir, whatever ends or interrupts the turn', async () => {
+  slowIt('what is kept of it counts as stored bytes with the workdir, whatever ends or interrupts the turn', async () => {
     const large = folder.make('large', { 'random.bin': randomBytes(3_000_000) });
     const [mark, question] = [newMark(), call('ask', { question: 'Which?' })];
     const content = script(question, bash('true'), bash(`sleep ${mark}`), DONE);
@@ -247,9 +267,9 @@ describe('Repositories (reference §15)', () => {
     await sleeps(mark);
     expect(await counted()).toBeGreaterThan(workdir + 2_900_000);
     expect((await member.client.post(`/v1/tasks/${id}/cancel`)).status).toBe(200);
-  });
+  }); // prettier-ignore
 
-  it('what is kept of it goes with the task, and so does what a killed worker has left', async () => {
+  slowIt('what is kept of it goes with the task, and so does what a killed worker has left', async () => {
     const slow = await createTask(member.client, { content: script(bash('ls -A'), DONE), repository: { url: url() } });
     const task = (await finished(member.client, slow.id)) as Body;
     expect(kept()).toContain(task.id);

@@ -8,6 +8,7 @@ import { CodeHost } from '../harness/code-host.js';
 import { ModelServer } from '../harness/model-server.js';
 import { git } from '../harness/repositories.js';
 import { call, createTask, finishedLater, readMessages, readResults, script, type TaskBody } from '../harness/tasks.js';
+import { SLOW, slowIt } from '../harness/slow.js';
 
 type Body = TaskBody & {
   repository: { commit: string; push: { branch: string; url: string | null } | null } | null;
@@ -82,7 +83,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
       .map(({ data }) => data as { branch: string; state: string; code: string; message: string });
   const codes = async (task: TaskBody) => (await failures(task)).map(({ code }) => code);
 
-  it.each(['github', 'gitlab'] as const)(
+  it.each(SLOW ? (['github', 'gitlab'] as const) : (['gitlab'] as const))(
     '%s: a completed turn pushes one commit and opens a pull request, a later one adds to the branch',
     async (kind) => {
       const host = kind === 'github' ? github : gitlab;
@@ -149,7 +150,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     180_000,
   );
 
-  it('a pull request has what it was given, and one that is open for the branch is taken', async () => {
+  slowIt('a pull request has what it was given, and one that is open for the branch is taken', async () => {
     const [branch, taken] = [newBranch(), newBranch()];
     git(bare(github), 'branch', 'next', 'main');
     const given = { title: 'A title of its own', base: 'next' };
@@ -161,9 +162,9 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     const task = await run(github, [edit('x'), DONE], { branch: taken, pullRequest: {} });
     expect(task.pullRequest?.url).toMatch(/\/pull\/77$/);
     expect(github.pullRequests.at(-1)).toBe(people);
-  }, 180_000);
+  });
 
-  it('without a change, and after a turn that failed, nothing is pushed', async () => {
+  slowIt('without a change, and after a turn that failed, nothing is pushed', async () => {
     const branch = newBranch();
     const calls = github.apiRequests.length;
     const [same, failed] = await Promise.all([
@@ -180,7 +181,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
       expect(await failures(task)).toEqual([]);
     }
     expect([tip(github, branch), github.apiRequests.length]).toEqual(['', calls]);
-  }, 180_000);
+  });
 
   it('a branch that has a commit of somebody else is told of and left as it is', async () => {
     const [there, shared] = [newBranch(), newBranch()];
@@ -197,7 +198,6 @@ describe('A branch and a pull request of a task (reference §15)', () => {
       },
     ]);
     expect(tip(github, there)).toBe(before);
-
     const task = await run(github, [edit('x'), DONE], { branch: shared });
     const theirs = git(bare(github), 'commit-tree', '-p', shared, '-m', 'A repair', `${shared}^{tree}`);
     git(bare(github), 'update-ref', `refs/heads/${shared}`, theirs);
@@ -217,7 +217,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     expect([await codes(late), tip(github, raced)]).toEqual([['branch_moved'], moved]);
   }, 180_000);
 
-  it('what the host refuses is told in its words, and a further turn tries again', async () => {
+  slowIt('what the host refuses is told in its words, and a further turn tries again', async () => {
     const [branch, second, third] = [newBranch(), newBranch(), newBranch()];
     const hook = join(bare(github), 'hooks/pre-receive');
     mkdirSync(join(hook, '..'), { recursive: true });
@@ -263,7 +263,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     gitlab.before = ({ url = '' }, response) =>
       url.includes('service=git-receive-pack') && response.writeHead(503).end() === response;
     expect(await codes(await run(gitlab, [edit('x'), DONE], { branch: newBranch() }))).toEqual(['push_failed']);
-  }, 180_000);
+  });
 
   it('the token is in no row, file and command of a task, and a hostile .git gains nothing', async () => {
     const branch = newBranch();

@@ -24,7 +24,7 @@ describe('Routes, request ids and headers (reference §1)', () => {
     anonymous = new Client(service.url);
   });
 
-  it.each(['/', '/v1', '/v1/', '/v2', '/v2/notes', '/v1/notes/', '/V1/notes', '/v1//notes', '//v1/notes', '/v1/%6eotes', '/v1/notes/a/b/c', '/v1/auth/context/', '/*', '/v1/%', '/v1/notes/%/touch', '/v1/notes/%c0%af/touch', '/%00', '/v1/notes/../x'])(
+  it.each(['/', '/v1', '/v1/', '/v2', '/v2/notes', '/v1/notes/', '/V1/notes', '/v1//notes', '//v1/notes', '/v1%2fnotes', '/v1/notes/a/b/c', '/v1/auth/context/', '/*', '/v1/%', '/v1/notes/%/touch', '/v1/notes/%c0%af/touch', '/%00', '/v1/notes/../x'])(
     'there is nothing at %s: 404 for everybody',
     async (path) => {
       for (const credential of [`Authorization: Bearer ${member.key.secret}`, 'Accept: */*']) {
@@ -69,6 +69,16 @@ describe('Routes, request ids and headers (reference §1)', () => {
     expect(answer.status).toBe(405);
     expect(answer.headers).toContain(`Allow: ${allow}\r\n`);
     expect(answer.body).toContain('method_not_allowed');
+  });
+  it('a letter that is percent-encoded is that letter (RFC 3986 §6.2.2.2)', async () => {
+    const read = (path: string) =>
+      rawRequest(service.url, [`GET ${path} HTTP/1.1`, `Authorization: Bearer ${member.key.secret}`]);
+    for (const path of ['/v1/%74asks', '/%761/tasks', '/v1/task%73?limit=%31']) {
+      const answer = await read(path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(answer.headers).toContain('Cache-Control: no-store\r\n');
+    }
+    expect((await read('/v1/%54asks')).status).toBe(404);
   });
   it('OPTIONS of an unknown path is 404', async () => {
     expect((await anonymous.request('OPTIONS', '/v1/nothing')).status).toBe(404);

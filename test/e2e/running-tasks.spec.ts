@@ -1,18 +1,24 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SchedulerRegistry } from '@nestjs/schedule';
+import { EngineSettings } from '../../src/engine/agent/engine-settings.js';
 import { Reconciler } from '../../src/work/runs/reconciler.js';
 import { RunExecutor } from '../../src/work/runs/run-executor.js';
 import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
-import { type Asked, HeldModel } from '../harness/held-model.js';
-import { ROOMY } from '../harness/limits.js';
+import { type Asked, bash, HeldModel } from '../harness/held-model.js';
 import { ModelServer } from '../harness/model-server.js';
+import { readEvents } from '../harness/events.js';
 import { mostRunning, recordRunning } from '../harness/running.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
-import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
+import { createTask, finished, reaches, readTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowDescribe } from '../harness/slow.js';
+
+interface Waiting {
+  waitingFor: { code: string; message: string; since: string } | null;
+}
 
 const QUESTION = { calls: [{ name: 'ask', arguments: { question: 'Which?' } }] };
 
@@ -30,7 +36,7 @@ describe('Running tasks per workspace are capped by plan (reference §5)', () =>
   const service = useService(async () => {
     model = await HeldModel.start();
     const env = { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' };
-    return bootWorker({ env, config: { ...ROOMY, plans: { paid: { runningTasks: 4 } } } });
+    return bootWorker({ env, config: { plans: { paid: { runningTasks: 4 } } } });
   });
   beforeAll(async () => {
     await recordRunning(service.db);
@@ -166,10 +172,43 @@ describe('Running tasks per workspace are capped by plan (reference §5)', () =>
     await allComplete(ids);
     expect(await mostRunning(service.db, member.workspace.id)).toBe(2);
   });
+
+  it('the task says what it waits for, once that lasts longer than two seconds, and its events say when that begins and ends', async () => {
+    const settings = service.app.get(EngineSettings, { strict: false });
+    const { waitToldMs } = settings;
+    settings.waitToldMs = 1;
+    const [first = '', second = '', queued = ''] = await create(3);
+    const held = await asked(2);
+    const waiting = async (id: string) => ((await readTask(member.client, id)) as TaskBody & Waiting).waitingFor;
+    const toldOf = (id: string) => until('the wait to be told', () => waiting(id));
+    const message = "The model 'default' has not begun to answer.";
+    expect(await toldOf(first)).toEqual({ code: 'model', message, since: expect.stringMatching(/^\d{4}-.*Z$/) });
+    await toldOf(second);
+
+    await service.db.query(`UPDATE task_events SET created_at = '2026-01-02 03:04:05Z' WHERE task_id = $1`, [queued]);
+    const place = { code: 'place', message: 'The task waits for a free place of a worker.' };
+    expect(await waiting(queued)).toEqual({ ...place, since: '2026-01-02T03:04:05.000Z' });
+
+    // A wait that is over is null again while the task runs; what nobody ends is forgotten with the status.
+    settings.waitToldMs = waitToldMs;
+    ofTask(held, 1).answer(bash('true'));
+    const next = await model.asked();
+    expect([await until('the wait to be over', async () => (await waiting(first)) === null), next.said]).toEqual([
+      true,
+      ['Task 1'],
+    ]);
+    const events = await readEvents(service.db, first);
+    const told = { data: { changed: ['waitingFor'] } };
+    expect(events.filter(({ type }) => type === 'task.updated')).toMatchObject([told, told]);
+    expect((await member.client.post(`/v1/tasks/${second}/cancel`)).status).toBe(200);
+    expect(await waiting(second)).toBeNull();
+    for (const { answer } of [next, await model.asked()]) answer({ text: 'Done.' });
+    await allComplete([first, queued]);
+  });
 });
 
 // Each run is signalled to both workers, which claim at the same moment.
-describe('The cap holds across worker processes (reference §5)', () => {
+slowDescribe('The cap holds across worker processes (reference §5)', () => {
   const TASKS = 80;
   const folder = temporaryFolder();
   let db: TestDatabase;
@@ -192,7 +231,7 @@ describe('The cap holds across worker processes (reference §5)', () => {
       OPENAI_COMPATIBLE_URL: model.url,
       CONFIG_FILE: path,
     };
-    api = await bootApp({ db, env: shared, config: ROOMY });
+    api = await bootApp({ db, env: shared });
     env = { ...shared, ROLE: 'worker' };
   }, 120_000);
   afterAll(async () => {

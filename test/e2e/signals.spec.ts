@@ -11,6 +11,7 @@ import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { createTask, finished, runTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { SLOW, slowIt } from '../harness/slow.js';
 
 describeWithRedis('Work is signalled by Bull when there is a Redis (reference §16)', () => {
   let redis: RedisServer;
@@ -57,7 +58,7 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
     expect(await service.db.query('SELECT epoch FROM runs WHERE task_id = $1', [id])).toEqual([{ epoch: run?.epoch }]);
   });
 
-  it('Redis flushed, killed and back: work goes on through PostgreSQL, and requests do not wait for it', async () => {
+  slowIt('Redis flushed, killed and back: work goes on through PostgreSQL, and requests do not wait for it', async () => {
     await redis.command('FLUSHALL');
     expect(await runTask(member.client, 'After a flush.')).toMatchObject({ status: 'completed' });
     await redis.kill();
@@ -74,9 +75,9 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
       await runTask(member.client, 'Redis is back.');
       return rung > 0;
     });
-  });
+  }); // prettier-ignore
 
-  it('a service that is told to stop while Redis stands still ends all the same', async () => {
+  slowIt('a service that is told to stop while Redis stands still ends all the same', async () => {
     const files = temporaryFolder();
     const process = await ServiceProcess.start({
       DATABASE_URL: service.db.url,
@@ -96,11 +97,11 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
       redis.thaw();
       files.remove();
     }
-  }, 120_000);
+  });
 });
 
 // Of two places one is kept for workspaces that have no running task.
-describe.each([1, 2])('Of two workers one has %i places, and none is open', (places) => {
+describe.each(SLOW ? [1, 2] : [1])('Of two workers one has %i places, and none is open', (places) => {
   describeWithRedis('with Bull', () => workers(places));
 });
 
@@ -174,7 +175,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     files.remove();
   }, 120_000);
 
-  it('what else is sent on the channel is ignored by every process, and the next cancel still arrives', async () => {
+  slowIt('what else is sent on the channel is ignored by every process, and the next cancel still arrives', async () => {
     const files = temporaryFolder();
     const env = {
       DATABASE_URL: db.url,
@@ -200,5 +201,5 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     expect(await worker.end()).toBe(0);
     await api.close();
     files.remove();
-  }, 120_000);
+  }); // prettier-ignore
 });

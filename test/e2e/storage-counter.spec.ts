@@ -7,7 +7,6 @@ import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
-import { ROOMY } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
@@ -32,7 +31,7 @@ describe('What a workspace stores is counted (reference §14)', () => {
 
   const service = useService(async () => {
     model = await ModelServer.start();
-    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url }, config: ROOMY });
+    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
   });
   afterAll(() => model.stop());
 

@@ -10,7 +10,6 @@ import { newId } from '../../src/platform/database/ids.js';
 import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { checkedFetch, storedFiles, upload } from '../harness/files.js';
-import { ROOMY } from '../harness/limits.js';
 import { holding, waiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
 import { newMark, sleeps } from '../harness/processes.js';
@@ -23,7 +22,7 @@ const LIMIT = 1024 * 1024;
 const QUOTA = 2 * LIMIT;
 const SETTINGS = {
   env: { MAX_UPLOAD_BYTES: String(LIMIT) },
-  config: { ...ROOMY, plans: { free: { storageBytes: QUOTA, runningTasks: 4 } } },
+  config: { plans: { free: { storageBytes: QUOTA, runningTasks: 4 } } },
 };
 const nothing = z.strictObject({});
 

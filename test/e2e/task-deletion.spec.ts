@@ -16,6 +16,7 @@ import { deletion } from '../harness/projects.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { SLOW, slowDescribe } from '../harness/slow.js';
 
 const LEASE = 3;
 const remove = (client: Client, id: string) => deletion<{ deleted: boolean; id: string }>(client, `/v1/tasks/${id}`);
@@ -166,7 +167,7 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
 
   it('a deletion that races with its work leaves nothing, whichever of them is first', async () => {
     const ids: string[] = [];
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < (SLOW ? 12 : 3); round++) {
       const content = script(call('bash', { command: 'touch a' }), { text: 'Quick.', firstByteMs: round });
       const { id } = await createTask(member.client, { content });
       if (round % 3 === 0) await reaches(member.client, id, 'running', 'completed');
@@ -183,7 +184,7 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
   });
 });
 
-describe('A task that is deleted while its worker is dead (reference §5)', () => {
+slowDescribe('A task that is deleted while its worker is dead (reference §5)', () => {
   it('the next worker removes its workdir', async () => {
     const folder = temporaryFolder();
     const model = await ModelServer.start();

@@ -48,12 +48,17 @@ describe('The limits of a task’s fields (reference §4)', () => {
     ['front matter that does not end', '---\ntitle: X', 'title: X'],
     ['front matter alone', '---\ntitle: X\n---\n', 'title: X'],
     ['a rule', '***\nFix it\n===\n', 'Fix it'],
-    ['a list', '- one\n- two', '- one'],
+    ['a list', '- one\n- two', 'one'],
     ['control characters', '\u001b[31mFix\u0007\tit\u001b[0m', '[31mFix it [0m'],
     ['hidden characters', '\u202e# \u200bFix\u2066 it\u{e0041}', 'Fix it'],
     ['a hidden line', '\u200b\n\u2060\u200d\nFix it', 'Fix it'],
     ['marks alone', '---\n***\n', 'Task'],
     ['a question mark', '?', '?'],
+    ['emphasis and code', '# **Fix** the `foo_bar` of _two_', 'Fix the foo_bar of two'],
+    ['a list, a quote, a number', '> 1. Do *this* now', 'Do this now'],
+    ['a link and a picture', '![logo](a.png) See [the plan](https://example.com/a_b)', 'logo See the plan'],
+    ['signs that mark nothing', 'Set snake_case_name to 2 * 3 & less', 'Set snake_case_name to 2 * 3 & less'],
+    ['marks alone', '[a]: https://example.com', '[a]: https://example.com'],
   ])('a title from content with %s', async (_what, content, title) => {
     expect(await createTask(member.client, { content })).toMatchObject({ title });
   });

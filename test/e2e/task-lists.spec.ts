@@ -232,6 +232,21 @@ describe('The list of tasks: filters, search, order, archive (reference §2, §4
     expect(body.error.message).toContain(body.error.param);
   }); // prettier-ignore
 
+  it('metadata takes an object in JSON too, as clients made of the document send it', async () => {
+    const given = { ticket: 'MILL-7', 'a b.c': 'x&y=z' };
+    const { id } = await createTask(ann.client, { content: 'x', metadata: { ...given, more: '1' } });
+    await createTask(ann.client, { content: 'x', metadata: { ticket: 'MILL-7' } });
+    const found = async (query: string) =>
+      (await ann.client.get<{ tasks: { id: string }[] }>(`/v1/tasks?${query}`)).body.tasks.map((task) => task.id);
+    const json = encodeURIComponent(JSON.stringify(given));
+    expect(await found(`metadata=${json}`)).toEqual([id]);
+    expect(await found(`metadata=${encodeURIComponent('{"ticket":"MILL-7"}')}&metadata.more=1`)).toEqual([id]);
+    for (const wrong of ['[]', '1', '{"a":1}', '{"":"x"}', '{"a":{}}', '{"__proto__":"x"}', '{"a":"1","a":"2"}']) {
+      const { status, body } = await ann.client.get<ErrorBody>(`/v1/tasks?metadata=${encodeURIComponent(wrong)}`);
+      expect([wrong, status, body.error.code, body.error.param]).toEqual([wrong, 400, 'invalid_query', 'metadata']);
+    }
+  });
+
   it('metadata takes at most 16 pairs', async () => {
     const pairs = (count: number) => Array.from({ length: count }, (_, n) => `metadata.k${n}=v`).join('&');
     expect((await ann.client.get(`/v1/tasks?${pairs(16)}`)).status).toBe(200);

@@ -43,9 +43,10 @@ describe('Tasks (reference §4)', () => {
     expect(answer.headers.get('location')).toBe(`/v1/tasks/${task.id}`);
     expect(task).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
-      title: 'Fix the *build*',
+      title: 'Fix the build',
       status: 'queued',
       statusReason: null,
+      waitingFor: null,
       projectId: null,
       pendingInteraction: null,
       model: 'scripted',

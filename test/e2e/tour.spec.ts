@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
@@ -74,13 +75,13 @@ function installed(...programs: string[]): boolean {
     expect(lines.slice(-5)).toEqual([expect.any(String), 'a', 'b', 'queued', 'cancelled']);
   }, 120_000);
 
-  it('the SDK: its program shows the events, answers and prints the file', async () => {
+  slowIt('the SDK: its program shows the events, answers and prints the file', async () => {
     const lines = await pasted(first() + tour('A tour with the SDK'));
     expect(lines[0]).toBe('1 message.created');
     expect(lines.slice(-2)).toEqual(['completed a', 'b']);
-  }, 120_000);
+  });
 
-  it('the command: it asks in place, on a terminal', async () => {
+  slowIt('the command: it asks in place, on a terminal', async () => {
     const file = join(folder.path, 'tour.sh');
     writeFileSync(file, first() + tour('A tour with the command'));
     // script(1) of util-linux makes the terminal.
@@ -95,5 +96,5 @@ function installed(...programs: string[]): boolean {
       0,
       expect.stringMatching(/● completed[^]*Saved .*\/sorted.txt[^]*mw run CONTENT/),
     ]);
-  }, 120_000);
+  });
 });

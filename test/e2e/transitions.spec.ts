@@ -1,7 +1,6 @@
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, bash, HeldModel } from '../harness/held-model.js';
-import { ROOMY } from '../harness/limits.js';
 import { recordStatuses, statusesOf } from '../harness/statuses.js';
 import { createTask, finished, reaches, readTask, type TaskBody } from '../harness/tasks.js';
 
@@ -24,7 +23,7 @@ describe('From one status to the next (reference §5)', () => {
   const service = useService(async () => {
     model = await HeldModel.start();
     const env = { OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600' };
-    return bootWorker({ env, config: ROOMY });
+    return bootWorker({ env });
   });
   beforeAll(async () => {
     await recordStatuses(service.db);

@@ -5,7 +5,6 @@ import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { openFiles, storedFiles, upload } from '../harness/files.js';
-import { ROOMY } from '../harness/limits.js';
 import { rawRequest } from '../harness/raw.js';
 import { until } from '../harness/until.js';
 
@@ -18,7 +17,7 @@ const END = '\r\n--b--\r\n';
 describe('Many uploads of one workspace at once (reference §7)', () => {
   let member: Member;
 
-  const service = useService(() => bootApp({ env: { MAX_UPLOAD_BYTES: String(MIB) }, config: ROOMY }));
+  const service = useService(() => bootApp({ env: { MAX_UPLOAD_BYTES: String(MIB) } }));
   beforeAll(async () => {
     member = await makeMember(service);
   });

@@ -1,7 +1,6 @@
 import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
-import { ROOMY } from '../harness/limits.js';
 import { byMarkers, ModelServer } from '../harness/model-server.js';
 import { call, createTask, finished, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { imbalances } from '../faults/accounts.js';
@@ -25,7 +24,7 @@ describe('Usage (reference §14)', () => {
     model = await ModelServer.start((request, attempt) =>
       request.model.endsWith('-gone') ? { status: 404 } : byMarkers(request, attempt),
     );
-    return bootWorker({ config: { ...ROOMY, models: [...models(model.url)] } });
+    return bootWorker({ config: { models: [...models(model.url)] } });
   });
   beforeEach(async () => {
     member = await makeMember(service);

@@ -1,5 +1,6 @@
 // Several processes that send, their end, and names that nobody resolves (reference §18).
-import { Egress, type Resolver } from '../../src/platform/egress/egress.js';
+import { Egress } from '../../src/platform/egress/egress.js';
+import type { Resolver } from '../../src/platform/egress/name-servers.js';
 import { DeliverySender } from '../../src/work/deliveries/delivery-sender.js';
 import { WebhookEgress } from '../../src/work/deliveries/webhook-egress.js';
 import { bootWorker, type TestApp } from '../harness/app.js';

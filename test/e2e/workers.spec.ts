@@ -4,6 +4,10 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { HeldModel } from '../harness/held-model.js';
 import { recordStatuses, statusesOf } from '../harness/statuses.js';
 import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
+import { SLOW, slowIt } from '../harness/slow.js';
+
+/** Of a task before a message is read. */
+const ENDS = SLOW ? ['cancelled', 'failed'] : ['failed'];
 
 describe('Workers that come and go (reference §5)', () => {
   let db: TestDatabase;
@@ -78,7 +82,7 @@ describe('Workers that come and go (reference §5)', () => {
     expect(await statusesOf(db, id)).toEqual(['queued', 'cancelled: cancelled', 'queued', 'running', 'completed']);
   });
 
-  describe.each(['cancelled', 'failed'])('%s with a message unread, and then sent two more', (status) => {
+  describe.each(ENDS)('%s with a message unread, and then sent two more', (status) => {
     const left = async (): Promise<string> => {
       const worker = await startWorker();
       const { id } = await createTask(member.client, { content: 'Begin.' });
@@ -104,7 +108,7 @@ describe('Workers that come and go (reference §5)', () => {
       expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 6 });
     });
 
-    it('reads all that waits when it was set going by a version that did not note by which of them', async () => {
+    slowIt('reads all that waits when it was set going by a version that did not note by which of them', async () => {
       const id = await left();
       await db.query('UPDATE tasks SET read_upto = NULL WHERE id = $1', [id]);
       await startWorker();
@@ -112,7 +116,7 @@ describe('Workers that come and go (reference §5)', () => {
       expect(said).toEqual(['Begin.', 'One.', 'Two.', 'Three.']);
       answer({ text: 'All, then.' });
       expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 5 });
-    });
+    }); // prettier-ignore
   });
 
   it('running, the worker is told to stop: queued, and that is no recovery', async () => {
@@ -125,7 +129,7 @@ describe('Workers that come and go (reference §5)', () => {
     expect(await statusesOf(db, id)).toEqual(['queued', 'running', 'queued', 'running', 'completed']);
   });
 
-  it.each([
+  slowIt.each([
     ['queued', async () => (await createTask(member.client, { content: 'Begin.' })).id],
     ['running', handedBack],
   ])('%s, and its model is gone: failed, with that code', async (_status, begun) => {

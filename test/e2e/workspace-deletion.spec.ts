@@ -10,7 +10,6 @@ import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { tablesWith } from '../harness/database.js';
 import { makeTask, postForm, storedFiles, upload } from '../harness/files.js';
-import { ROOMY } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
 import { newMark, processesGone, processesWith, sleeps } from '../harness/processes.js';
@@ -34,7 +33,7 @@ describe('Deleting a workspace (reference §3, §16)', () => {
   const service = useService(async () => {
     model = await ModelServer.start();
     const env = { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: String(LEASE) };
-    return bootWorker({ env, config: ROOMY });
+    return bootWorker({ env });
   });
   beforeAll(() => {
     remover = service.app.get(WorkspaceRemover);

@@ -6,7 +6,6 @@ import { AuditVerifier } from '../../src/access/audit/verifier.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { type Relay, relayTo } from '../harness/proxy.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { createTask, type TaskBody } from '../harness/tasks.js';
@@ -73,7 +72,7 @@ export class KeyedWrites {
    * @param dist another build of the service than the present one.
    */
   static async start(questions: number, dist?: string): Promise<KeyedWrites> {
-    const service = await bootApp({ config: ROOMY });
+    const service = await bootApp();
     // A request takes about eight answers of the database: a kill hits it before its commit, or after it and unanswered.
     const slow = await relayTo(service.db.url, 10);
     const main = dist === undefined ? undefined : join(dist, 'main.js');
@@ -172,7 +171,7 @@ export class KeyedWrites {
   /** Tasks that wait for an answer: asked by a worker that is gone afterwards, so that nothing else changes what is on record. */
   private async ask(count: number): Promise<void> {
     const { db } = this.service;
-    const worker = await bootWorker({ db, env: { ROLE: 'worker' }, config: ROOMY });
+    const worker = await bootWorker({ db, env: { ROLE: 'worker' } });
     const content = 'Which?\n\n```ask\nWhich one?\n```\n';
     for (let n = 0; n < count; n++) await createTask(this.member.client, { title: 'asks', content });
     await until(

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ROOMY } from '../harness/limits.js';
+import { FAR_LIMITS } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { until } from '../harness/until.js';
@@ -48,7 +48,7 @@ export class World {
     ];
     // One workspace keeps all workers busy.
     const plans = { paid: { runningTasks: 1000 } };
-    writeFileSync(config, JSON.stringify({ ...ROOMY, models, plans }));
+    writeFileSync(config, JSON.stringify({ ...FAR_LIMITS, models, plans }));
     this.env = {
       DATABASE_URL: options.databaseUrl,
       DATA_DIR: this.folder.path,

@@ -65,7 +65,11 @@ describe(`Generated requests (seed ${SEED})`, () => {
   });
 
   it('no transaction is open, and nobody waits for a lock', async () => {
-    expect(await openTransactions(world)).toEqual([]);
+    let open: object[] = [];
+    // Again and again: a chore has one for a moment, and between two of its statements it is idle.
+    const over = async () => (open = await openTransactions(world)).length === 0;
+    await until('all to be over', over, { within: 5_000 }).catch(() => undefined);
+    expect(open).toEqual([]);
   });
 
   it('every operation was carried out, and a good share of all requests', () => {

@@ -14,6 +14,7 @@ export interface Schema {
   required?: string[];
   additionalProperties?: boolean | Schema;
   propertyNames?: Schema;
+  contentSchema?: Schema;
   maxProperties?: number;
   items?: Schema;
   minItems?: number;
@@ -35,6 +36,8 @@ export interface Operation {
   query: Record<string, Schema>;
   key: 'required' | 'optional' | null;
   body: 'none' | 'json' | 'form';
+  /** It may be left out. */
+  bodyOptional: boolean;
   bodySchema: Schema;
   /** Answers 201: makes something. */
   creates: boolean;
@@ -65,8 +68,9 @@ export class Operations {
   }
 
   /** Whether the document allows this body; null where there is none to allow. */
-  allowsBody({ template, method, body }: Operation, value: unknown): boolean | null {
+  allowsBody({ template, method, body, bodyOptional }: Operation, value: unknown): boolean | null {
     if (body !== 'json') return null;
+    if (value === undefined) return bodyOptional;
     const at = `${escaped(template)}/${method.toLowerCase()}/requestBody/content/${escaped('application/json')}/schema`;
     return this.validator(`openapi#/paths/${at}`)(value);
   }
@@ -102,6 +106,7 @@ export class Operations {
       ),
       key: key === undefined ? null : key.required === true ? 'required' : 'optional',
       body: requestBody === undefined ? 'none' : json === undefined ? 'form' : 'json',
+      bodyOptional: requestBody?.required !== true,
       bodySchema: json ?? {},
       creates: '201' in responses,
     };
@@ -114,9 +119,9 @@ export class Operations {
   }
 }
 
-/** The properties of an object are parameters by themselves (`metadata.<key>`): one of them stands for all. */
+/** The properties of an object in JSON are parameters by themselves too (`metadata.<key>`): one of them stands for all. */
 function exploded(name: string, schema: Schema): [string, Schema] {
-  const { additionalProperties } = schema;
+  const { additionalProperties } = schema.contentSchema ?? schema;
   return typeof additionalProperties === 'object' ? [`${name}.ticket`, additionalProperties] : [name, schema];
 }
 

@@ -176,7 +176,8 @@ export function rawProblem(heard: string): string | null {
   const heads = [...heard.matchAll(/^HTTP\/1\.1 (\d{3}) [^]*?\r\n\r\n/gm)];
   if (heard !== '' && heads.length === 0) return 'The answer is no HTTP.';
   for (const [head, status] of heads) {
-    if (Number(status) >= 500) return `${status}: the fault is the service's.`;
+    // 501 is the answer to a method that the service does not know.
+    if (Number(status) >= 500 && status !== '501') return `${status}: the fault is the service's.`;
     if (status !== '100' && !/^X-Request-Id: /m.test(head)) return `${status} without X-Request-Id.`;
   }
   const errors = [...heard.matchAll(/\{"error":.*?\}\}/g)].map(([body]) => JSON.parse(body) as { error: object });

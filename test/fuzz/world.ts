@@ -9,7 +9,7 @@ import { WorkspacesService } from '../../src/access/workspaces/workspaces.servic
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
-import { ROOMY } from '../harness/limits.js';
+import { FAR_LIMITS } from '../harness/limits.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { createTask } from '../harness/tasks.js';
 import { MAX_UPLOAD } from './forms.js';
@@ -43,7 +43,7 @@ export class World {
     chmodSync(folder.path, 0o711);
     const dataDir = join(folder.path, 'data');
     const config = join(folder.path, 'config.json');
-    writeFileSync(config, JSON.stringify({ rateLimits: { ...ROOMY.rateLimits, free: tight } }));
+    writeFileSync(config, JSON.stringify({ rateLimits: { ...FAR_LIMITS.rateLimits, free: tight } }));
     const app = await bootApp({ db, env: { DATA_DIR: dataDir } });
     const { people, member, outsider } = await makePeople(app);
     await app.close();
@@ -54,7 +54,6 @@ export class World {
       CONFIG_FILE: config,
       LOG_LEVEL: 'warn',
       MAX_UPLOAD_BYTES: String(MAX_UPLOAD),
-      AUTH_FAILURES_PER_MINUTE: '1000000',
     });
     const world = new World(db, service, people, dataDir, folder.remove);
     try {

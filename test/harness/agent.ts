@@ -2,7 +2,7 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { readEnv } from '../../src/platform/config/env.js';
 import type { AgentEvent, AgentInput, AgentOutcome, InputRepository } from '../../src/engine/agent/agent-engine.js';
-import type { AgentTool } from '../../src/engine/agent/agent-tool.js';
+import type { AgentTool, ToolOutcome } from '../../src/engine/agent/agent-tool.js';
 import { EngineSettings } from '../../src/engine/agent/engine-settings.js';
 import { LoopEngine } from '../../src/engine/agent/loop-engine.js';
 import { ModelCaller } from '../../src/engine/agent/model-caller.js';
@@ -29,6 +29,7 @@ import type { ModelInfo } from '../../src/engine/models/model-provider.js';
 import { RunbookProvider } from '../../src/engine/models/runbook/runbook-provider.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { PluginRegistry } from '../../src/platform/plugins/plugin.js';
+import type { SandboxSession } from '../../src/engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../src/engine/sandbox/sandbox-selector.js';
 import { FolderSandbox } from './folder-sandbox.js';
 import { ModelServer, type Script } from './model-server.js';
@@ -110,6 +111,15 @@ export class AgentBench {
   /** With a script: that model over HTTP. Without: the runbook. */
   static async start(script?: Script, extraTools: AgentTool[] = []): Promise<AgentBench> {
     return new AgentBench(script === undefined ? null : await ModelServer.start(script), extraTools);
+  }
+
+  /** One call, checked and carried out in a session. */
+  async use(session: SandboxSession, name: string, input: JsonValue): Promise<ToolOutcome> {
+    const checked = this.registry.check({ name, input });
+    if ('error' in checked) return { status: 'error', error: checked.error };
+    const { signal } = new AbortController();
+    const ids = { taskId: '', workspaceId: '', userId: '', toolCallId: 'call' };
+    return this.registry.execute(checked, { ...ids, signal, sandbox: () => Promise.resolve(session) });
   }
 
   async close(): Promise<void> {

@@ -4,11 +4,13 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { z } from 'zod';
 import { composeApp } from '../../src/compose.js';
 import { configFileSchema } from '../../src/platform/config/config-file.js';
+import { EngineSettings, settingsOf } from '../../src/engine/agent/engine-settings.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
 import type { Extension } from '../../src/platform/plugins/extension.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
 import { configureHttp } from '../../src/platform/http/configure-http.js';
 import { createDatabase, type TestDatabase } from './database.js';
+import { FAR_LIMITS, FAR_LIMITS_ENV } from './limits.js';
 import { DataSource } from 'typeorm';
 import { refuseSecondConnections } from './one-connection.js';
 import { sharedRedis } from './shared-redis.js';
@@ -39,7 +41,11 @@ export interface BootOptions {
   db?: TestDatabase;
 }
 
-/** Boots an api (`ROLE=api`) on a free port, on a database of its own, as `main.ts` would: about 0.1 s. */
+/**
+ * Boots an api (`ROLE=api`) on a free port, on a database of its own, as `main.ts` would: about 0.1 s. No client reaches its rate
+ * limits: those refill by the clock, and a slow machine would decide. A test of limits asks for its own, with `rateLimits: {}` for
+ * those of the product.
+ */
 export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   const db = options.db ?? (await createDatabase());
   const { variables, file, modelKeys, repositoryTokens } = readEnv({
@@ -49,14 +55,18 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
     DATABASE_URL: db.url,
     SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
     ROLE: 'api',
+    ...FAR_LIMITS_ENV,
     ...(await sharedRedis({ DATABASE_URL: db.url })),
     ...options.env,
   });
   const extensions = new ExtensionSet(options.extensions ?? []);
   const config = configFileSchema(extensions).parse(options.config ?? {});
-  const env = new Env(variables, { ...file, ...config }, modelKeys, repositoryTokens);
+  const env = new Env(variables, { ...FAR_LIMITS, ...file, ...config }, modelKeys, repositoryTokens);
   const { imports = [] } = composeApp(env, extensions);
   const builder = Test.createTestingModule({ imports: [...imports, ...(options.imports ?? [])] });
+  // A model that a test holds is no wait that anybody is told of: a test of waits has its own settings.
+  const settings = Object.assign(settingsOf(env), { waitToldMs: 3_600_000 });
+  builder.overrideProvider(EngineSettings).useValue(settings);
   const module = await (options.override?.(builder) ?? builder).compile();
   refuseSecondConnections(module.get(DataSource, { strict: false }));
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false });

@@ -15,7 +15,7 @@ export interface Operation {
   operationId: string;
   security: Record<string, string[]>[];
   parameters?: { name: string; in: string; required?: boolean; schema: object }[];
-  requestBody?: { content: Record<string, { schema: object }> };
+  requestBody?: { required?: boolean; content: Record<string, { schema: object }> };
   responses: Record<string, ResponseObject>;
   'x-conditional-scopes'?: { scope: string; when: string }[];
   'x-rate-limit-policy'?: string;

@@ -1,12 +1,13 @@
 // A sandbox for unit tests of the agent: a temporary folder and child processes. It protects nothing.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { rgPath } from '@vscode/ripgrep';
+import { removeTree } from '../../src/platform/config/reachable.js';
 import { Arrival, streamsOf } from '../../src/engine/sandbox/launch/arrival.js';
 import { Output } from '../../src/engine/sandbox/launch/output.js';
 import {
@@ -42,7 +43,7 @@ export class FolderSandbox extends Sandbox {
   }
 
   remove(): Promise<void> {
-    for (const folder of [this.folder, this.tmp]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [this.folder, this.tmp]) removeTree(folder);
     return Promise.resolve();
   }
 }

@@ -1,16 +1,10 @@
-import type { BootOptions } from './app.js';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ConfigFile } from '../../src/platform/config/config-file.js';
 
-const much = { capacity: 1_000_000, windowSeconds: 1 };
-const plan = {
-  global: much,
-  policies: {
-    metadata_read: much,
-    resource_read: much,
-    resource_write: much,
-    task_execution: much,
-    file_upload: much,
-  },
-};
-
-/** For suites that send more with one key than anybody may: capacities that they do not reach. */
-export const ROOMY: NonNullable<BootOptions['config']> = { rateLimits: { free: plan, paid: plan } };
+/** `CONFIG_FILE` of a service whose capacities nobody reaches. */
+export const FAR_LIMITS_FILE = fileURLToPath(new URL('far-limits.json', import.meta.url));
+/** The same as a part of the configuration. */
+export const FAR_LIMITS = JSON.parse(readFileSync(FAR_LIMITS_FILE, 'utf8')) as Pick<ConfigFile, 'rateLimits'>;
+/** The limits that are set by the environment. */
+export const FAR_LIMITS_ENV = { AUTH_FAILURES_PER_MINUTE: '1000000', HOOKS_PER_MINUTE: '1000000' };

@@ -1,8 +1,9 @@
 // Repositories of the tests, made by git(1) without anything of the machine's own configuration.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../../src/platform/config/reachable.js';
 
 const ENVIRONMENT = {
   PATH: process.env['PATH'],
@@ -56,7 +57,7 @@ export class RepositoryFolder {
   }
 
   remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
+    removeTree(this.path);
   }
 }
 

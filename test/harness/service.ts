@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeReachable, removeTree } from '../../src/platform/config/reachable.js';
+import { FAR_LIMITS_ENV, FAR_LIMITS_FILE } from './limits.js';
 import { freePort } from './ports.js';
 import { sharedRedis } from './shared-redis.js';
 import { until } from './until.js';
 
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+/** Rate limits refill by the clock: a test that is not about them stays far away. One with a `CONFIG_FILE` of its own says so there. */
+const FAR = { CONFIG_FILE: FAR_LIMITS_FILE, ...FAR_LIMITS_ENV };
 
 /** Those that {@link ServiceProcess.start} has not handed over yet. */
 const starting = new Set<ServiceProcess>();
@@ -49,7 +53,7 @@ export class ServiceProcess {
     const redis = await sharedRedis(env);
     const [program = '', ...words] = [...through, process.execPath, main];
     const child = spawn(program, words, {
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...redis, ...env },
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: port, ...FAR, ...redis, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new ServiceProcess(child, `http://127.0.0.1:${port}`);

@@ -2,27 +2,59 @@
 import { createServer as createHttp, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import type { Resolver } from '../../src/platform/egress/egress.js';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Resolver } from '../../src/platform/egress/name-servers.js';
 
-/** Of `allowed.test` and of names below `wild.test`, signed by itself, from 2020 to 2120. Nobody trusts it but these tests. */
-export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBdzCCAR2gAwIBAgIBATAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxhbGxvd2Vk
-LnRlc3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBcxFTATBgNV
-BAMMDGFsbG93ZWQudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABJIYrDNl
-VDAm5gT8myjQ07xH817tQAmU/pjUFqDgDEkdtmf5j2PMQ8R2lRcTB7KF3gaVZcJP
-mcbuY8h0OP+aVQejWDBWMCQGA1UdEQQdMBuCDGFsbG93ZWQudGVzdIILKi53aWxk
-LnRlc3QwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQUwmdApuLOfGAyYOjJuIe8
-UocNaXMwCgYIKoZIzj0EAwIDSAAwRQIhAPVQHJWTP8NfN+UBeMPc79LekZEwv90Q
-R2Hn1MlbexHzAiBNBeZSP445rdp7GUFkREOUKtD1mf1eNAmkXtp4NOw4Lw==
+/** Signs the certificate of these hosts, from 2020 to 2120. Nobody trusts it but these tests. */
+const AUTHORITY = `-----BEGIN CERTIFICATE-----
+MIIBeDCCAR+gAwIBAgIBATAKBggqhkjOPQQDAjAjMSEwHwYDVQQDDBhBdXRob3Jp
+dHkgb2YgdGhlc2UgdGVzdHMwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAw
+MDBaMCMxITAfBgNVBAMMGEF1dGhvcml0eSBvZiB0aGVzZSB0ZXN0czBZMBMGByqG
+SM49AgEGCCqGSM49AwEHA0IABJRo8jojjleZHfVFr+fBsvvhnIyjK3GIZWKcGyss
+jhzmDmyhXQgROeYbPAdZOPiSGOTFY/yrJJoqGTYqcP7idQ+jQjBAMA8GA1UdEwEB
+/wQFMAMBAf8wDgYDVR0PAQH/BAQDAgEGMB0GA1UdDgQWBBQkW9pOmFuZpliWAh/x
+cW0Bsh1sVzAKBggqhkjOPQQDAgNHADBEAiByUGw7n5uox44umQRq+D2NliLJ08Da
+q6vseUave5U76gIgB1W8Z+FSwMHcTgR776O2pmlk+LkwkFiTw+W4vuZsVKg=
+-----END CERTIFICATE-----
+`;
+/** Of `allowed.test`, of names below `wild.test` and of 127.0.0.2. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBzTCCAXSgAwIBAgIBAjAKBggqhkjOPQQDAjAjMSEwHwYDVQQDDBhBdXRob3Jp
+dHkgb2YgdGhlc2UgdGVzdHMwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAw
+MDBaMBcxFTATBgNVBAMMDGFsbG93ZWQudGVzdDBZMBMGByqGSM49AgEGCCqGSM49
+AwEHA0IABFkyv23C2QAGLW3GPp3tPip2q7f2U/9sP7qGADUrNTRfZ5zj+oHOcBgG
+wEtxdyGD6aLktTaNVc2NBLoMSjaNYPyjgaIwgZ8wDAYDVR0TAQH/BAIwADAOBgNV
+HQ8BAf8EBAMCB4AwEwYDVR0lBAwwCgYIKwYBBQUHAwEwHQYDVR0OBBYEFIP/vzw6
+Qkb9EfSUkXy3RbOzMAd2MB8GA1UdIwQYMBaAFCRb2k6YW5mmWJYCH/FxbQGyHWxX
+MCoGA1UdEQQjMCGCDGFsbG93ZWQudGVzdIILKi53aWxkLnRlc3SHBH8AAAIwCgYI
+KoZIzj0EAwIDRwAwRAIgUB76rD+PcnIocDPUtEHqOsK1X3M9vui6EdMAlYBG934C
+IGsPb582HI+e1wyvD3H1Adrfl9rts13ulCNYSpQbEgBY
 -----END CERTIFICATE-----
 `;
 const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg1PdjdwGLFchbELU9
-E7i9MrRBsDIeP5Gn+W6QIo/3uSuhRANCAASSGKwzZVQwJuYE/Jso0NO8R/Ne7UAJ
-lP6Y1Bag4AxJHbZn+Y9jzEPEdpUXEweyhd4GlWXCT5nG7mPIdDj/mlUH
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg5W97pWjh4OgCWv0q
+i3Lgxp+phK+SjWmGVoQsyMy/cT2hRANCAARZMr9twtkABi1txj6d7T4qdqu39lP/
+bD+6hgA1KzU0X2ec4/qBznAYBsBLcXchg+mi5LU2jVXNjQS6DEo2jWD8
 -----END PRIVATE KEY-----
 `;
+
+/** A file with the authority that these hosts are known by, which every user may read. */
+export class AuthorityFile {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'millwright-ca-'));
+  readonly path = join(this.folder, 'ca.pem');
+
+  constructor() {
+    chmodSync(this.folder, 0o755);
+    writeFileSync(this.path, AUTHORITY, { mode: 0o644 });
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
 
 /** Answers a request; false: there is no such page. */
 type Pages = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -35,11 +67,11 @@ export class WebHosts {
     private readonly pages: Pages,
   ) {}
 
-  static async start(pages: Pages = () => false): Promise<WebHosts> {
+  static async start(pages: Pages = () => false, address = '127.0.0.1'): Promise<WebHosts> {
     const answer = (request: IncomingMessage, response: ServerResponse) => void hosts.answer(request, response);
     const servers = [createHttp(answer), createHttps({ cert: CERTIFICATE, key: KEY }, answer)];
     const hosts = new WebHosts(servers, pages);
-    for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
+    for (const server of servers) await once(server.listen(0, address), 'listening');
     return hosts;
   }
 

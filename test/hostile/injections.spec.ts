@@ -1,5 +1,6 @@
 // Texts that give orders, in everything that an agent reads, and a model that obeys each (reference §15).
 import { HostileWorld, type Report } from './world.js';
+import { slowIt } from '../harness/slow.js';
 
 async function attacked(sandbox: string): Promise<Report & { orders: number }> {
   const world = await HostileWorld.start(sandbox);
@@ -18,7 +19,7 @@ describe('An agent that obeys a hundred hostile texts', () => {
     expect(orders).toBeGreaterThanOrEqual(100);
   }, 240_000);
 
-  it('brings much out without a sandbox, so that the test above can fail', async () => {
+  slowIt('brings much out without a sandbox, so that the test above can fail', async () => {
     const { obeyed, orders, leaking, leaks, connections } = await attacked('none');
     expect(obeyed).toBe(orders);
     expect(leaking.length).toBeGreaterThan(12);
@@ -26,5 +27,5 @@ describe('An agent that obeys a hundred hostile texts', () => {
     for (const where of ['messages: host', 'messages: reached', 'request to the provider: host', 'messages: memory']) {
       expect(leaks).toContain(where);
     }
-  }, 240_000);
+  });
 });

@@ -6,7 +6,6 @@ import { bootApp, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
-import { ROOMY } from '../harness/limits.js';
 import { type Answer, type ChatRequest, ModelServer, stepOf } from '../harness/model-server.js';
 import { freePort } from '../harness/ports.js';
 import { processesWith } from '../harness/processes.js';
@@ -137,7 +136,7 @@ export class HostileWorld {
       { ...common, id: 'obedient', baseUrl: this.obedient.url },
       { ...common, id: 'other', baseUrl: this.victimModel.url },
     ];
-    const config = { ...ROOMY, models };
+    const config = { models };
     const path = join(this.folder.path, 'millwright.json');
     writeFileSync(path, JSON.stringify(config));
     const SECRET_KEY = `${canaries.secretKey}, which is at least 32 bytes long`;

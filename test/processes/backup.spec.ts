@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,7 +8,6 @@ import pg from 'pg';
 import { LOCKS } from '../../src/platform/database/locks.js';
 import { AUTOMATIONS, type AutomationBody, type RunBody } from '../harness/automation-requests.js';
 import { Client } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { emptyDatabase, type NewDatabase } from '../harness/new-database.js';
 import { newMark, sleeps } from '../harness/processes.js';
@@ -155,10 +154,8 @@ describe('backup and restore of a service that works (reference §16)', () => {
 
   beforeAll(async () => {
     model = await ModelServer.start();
-    const config = join(folder.path, 'config.json');
-    writeFileSync(config, JSON.stringify(ROOMY));
     // What a worker of the original has leased is nobody's in a copy, however long the lease.
-    common = { OPENAI_COMPATIBLE_URL: model.url, CONFIG_FILE: config, LEASE_SECONDS: '3600' };
+    common = { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '3600' };
     server = await emptyDatabase();
   }, 60_000);
   afterAll(async () => {

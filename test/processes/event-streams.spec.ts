@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { fold, Millwright, type TaskEvent } from '@millwright/sdk';
@@ -8,7 +6,6 @@ import { TIMES } from '../../packages/sdk/src/follow.js';
 import { Client } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { foldViews } from '../harness/events.js';
-import { ROOMY } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { LONG } from '../harness/numbers.js';
 import { freePort } from '../harness/ports.js';
@@ -131,8 +128,7 @@ describe('Streams of events over processes (reference §17)', () => {
   const cutAndSlow =
     (installation: () => Promise<Record<string, string>>): (() => Promise<void>) =>
     async () => {
-      const env = { ...(await installation()), CONFIG_FILE: join(folder.path, 'millwright.json') };
-      writeFileSync(env.CONFIG_FILE, JSON.stringify(ROOMY));
+      const env = await installation();
       const [api] = await Promise.all([start({ ...env, ROLE: 'api' }), start({ ...env, ROLE: 'worker' })]);
       const key = await newKey();
       const client = new Client(api.url, key);

@@ -99,6 +99,39 @@ describe('The service as a process on the embedded default (reference §16)', ()
     expect(await second.end()).toBe(0);
   }, 120_000);
 
+  it('killed amid commands that may run again it runs them again, whoever asked for them', async () => {
+    const mark = newMark();
+    // It waits for the kill when it runs for the first time.
+    const command = `echo ran >> kept.txt; [ "$(wc -l < kept.txt)" = 2 ] || sleep ${mark}; cat kept.txt`;
+    const twice = { status: 'success', output: { exitCode: 0, stdout: 'ran\nran\n' } };
+    const story = async (more: Record<string, string>, content: string) => {
+      const first = await ServiceProcess.start({ ...env, ...more });
+      const { id } = await createTask(new Client(first.url, secret), { content });
+      await sleeps(mark);
+      await first.end('SIGKILL');
+      await processesGone(`sleep ${mark}`);
+      const second = await ServiceProcess.start({ ...env, ...more });
+      const again = new Client(second.url, secret);
+      await until('the task to go on', async () => (await readTask(again, id)).finishedAt !== null, { within: 50_000 });
+      const { status } = await readTask(again, id);
+      const results = await readResults(again, id);
+      await expectToldTo(again, id);
+      expect(await second.end()).toBe(0);
+      return { status, results };
+    };
+    const agents = script(call('bash', { command, repeatable: true }), { text: 'After all.' });
+    expect(await story({}, agents)).toMatchObject({ status: 'completed', results: [twice] });
+    // Without a provider there is the runbook. Its second block fails, as it may.
+    const fence = (info: string, text: string) => `\`\`\`${info}\n${text}\n\`\`\`\n\n`;
+    const runbook = fence('bash may-fail repeatable', `${command}; exit 3`) + fence('sh', 'echo last');
+    const failed = { ...twice, output: { ...twice.output, exitCode: 3 } };
+    const last = { status: 'success', output: { stdout: 'last\n' } };
+    expect(await story({ OPENAI_COMPATIBLE_URL: '' }, runbook)).toMatchObject({
+      status: 'completed',
+      results: [failed, last],
+    });
+  }, 120_000);
+
   it('killed while a model is to mend its answer it has asked it once, and the next one fails the task as the record says', async () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     const { script: before } = model;
@@ -133,14 +166,15 @@ describe('The service as a process on the embedded default (reference §16)', ()
     const numbers = [0, 1, 2, 3, 4, 5, 6, 7];
     const first = await ServiceProcess.start(env);
     const client = new Client(first.url, secret);
-    const pipes = call('bash', { command: `mkfifo ${numbers.map((n) => `pipe-${n}`).join(' ')}` });
-    const greps = numbers.map((n) => ({ name: 'grep', arguments: { pattern: mark, path: `pipe-${n}` } }));
-    const { id } = await createTask(client, { content: script(pipes, { calls: greps }, { text: 'After all.' }) });
-    const running = () => numbers.filter((n) => processesWith(`-e\0${mark}\0--\0pipe-${n}\0`).length > 0);
-    // Each search waits until somebody writes.
+    const make = numbers.map((n) => `mkdir held-${n}; mkfifo held-${n}/.ignore; echo ${mark} ${n} >held-${n}/note`);
+    const folders = call('bash', { command: make.join('\n') });
+    const greps = numbers.map((n) => ({ name: 'grep', arguments: { pattern: mark, path: `held-${n}` } }));
+    const { id } = await createTask(client, { content: script(folders, { calls: greps }, { text: 'After all.' }) });
+    const running = () => numbers.filter((n) => processesWith(`-e\0${mark}\0--\0held-${n}\0`).length > 0);
+    // rg reads what a folder ignores first: each search waits at that pipe until somebody writes.
     const write = async (...ns: number[]) => {
       const base = await readFile(join(folder.path, 'sandbox.location'), 'utf8').catch(() => folder.path);
-      for (const n of ns) await writeFile(join(base.trim(), 'workdirs', id, `pipe-${n}`), `${mark} ${n}\n`);
+      for (const n of ns) await writeFile(join(base.trim(), 'workdirs', id, `held-${n}/.ignore`), 'none\n');
     };
     await until('all to be read at once', () => running().length === 8);
     await write(1, 0);
@@ -155,7 +189,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
     await write(7, 6, 5, 4, 3, 2);
     expect(await finished(again, id)).toMatchObject({ status: 'completed', result: { text: 'After all.' } });
     const results = (await readResults(again, id)).slice(1);
-    expect(results.map(({ output }) => output)).toEqual(numbers.map((n) => `pipe-${n}:1:${mark} ${n}`));
+    expect(results.map(({ output }) => output)).toEqual(numbers.map((n) => `held-${n}/note:1:${mark} ${n}`));
     await expectToldTo(again, id);
     expect(await second.end()).toBe(0);
   }, 120_000);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { connect, github } from '../harness/hooks.js';
+import { FAR_LIMITS } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, script } from '../harness/tasks.js';
@@ -80,7 +81,10 @@ describe('Logs and traces of a process (reference §16)', () => {
     model = await ModelServer.start();
     collector = await TraceCollector.start();
     const provider = { provider: 'openai-compatible', baseUrl: model.url, apiKeyEnv: 'CANARY_MODEL_KEY', model: 'm' };
-    writeFileSync(join(folder.path, 'config.json'), JSON.stringify({ models: [{ id: 'm', ...provider }] }));
+    writeFileSync(
+      join(folder.path, 'config.json'),
+      JSON.stringify({ ...FAR_LIMITS, models: [{ id: 'm', ...provider }] }),
+    );
     member = await makeMember(service);
     secret = member.key.secret;
     connection = await connect(service, member, { secret: secrets.hook });

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../../src/platform/database/ids.js';
 import { useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { automationOn, connect, github } from '../harness/hooks.js';
-import { ROOMY } from '../harness/limits.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { longestSpan, watchedSpans } from '../harness/spans.js';
 import { createTask, finished } from '../harness/tasks.js';
@@ -69,13 +67,10 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
   const api = useService(undefined);
   beforeAll(async () => {
     member = await makeMember(api);
-    const config = join(folder.path, 'config.json');
-    writeFileSync(config, JSON.stringify(ROOMY));
     service = await ServiceProcess.start({
       DATABASE_URL: api.db.url,
       SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
       DATA_DIR: join(folder.path, 'data'),
-      CONFIG_FILE: config,
       SANDBOX: 'none',
       LOG_LEVEL: 'fatal',
       ...watchedSpans(socket),

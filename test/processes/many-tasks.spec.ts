@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { bootWorker } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { ModelServer, stepOf } from '../harness/model-server.js';
 import { LONG } from '../harness/numbers.js';
 import { createTask, finished, readMessages } from '../harness/tasks.js';
@@ -43,7 +42,7 @@ describe('Many tasks at once', () => {
       const call = TOOLS[step];
       return call === undefined ? { text: 'Done.' } : { text: `Step ${step}.`, calls: [call] };
     });
-    const service = await bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url }, config: ROOMY });
+    const service = await bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url } });
     const { client } = await makeMember(service);
     const before = { descriptors: descriptors(), children: children() };
     const ids: string[] = [];

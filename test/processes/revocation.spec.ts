@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { ROOMY } from '../harness/limits.js';
 import { Operator } from '../harness/operator.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 
@@ -29,10 +27,8 @@ describe('What ends a key ends it for every process at once (reference §3)', ()
   let operator: Operator;
 
   beforeAll(async () => {
-    const config = join(folder.path, 'config.json');
-    writeFileSync(config, JSON.stringify(ROOMY));
     // Each request comes from an address of its own: failed authentications are limited by address.
-    const env = { ROLE: 'api', DATABASE_URL: service.db.url, SECRET_KEY, TRUST_PROXY: '1', CONFIG_FILE: config };
+    const env = { ROLE: 'api', DATABASE_URL: service.db.url, SECRET_KEY, TRUST_PROXY: '1' };
     const start = (name: string) => ServiceProcess.start({ ...env, DATA_DIR: join(folder.path, name), LOG_LEVEL: 'fatal' });
     apis = await Promise.all(['a', 'b'].map(start));
     owner = await makeMember(service, { role: 'owner' });

@@ -6,6 +6,10 @@ export interface Attack {
   name: string;
   /** What it does, in one sentence. */
   what: string;
+  /** Further keys of its workspace, each with limits of its own. */
+  keys?: number;
+  /** Tasks that are over, in its workspace from the beginning. */
+  tasks?: number;
   /** A few seconds of it. The long form sends wave after wave. */
   wave: (a: TenantA, limits: Limits) => Promise<void>;
 }

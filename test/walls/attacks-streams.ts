@@ -4,7 +4,7 @@ import type { Attack } from './attack.js';
 import type { TenantA } from './tenant-a.js';
 
 /** Keys that follow, each with as many streams as a key may have and some more: together the 200 of a workspace. */
-export const FOLLOWERS = 10;
+const FOLLOWERS = 10;
 const OF_KEY = 22;
 /** So many commands in each of three tasks, which write without a pause. */
 const COMMANDS = 20;
@@ -12,6 +12,7 @@ const COMMANDS = 20;
 export const STREAM_ATTACKS: Attack[] = [
   {
     name: 'streams',
+    keys: FOLLOWERS,
     what: '220 streams, of which 200 may be open, of three tasks that write without a pause; a third of them is never read',
     wave: async (a) => {
       const content = Array.from({ length: COMMANDS }, (_, n) => `\`\`\`bash\nseq ${n} 400; sleep 0.1; seq ${n} 400 >&2\n\`\`\``);

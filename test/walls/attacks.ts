@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AUTOMATION_ATTACKS } from './attacks-automations.js';
+import { FLOOD_ATTACKS } from './attacks-floods.js';
 import { SANDBOX_ATTACKS } from './attacks-sandbox.js';
 import { STREAM_ATTACKS } from './attacks-streams.js';
 import type { Attack } from './attack.js';
@@ -160,7 +161,13 @@ const HTTP_ATTACKS: Attack[] = [
   },
 ];
 
-export const ATTACKS: Attack[] = [...HTTP_ATTACKS, ...STREAM_ATTACKS, ...AUTOMATION_ATTACKS, ...SANDBOX_ATTACKS];
+export const ATTACKS: Attack[] = [
+  ...HTTP_ATTACKS,
+  ...FLOOD_ATTACKS,
+  ...STREAM_ATTACKS,
+  ...AUTOMATION_ATTACKS,
+  ...SANDBOX_ATTACKS,
+];
 
 /** The body of an answer; nothing of one that never came, because too many connections of its address were open. */
 function parsed<T>({ body }: { body: string }): Partial<T> {

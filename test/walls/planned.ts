@@ -29,6 +29,11 @@ export class Planned {
     private readonly connections: { github: Connected; webhook: Connected },
   ) {}
 
+  /** Where deliveries of GitHub arrive. */
+  get hookPath(): string {
+    return this.connections.github.path;
+  }
+
   /** A hundred that are due each minute, and ten for each connection: one makes a task of every event, most only ask. */
   async make(): Promise<void> {
     checkFilter(ENDLESS);

@@ -12,6 +12,13 @@ export interface Answer {
   body: string;
 }
 
+interface Asked {
+  secret: string;
+  body?: string | Buffer | undefined;
+  headers?: Record<string, string>;
+  from?: string | undefined;
+}
+
 interface TaskPage {
   tasks: { id: string; status: string }[];
   nextCursor: string | null;
@@ -41,6 +48,25 @@ export class TenantA {
 
   get secret(): string {
     return this.member.key.secret;
+  }
+
+  /** One request with a key of its own choice, from an address of its own choice. */
+  async ask(method: string, path: string, { secret, body, headers = {}, from }: Asked): Promise<Answer> {
+    const sized =
+      body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body), 'Idempotency-Key': randomUUID() };
+    const all = { Authorization: `Bearer ${secret}`, ...sized, ...headers };
+    const answer = this.counted(await this.exchange(method, path, all, body, from));
+    const made = answer.status === 201 && path === '/v1/tasks' ? /"id":"([^"]+)"/.exec(answer.body)?.[1] : undefined;
+    if (made !== undefined) this.created.push(made);
+    return answer;
+  }
+
+  /** A request whose answer is not waited for; `sent`: resolves when it is under way. */
+  hold(path: string, secret: string): { sent: Promise<void>; end: () => void } {
+    const call = request(this.url + path, { headers: { Authorization: `Bearer ${secret}` }, agent: false });
+    const sent = new Promise<void>((resolve) => call.on('error', () => resolve()).once('finish', resolve));
+    call.on('response', (answer: IncomingMessage) => answer.on('error', ignore).resume()).end();
+    return { sent, end: () => call.destroy() };
   }
 
   get(path: string): Promise<Answer> {
@@ -144,10 +170,12 @@ export class TenantA {
     path: string,
     headers: OutgoingHttpHeaders,
     body: string | Buffer | undefined,
+    localAddress?: string,
   ): Promise<Answer> {
     return new Promise((resolve) => {
       const none = () => resolve({ status: 0, body: '' });
-      const req = request(this.url + path, { method, headers, agent: this.agent }, (message) => {
+      const from = localAddress === undefined ? {} : { localAddress };
+      const req = request(this.url + path, { method, headers, agent: this.agent, ...from }, (message) => {
         void textOf(message).then((text) => resolve({ status: message.statusCode ?? 0, body: text }), none);
       });
       // A service that answers before the body has come closes the connection, which says so once more when the answer is over.

@@ -20,7 +20,7 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
   const rows: Figures[] = [];
 
   beforeAll(async () => {
-    world = await World.start(ATTACKS.map(({ name }) => name));
+    world = await World.start(ATTACKS);
     await measured('nothing', () => wait(IDLE_SECONDS * 1000));
   }, 300_000);
   afterAll(async () => {

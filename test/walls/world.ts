@@ -18,7 +18,7 @@ import { automationOn, connect } from '../harness/hooks.js';
 import { until } from '../harness/until.js';
 import { Bystander } from './bystander.js';
 import { CONFIG, LIMITS } from './bounds.js';
-import { FOLLOWERS } from './attacks-streams.js';
+import type { Attack } from './attack.js';
 import { Planned } from './planned.js';
 import { TenantA } from './tenant-a.js';
 import { UsageWatch } from './usage.js';
@@ -57,13 +57,12 @@ export class World {
     this.watch = new UsageWatch(folder.path, pids);
   }
 
-  /** @param names of the attacks. */
-  static async start(names: string[]): Promise<World> {
+  static async start(attacks: Attack[]): Promise<World> {
     const [db, redis] = await Promise.all([createDatabase(), RedisServer.start()]);
     const world = new World(db, redis, temporaryDataDir());
     try {
       writeFileSync(join(world.folder.path, 'millwright.json'), JSON.stringify(CONFIG));
-      await world.makeMembers(names);
+      await world.makeMembers(attacks);
       await world.revive();
       return world;
     } catch (error) {
@@ -188,18 +187,29 @@ export class World {
     return process;
   }
 
+  /** Tasks that are over, with words by which they are found. */
+  private async makeTasks({ workspace, user }: Member, count: number): Promise<void> {
+    await this.db.query(
+      `INSERT INTO tasks (id, workspace_id, created_by, title, opening, status, model, created_at, updated_at, finished_at)
+       SELECT gen_random_uuid(), $1, $2, 'Task ' || n, 'common words of task ' || n || ' rare' || n % 1000 || repeat(' more words', 20),
+         'completed', 'runbook', at, at, at
+       FROM (SELECT n, now() - n * interval '1 second' AS at FROM generate_series(1, $3::int) n) made`,
+      [workspace.id, user.id, count],
+    );
+  }
+
   /** The socket at which a process is asked for its longest span. */
   private spans(role: Role): string {
     return join(this.folder.path, `${role}.spans`);
   }
 
-  private async makeMembers(names: string[]): Promise<void> {
+  private async makeMembers(attacks: Attack[]): Promise<void> {
     const service = await bootApp({ db: this.db, env: { SECRET_KEY } });
     try {
       this.victim = await makeMember(service);
       this.hook = await connect(service, this.victim);
       await automationOn(service, this.victim, this.hook.id);
-      for (const name of names) {
+      for (const { name, keys = 0, tasks = 0 } of attacks) {
         const member = await makeMember(service);
         const { workspace, user } = member;
         const newKey = async () => {
@@ -209,7 +219,8 @@ export class World {
           return (await keys.create({ ...about, lifetimeSeconds: null })).secret;
         };
         const tidier = await newKey();
-        const followers = await Promise.all(Array.from({ length: name === 'streams' ? FOLLOWERS : 0 }, newKey));
+        const followers = await Promise.all(Array.from({ length: keys }, newKey));
+        if (tasks > 0) await this.makeTasks(member, tasks);
         const connections = {
           github: await connect(service, member),
           webhook: await connect(service, member, { slug: 'webhook' }),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '../harness/client.js';
 import { CodeHost } from '../harness/code-host.js';
+import { FAR_LIMITS } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
 import { git } from '../harness/repositories.js';
@@ -21,7 +22,11 @@ describe('A push whose worker is killed (reference §15)', () => {
   beforeAll(async () => {
     model = await ModelServer.start();
     host = await CodeHost.start('github', TOKEN);
-    const config = { repositories: host.entry('TOKEN', 'default'), repositoryNetworks: ['127.0.0.1/32'] };
+    const config = {
+      ...FAR_LIMITS,
+      repositories: host.entry('TOKEN', 'default'),
+      repositoryNetworks: ['127.0.0.1/32'],
+    };
     writeFileSync(join(folder.path, 'config.json'), JSON.stringify(config));
     env = {
       ...{ DATA_DIR: join(folder.path, 'data'), CONFIG_FILE: join(folder.path, 'config.json'), TOKEN },
