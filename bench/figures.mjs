@@ -20,11 +20,17 @@ export function percentile(numbers, share) {
 /** Load on one program; CPU is that of the program's process alone, microseconds a request. */
 export async function load(program, options) {
   const before = program.cpu;
+  const figures = await requests(options);
+  return { ...figures, cpuMicros: ((program.cpu - before) * 1e6) / figures.answered };
+}
+
+/** The requests that `load.mjs` describes, all answered as they should be. */
+export async function requests(options) {
   const { stdout } = await promisify(execFile)(process.execPath, [LOAD, JSON.stringify(options)]);
   const figures = JSON.parse(stdout);
   const { answered, failed } = figures;
   if (failed > 0 || answered === 0) throw new Error(`${options.url}: ${failed} of ${answered} requests failed.`);
-  return { ...figures, cpuMicros: ((program.cpu - before) * 1e6) / answered };
+  return figures;
 }
 
 /**

@@ -1,9 +1,10 @@
 // One stretch of load by autocannon, in a process of its own. Its argument is JSON; it prints JSON.
-//   { url, connections, seconds or amount, headers, create }   create: POSTs, each with an Idempotency-Key of its own
+//   { url, connections, seconds or amount, headers, create, status }
+//   create: POSTs, each with an Idempotency-Key of its own; status: what is answered, in place of 200 to 299
 import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 
-const { url, connections, seconds, amount, headers, create } = JSON.parse(process.argv[2]);
+const { url, connections, seconds, amount, headers, create, status } = JSON.parse(process.argv[2]);
 const body = JSON.stringify({ content: 'Say that there is nothing to do.' });
 
 /** A new key for each request. */
@@ -14,6 +15,8 @@ function keyed(request) {
 const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body, setupRequest: keyed };
 const options = { url, connections, headers, ...(amount === undefined ? { duration: seconds } : { amount }) };
 const result = await autocannon(create ? { ...options, requests: [post] } : options);
+const wrong =
+  status === undefined ? result.non2xx : result.requests.total - (result.statusCodeStats[status]?.count ?? 0);
 process.stdout.write(
   JSON.stringify({
     answered: result.requests.total,
@@ -22,6 +25,6 @@ process.stdout.write(
     p99: result.latency.p99,
     longest: result.latency.max,
     bytes: Math.round(result.throughput.total / Math.max(1, result.requests.total)),
-    failed: result.non2xx + result.errors + result.timeouts,
+    failed: wrong + result.errors + result.timeouts,
   }),
 );

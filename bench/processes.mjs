@@ -101,7 +101,7 @@ function withChildren(root) {
   return found;
 }
 
-function parentOf(pid) {
+export function parentOf(pid) {
   const stat = readOr(`/proc/${pid}/stat`, ') Z 0');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }

@@ -1,6 +1,8 @@
 // npm run bench [-- http|messages|create|start|agent|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
+// npm run bench -- against REF [routes|steps|boot|create …] [--rounds 9]
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { against } from './against.mjs';
 import { agent, starts } from './agent.mjs';
 import { boot } from './boot.mjs';
 import { views } from './console.mjs';
@@ -27,7 +29,7 @@ const COMMANDS = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -35,6 +37,12 @@ const { values, positionals } = parseArgs({
 });
 const numbers = ['rounds', 'seconds', 'connections'].filter((name) => values[name] !== undefined);
 const options = Object.fromEntries(numbers.map((name) => [name, Number(values[name])]));
+// What its children are is removed at the end of the process, and its folders at the end of the run.
+if (positionals[0] === 'against') {
+  const [, ref, ...parts] = positionals;
+  await against(ref, { rounds: 9, ...options, parts });
+  process.exit();
+}
 const names = positionals.length === 0 ? Object.keys(COMMANDS) : positionals;
 const unknown = names.find((name) => COMMANDS[name] === undefined);
 if (unknown !== undefined) throw new Error(`${unknown} is not known; there are ${Object.keys(COMMANDS).join(', ')}.`);
@@ -47,7 +55,7 @@ try {
   const world = await opening;
   for (const name of names) {
     const { title, measure } = COMMANDS[name];
-    results[name] = await measure(world, options);
+    results[name] = await measure(world, { rounds: 3, ...options });
     if (!values.json) console.log(table(title, results[name]));
   }
   if (values.json) console.log(JSON.stringify({ at: new Date().toISOString(), node: process.version, results }));

@@ -1,10 +1,9 @@
-// One world for all: 100,000 tasks in the table, a task of ten tool turns (22 rows), and the same for the floors.
+// One world for all: 100,000 tasks in the table (fewer when asked), a task of ten tool turns (22 rows), and the same for the floors.
 import { randomUUID } from 'node:crypto';
 
-const TASKS = 100_000;
 const TURNS = 10;
 
-const FLOORS = `
+const FLOORS = (tasks) => `
 CREATE SCHEMA floor;
 CREATE TABLE floor.keys (hash bytea PRIMARY KEY, user_id uuid, workspace_id uuid, scopes text[], revoked_at timestamptz);
 CREATE TABLE floor.tasks (id uuid PRIMARY KEY, project_id uuid, status text, title text, pending jsonb,
@@ -12,17 +11,17 @@ CREATE TABLE floor.tasks (id uuid PRIMARY KEY, project_id uuid, status text, tit
 CREATE TABLE floor.messages (task_id uuid, seq int, role text, parts jsonb, created_at timestamptz DEFAULT now(),
   PRIMARY KEY (task_id, seq));
 INSERT INTO floor.tasks (id, project_id, status, title)
-SELECT gen_random_uuid(), gen_random_uuid(), 'completed', 'Task ' || i FROM generate_series(1, ${TASKS}) i;
+SELECT gen_random_uuid(), gen_random_uuid(), 'completed', 'Task ' || i FROM generate_series(1, ${tasks}) i;
 INSERT INTO floor.messages (task_id, seq, role, parts)
 SELECT id, 0, 'user', '[{"type": "text", "text": "Do it."}]' FROM floor.tasks`;
 
 // The user's own tasks, finished, with their first message and their run.
-const SERVICE = `
+const SERVICE = (tasks) => `
 WITH task AS (
   INSERT INTO tasks (id, workspace_id, created_by, title, status, model, message_count, last_seq, turn, steps, result_text,
     started_at, finished_at)
   SELECT gen_random_uuid(), $1, $2, 'Task ' || i, 'completed', 'runbook', 1, 1, 1, 1, 'Done.', now(), now()
-  FROM generate_series(1, ${TASKS}) i RETURNING id),
+  FROM generate_series(1, ${tasks}) i RETURNING id),
 message AS (
   INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, created_by, parts)
   SELECT gen_random_uuid(), id, 1, 1, 1, 'user', 'complete', $2, '[{"type": "text", "text": "Do it."}]' FROM task)
@@ -30,13 +29,13 @@ INSERT INTO runs (id, task_id, workspace_id, kind, status, finished_at)
 SELECT gen_random_uuid(), id, $1, 'turn', 'finished', now() FROM task`;
 
 /** Resolves with the ids that the measurements read. */
-export async function seed(db) {
+export async function seed(db, tasks) {
   const { rows } = await db.query(
     `SELECT m.workspace_id AS w, m.user_id AS u FROM memberships m JOIN users ON id = m.user_id WHERE email = 'bench@localhost'`,
   );
   const [{ w, u }] = rows;
-  await db.query(FLOORS);
-  await db.query(SERVICE, [w, u]);
+  await db.query(FLOORS(tasks));
+  await db.query(SERVICE(tasks), [w, u]);
   const ids = { task: await long(db, w, u), floorTask: await longFloor(db) };
   await db.query('VACUUM ANALYZE');
   return ids;

@@ -8,12 +8,10 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { freePort } from '../scripts/free-port.mjs';
-import { Program } from './processes.mjs';
+import { cpuOfTree, parentOf, Program } from './processes.mjs';
 import { seed } from './seed.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const MAIN = join(ROOT, 'dist', 'main.js');
-const CLI = join(ROOT, 'dist', 'cli.js');
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 // More than is ever sent: every request is counted, none is refused.
 const MUCH = { capacity: 1_000_000, windowSeconds: 1 };
@@ -21,12 +19,18 @@ const POLICIES = ['metadata_read', 'resource_read', 'resource_write', 'task_exec
 const PLAN = { global: MUCH, policies: Object.fromEntries(POLICIES.map((name) => [name, MUCH])) };
 const CONFIG = { rateLimits: { free: PLAN, paid: PLAN }, plans: { paid: { runningTasks: 20 } } };
 
-/** Starts both servers, seeds them and makes a key; `stop` ends and removes all of it. */
+/** Starts both servers, seeds them and makes a key; `close` ends and removes all of it. */
 export class World {
+  static #made = 0;
   #undo = [];
 
-  static async open() {
-    const world = new World();
+  /**
+   * @param root the checkout whose built service is measured.
+   * @param beside the URL of a superuser's database: the world is one more database on that server, with a Redis of its own.
+   * @param tasks in its tables: a statement over more than a page, at the least.
+   */
+  static async open({ root = ROOT, beside = process.env.BENCH_DATABASE_URL, tasks = 100_000 } = {}) {
+    const world = Object.assign(new World(), { root, beside, tasks });
     try {
       await world.#open();
       return world;
@@ -46,7 +50,7 @@ export class World {
     this.#undo.push(() => this.db.end());
     await this.#migrate();
     this.key = await this.#makeKey();
-    this.ids = await seed(this.db);
+    this.ids = await seed(this.db, this.tasks);
   }
 
   /** The built service, as an operator starts it. `env` over what the bench sets; null takes a variable away. */
@@ -63,7 +67,11 @@ export class World {
       ...env,
     };
     const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
-    const service = await Program.node(MAIN, { env: given, flags, url: `http://127.0.0.1:${port}/health/ready` });
+    const service = await Program.node(join(this.root, 'dist', 'main.js'), {
+      env: given,
+      flags,
+      url: `http://127.0.0.1:${port}/health/ready`,
+    });
     service.origin = `http://127.0.0.1:${port}`;
     return service;
   }
@@ -83,13 +91,18 @@ export class World {
     return Object.assign(floor, { origin });
   }
 
+  /** CPU seconds so far of the whole PostgreSQL, which must run on this machine. What else uses it counts too. */
+  async databaseCpu() {
+    const { rows } = await this.db.query('SELECT pg_backend_pid() AS pid');
+    return cpuOfTree(parentOf(rows[0].pid));
+  }
+
   async close() {
     for (const undo of this.#undo.splice(0).reverse()) await undo();
   }
 
   async #database() {
-    const given = process.env.BENCH_DATABASE_URL;
-    if (given !== undefined) return this.#databaseOn(given);
+    if (this.beside !== undefined) return this.#databaseOn(this.beside);
     const { EmbeddedPostgres } = await import('../dist/platform/database/embedded/embedded-postgres.js');
     const { removeReachable } = await import('../dist/platform/config/reachable.js');
     const dataDir = mkdtempSync(join(this.folder, 'postgres-'));
@@ -103,7 +116,7 @@ export class World {
   }
 
   async #databaseOn(admin) {
-    const name = `millwright_bench_${process.pid}`;
+    const name = `millwright_bench_${process.pid}_${World.#made++}`;
     const run = async (sql) => {
       const client = new pg.Client({ connectionString: admin });
       await client.connect();
@@ -146,7 +159,11 @@ export class World {
       DATA_DIR: join(this.folder, 'data'),
       SECRET_KEY: 'a secret of the bench, at least 32 bytes long',
     };
-    const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...words, '--json'], { env });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [join(this.root, 'dist', 'cli.js'), ...words, '--json'],
+      { env },
+    );
     return JSON.parse(stdout);
   }
 }
