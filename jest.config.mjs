@@ -59,8 +59,12 @@ export default {
       displayName: 'e2e',
       // Those of an enterprise team's extension boot the service too.
       testMatch: ['<rootDir>/test/**/*.spec.ts', '<rootDir>/src/extensions/**/*.spec.ts'],
-      // They take minutes: jest.long.config.mjs.
-      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/(processes|faults|walls|automations|fuzz|console)/'],
+      // They take minutes: jest.long.config.mjs, scripts/slow.mjs.
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        '<rootDir>/test/(processes|faults|walls|automations|fuzz|console)/',
+        ...(process.env.MILLWRIGHT_SLOW === '1' ? [] : ['<rootDir>/test/(slow|hostile)/']),
+      ],
       ...onPostgres,
     },
   ],

@@ -1,4 +1,4 @@
-// npm run test:slow: the test files that have more to try than npm test has time for (test/harness/slow.ts), in their whole form.
+// npm run test:slow: what npm test has no time for: test/slow, test/hostile, and of other files the tests that say so (test/harness/slow.ts).
 // Arguments go to Jest: npm run test:slow -- fairness.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +17,15 @@ await main(async () => {
   });
 });
 
-/** Those that say so, by what they import. */
+/** Those of two folders, and those that say so by what they use. */
 function slowFiles() {
   return ['src', 'test']
     .flatMap((name) => readdirSync(join(ROOT, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && entry.name.endsWith('.spec.ts'))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .filter((path) => readFileSync(path, 'utf8').includes("/harness/slow.js'"));
+    .filter(
+      (path) =>
+        /\/test\/(slow|hostile)\//.test(path) ||
+        /\/harness\/slow\.js'|\bdescribeWays\(/.test(readFileSync(path, 'utf8')),
+    );
 }

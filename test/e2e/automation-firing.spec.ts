@@ -7,6 +7,7 @@ import { connect, deliver, github } from '../harness/hooks.js';
 import { deletion } from '../harness/projects.js';
 import { reaches, readMessages, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 let model: HeldModel;
 let owner: Member;
@@ -244,7 +245,7 @@ describe('overlap queue', () => {
 });
 
 describe('failures in a row', () => {
-  it('the tenth failed task pauses the automation, a completed one before it begins the count anew', async () => {
+  slowIt('the tenth failed task pauses the automation, a completed one before it begins the count anew', async () => {
     const id = await planned({ cron: '0 0 1 1 *' });
     const end = async (count: number, answer: { text: string } | { status: number }) => {
       const { taskId, asked } = await startedTask(id, count);

@@ -9,6 +9,7 @@ import {
   readAutomation,
 } from '../harness/automation-requests.js';
 import { createProject, deletion } from '../harness/projects.js';
+import { slowIt } from '../harness/slow.js';
 
 const LATER = '2031-01-01T12:00:00+02:00';
 const ON_PUSH = { cron: null, triggerEvent: 'github.push' };
@@ -208,7 +209,7 @@ describe('Automations (reference §12)', () => {
       expect([status, body.wouldRun]).toEqual([200, expected]);
     }); // prettier-ignore
 
-    it('holds no connection while its filter is asked, which takes its time', async () => {
+    slowIt('holds no connection while its filter is asked, which takes its time', async () => {
       // Takes the list once for each of its elements, six levels deep: it is ended after 100 ms.
       const filter = Array.from({ length: 6 }).reduce<string>((inner) => `map(&(${inner}), $.n)`, '@');
       const json = { ...ON_PUSH, filter, samplePayload: { n: Array.from({ length: 100 }, (_, n) => n) } };

@@ -10,6 +10,7 @@ import { FencedError } from '../../src/work/runs/claimed-run.js';
 import { RunRecorder } from '../../src/work/runs/run-recorder.js';
 import { PgChannel } from '../../src/platform/signals/pg-channel.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { slowIt } from '../harness/slow.js';
 
 describe('Cancelling (reference §5)', () => {
   let model: ModelServer;
@@ -50,7 +51,7 @@ describe('Cancelling (reference §5)', () => {
     expect((await readTask(member.client, id)).status).toBe('cancelled');
   });
 
-  it.each([
+  slowIt.each([
     ['cancelled', (id: string) => cancel(id)],
     ['deleted', (id: string) => member.client.request('DELETE', `/v1/tasks/${id}`)],
   ])('a task that is %s and whose notice is lost: its processes are gone by the next heartbeat', async (_, end) => {

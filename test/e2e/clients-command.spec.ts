@@ -245,7 +245,7 @@ describe('The command (reference §19)', () => {
     expect((await mw(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('ends with 5 when it is refused, or finds nobody', async () => {
+  slowIt('ends with 5 when it is refused, or finds nobody', async () => {
     const refused = await mw(['tasks'], '', { ...env(), MILLWRIGHT_API_KEY: 'x' });
     expect(refused).toMatchObject({ code: 5, err: expect.stringContaining("'mw login'") });
     const nobody = await mw(['tasks'], '', { ...env(), MILLWRIGHT_URL: `http://127.0.0.1:${await freePort()}` });

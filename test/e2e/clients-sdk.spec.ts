@@ -18,6 +18,7 @@ import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { connect, deliver, github } from '../harness/hooks.js';
 import { freePort } from '../harness/ports.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 async function allOf<T>(list: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -87,7 +88,7 @@ describe('The SDK (reference §19)', () => {
     expect([fold(events.slice(0, 1) as TaskEvent[]), fold(events as TaskEvent[])]).toEqual([[message], []]);
   });
 
-  it('a stream that is cut in the middle loses nothing and repeats nothing', async () => {
+  slowIt('a stream that is cut in the middle loses nothing and repeats nothing', async () => {
     TIMES.leastWait = 5;
     const { id } = await done();
     const whole = (await member.client.get<{ events: TaskEvent[] }>(`/v1/tasks/${id}/events`)).body.events;

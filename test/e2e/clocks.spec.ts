@@ -5,6 +5,7 @@ import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { call, createTask, finished, reaches, readTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const HOUR_MS = 3_600_000;
 const LEASE_SECONDS = 12;
@@ -55,19 +56,22 @@ describe.each([
   const recover = () => service.app.get(RunClaims, { strict: false }).recoverExpired();
   const expire = () => service.app.get(InteractionExpiry, { strict: false }).expire();
 
-  it('a lease is as long as it should be when it is claimed and when it is renewed, and a live run is not recovered', async () => {
-    const { id } = await createTask(member.client, { content: script({ hang: true }) });
-    await reaches(member.client, id, 'running');
-    const claimed = await run(id);
-    await until('the lease to be renewed', async () => (await run(id)).until !== claimed.until);
-    for (const { seconds } of [claimed, await run(id)]) {
-      expect(seconds).toBeGreaterThan(LEASE_SECONDS - 5);
-      expect(seconds).toBeLessThanOrEqual(LEASE_SECONDS);
-    }
-    await recover();
-    expect(await run(id)).toMatchObject({ epoch: 1 });
-    expect(await readTask(member.client, id)).toMatchObject({ status: 'running', statusReason: null });
-  });
+  slowIt(
+    'a lease is as long as it should be when it is claimed and when it is renewed, and a live run is not recovered',
+    async () => {
+      const { id } = await createTask(member.client, { content: script({ hang: true }) });
+      await reaches(member.client, id, 'running');
+      const claimed = await run(id);
+      await until('the lease to be renewed', async () => (await run(id)).until !== claimed.until);
+      for (const { seconds } of [claimed, await run(id)]) {
+        expect(seconds).toBeGreaterThan(LEASE_SECONDS - 5);
+        expect(seconds).toBeLessThanOrEqual(LEASE_SECONDS);
+      }
+      await recover();
+      expect(await run(id)).toMatchObject({ epoch: 1 });
+      expect(await readTask(member.client, id)).toMatchObject({ status: 'running', statusReason: null });
+    },
+  );
 
   it('a run whose lease has run out is recovered', async () => {
     const { id } = await createTask(member.client, { content: script({ hang: true }) });

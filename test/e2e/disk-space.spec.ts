@@ -9,6 +9,7 @@ import { postForm, storedFiles, upload } from '../harness/files.js';
 import { SmallDisk } from '../harness/small-disk.js';
 import { createTask, finished, readResults, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const MIB = 1024 * 1024;
 const onSmallDisks = SmallDisk.possible ? describe : describe.skip;
@@ -106,30 +107,33 @@ it('the reserve is 5 % of the file system, from 128 MiB to 1 GiB, unless DISK_RE
 });
 
 onSmallDisks('A disk that fills up', () => {
-  it('queued runs wait while it is below the reserve, and go on by themselves when there is space again', async () => {
-    const disk = await SmallDisk.make(64 * MIB);
-    const service = await bootWorker({ env: { DATA_DIR: disk.path, DISK_RESERVE_BYTES: String(16 * MIB) } });
-    try {
-      const { client, key } = await makeMember(service);
-      const ballast = join(disk.path, 'ballast');
-      writeFileSync(ballast, Buffer.alloc(56 * MIB));
-      const space = service.app.get(DiskSpace);
-      await until('the worker to see it', () => space.state !== 'enough');
-      // Taken in by another process, whose disk has room.
-      const other = await bootApp({ db: service.db });
-      const { id } = await createTask(new Client(other.url, key.secret), { content: '```bash\necho ran\n```' });
-      await other.close();
-      // Two looks of the reconciler.
-      const looked = performance.now() + 2_100;
-      await until('the worker to look twice', () => performance.now() > looked);
-      expect((await readTask(client, id)).status).toBe('queued');
-      rmSync(ballast);
-      expect(await finished(client, id)).toMatchObject({ status: 'completed' });
-    } finally {
-      await service.close();
-      await disk.remove();
-    }
-  });
+  slowIt(
+    'queued runs wait while it is below the reserve, and go on by themselves when there is space again',
+    async () => {
+      const disk = await SmallDisk.make(64 * MIB);
+      const service = await bootWorker({ env: { DATA_DIR: disk.path, DISK_RESERVE_BYTES: String(16 * MIB) } });
+      try {
+        const { client, key } = await makeMember(service);
+        const ballast = join(disk.path, 'ballast');
+        writeFileSync(ballast, Buffer.alloc(56 * MIB));
+        const space = service.app.get(DiskSpace);
+        await until('the worker to see it', () => space.state !== 'enough');
+        // Taken in by another process, whose disk has room.
+        const other = await bootApp({ db: service.db });
+        const { id } = await createTask(new Client(other.url, key.secret), { content: '```bash\necho ran\n```' });
+        await other.close();
+        // Two looks of the reconciler.
+        const looked = performance.now() + 2_100;
+        await until('the worker to look twice', () => performance.now() > looked);
+        expect((await readTask(client, id)).status).toBe('queued');
+        rmSync(ballast);
+        expect(await finished(client, id)).toMatchObject({ status: 'completed' });
+      } finally {
+        await service.close();
+        await disk.remove();
+      }
+    },
+  );
 
   it('a command that fills it is ended and told, gives its files back, and the task and others go on (reference §16)', async () => {
     const disk = await SmallDisk.make(128 * MIB);

@@ -32,6 +32,7 @@ import { freePort } from '../harness/ports.js';
 import { PostgresServer } from '../harness/postgres.js';
 import { SmallDisk } from '../harness/small-disk.js';
 import { createTask } from '../harness/tasks.js';
+import { slowIt } from '../harness/slow.js';
 
 const FAIL = { status: 'fail', advice: expect.stringMatching(/\S/) };
 const WARN = { status: 'warn', advice: expect.stringMatching(/\S/) };
@@ -66,7 +67,7 @@ describe('doctor says ✖ for a real fault', () => {
       expectNoSecret(out, given);
     });
 
-    it('that was started with fsync off and few connections', async () => {
+    slowIt('that was started with fsync off and few connections', async () => {
       const postgres = await PostgresServer.start(['fsync=off', 'full_page_writes=off', 'max_connections=30']);
       try {
         const found = await findings([databaseCheck], { env: { DATABASE_URL: postgres.url } });

@@ -31,6 +31,7 @@ import { Operator } from '../harness/operator.js';
 import { freePort } from '../harness/ports.js';
 import { PostgresServer } from '../harness/postgres.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
+import { slowIt } from '../harness/slow.js';
 
 const FAIL = { status: 'fail', advice: expect.stringMatching(/\S/) };
 const WARN = { status: 'warn', advice: expect.stringMatching(/\S/) };
@@ -138,7 +139,7 @@ describeWithRedis('doctor and Redis', () => {
     return line(await findings([redisCheck], { env: { DATABASE_URL, REDIS_URL } }), 'redis');
   };
 
-  it('a Redis as it should be is ✔, one that evicts is !', async () => {
+  slowIt('a Redis as it should be is ✔, one that evicts is !', async () => {
     await redis.command('CONFIG', 'SET', 'requirepass', 'canary-redis');
     expect(await look()).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^Redis \d.*noeviction/) });
   });

@@ -173,7 +173,7 @@ describe('Handlers of events (reference §17)', () => {
     expect(two.flatMap(({ app }) => app.get(Notes).seen)).toHaveLength(60);
   });
 
-  it('that lose their connection before the commit get the event again', async () => {
+  slowIt('that lose their connection before the commit get the event again', async () => {
     const KILL = sql`SELECT ${raw('pg_terminate_backend(pg_backend_pid())')}`.rows();
     let killed = false;
     also = async (_, tx) => {
@@ -257,7 +257,7 @@ describe('Handlers of events (reference §17)', () => {
       expect(await db.query('SELECT name FROM event_handlers')).toEqual([]);
     });
 
-    it('is purged in batches', async () => {
+    slowIt('is purged in batches', async () => {
       const service = await boot();
       await db.query(
         `INSERT INTO workspace_events (xid, workspace_id, event_id, type, data)

@@ -8,7 +8,7 @@ import { holdingTask, waiting } from '../harness/locks.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { SLOW, slowIt } from '../harness/slow.js';
+import { SLOW, sizedIt, slowIt } from '../harness/slow.js';
 
 /** One worker with few places, and a model that answers when the test says so. */
 class Bench {
@@ -78,21 +78,24 @@ const suite = (signals: () => Promise<Record<string, string>>) => () => {
   let bench: Bench;
   afterEach(() => bench.close());
 
-  it(`${QUEUED} queued tasks of one workspace delay the single task of another by no more than the next free place`, async () => {
-    bench = await Bench.start({ WORKER_CONCURRENCY: '1', ...(await signals()) });
-    const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
-    await bench.create(busy, 'busy ', QUEUED);
-    const [held] = await bench.some(1);
-    const [single = ''] = await bench.create(other, 'single ', 1);
-    held?.answer({ text: 'Done.' });
-    const next = await bench.next();
-    expect(next.task).toBe('single 1');
-    next.answer({ text: 'Done.' });
-    expect(await finished(other.client, single)).toMatchObject({ status: 'completed' });
-    expect((await bench.next()).task).toBe('busy 2');
-  }, 120_000);
+  sizedIt(
+    `${QUEUED} queued tasks of a workspace delay one of another by no more than the next free place`,
+    async () => {
+      bench = await Bench.start({ WORKER_CONCURRENCY: '1', ...(await signals()) });
+      const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
+      await bench.create(busy, 'busy ', QUEUED);
+      const [held] = await bench.some(1);
+      const [single = ''] = await bench.create(other, 'single ', 1);
+      held?.answer({ text: 'Done.' });
+      const next = await bench.next();
+      expect(next.task).toBe('single 1');
+      next.answer({ text: 'Done.' });
+      expect(await finished(other.client, single)).toMatchObject({ status: 'completed' });
+      expect((await bench.next()).task).toBe('busy 2');
+    },
+  );
 
-  it('one place in four is kept: a workspace that has none running waits for none of the tasks of a busy one', async () => {
+  slowIt('one place in four is kept: a workspace with none running waits for no task of a busy one', async () => {
     bench = await Bench.start({ WORKER_CONCURRENCY: '4', ...(await signals()) }, UNCAPPED);
     const [busy, other] = [await makeMember(bench.service), await makeMember(bench.service)];
     await bench.create(busy, 'busy ', 40);
@@ -105,7 +108,7 @@ const suite = (signals: () => Promise<Record<string, string>>) => () => {
     const late = await makeMember(bench.service);
     await bench.create(late, 'late ', 1);
     expect((await bench.next()).task).toBe('late 1');
-  }, 120_000);
+  });
 };
 
 describe('A busy workspace cannot starve the others (reference §5)', () => {
@@ -137,7 +140,7 @@ describe('A busy workspace cannot starve the others (reference §5)', () => {
       expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3']);
     });
 
-    it.each(PLACES)(
+    sizedIt.each(PLACES)(
       'of %i places a workspace gets %i at most; the others, one each, those that have none running',
       async (places, most) => {
         bench = await Bench.start({ WORKER_CONCURRENCY: String(places) }, UNCAPPED);

@@ -10,6 +10,7 @@ import { type Answer, Client, type ErrorBody, makeMember, type Member } from '..
 import { holding, untilWaiting } from '../harness/locks.js';
 import { createTask, type TaskBody } from '../harness/tasks.js';
 import { makeNotes, NotesModule } from './notes.module.js';
+import { slowIt } from '../harness/slow.js';
 
 /** The issue names 200 keys: MILLWRIGHT_LONG=1. */
 const KEYS = process.env['MILLWRIGHT_LONG'] === '1' ? 200 : 40;
@@ -83,7 +84,7 @@ describe('Duplicates (reference §8)', () => {
     expect(counts.replayed).toBeGreaterThan(counts.refused);
   }, 300_000);
 
-  it('a flood of duplicates of one slow request keeps nobody else out', async () => {
+  slowIt('a flood of duplicates of one slow request keeps nobody else out', async () => {
     await service.db.query(HOLD_NOTE);
     const holder = await holding(service.db, 'SELECT pg_advisory_xact_lock(1)');
     const first = post('flood', { text: 'held' });

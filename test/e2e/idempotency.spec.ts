@@ -3,6 +3,7 @@ import { type Answer, type ErrorBody, makeMember, type Member } from '../harness
 import { holding, untilWaiting } from '../harness/locks.js';
 import { rawRequest } from '../harness/raw.js';
 import { done, makeNotes, NotesModule } from './notes.module.js';
+import { slowIt } from '../harness/slow.js';
 
 describe('Idempotency (reference §8)', () => {
   let member: Member;
@@ -151,7 +152,7 @@ describe('Idempotency (reference §8)', () => {
     expect(second.headers.get('retry-after')).toBe('1');
     sameAnswer(first, await post('slow', { text: 'slower' }));
   });
-  it('one that waits for the removal of its member is 503, for no request with its key is running', async () => {
+  slowIt('one that waits for the removal of its member is 503, for no request with its key is running', async () => {
     const other = await makeMember(service);
     const removal = await holding(service.db, 'SELECT 1 FROM memberships WHERE user_id = $1 FOR UPDATE', [
       other.user.id,

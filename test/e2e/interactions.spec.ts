@@ -14,6 +14,7 @@ import {
   script,
   type TaskBody,
 } from '../harness/tasks.js';
+import { slowIt } from '../harness/slow.js';
 
 const OPTIONS = [
   { id: 'up', label: 'Round up', description: 'Never too little.' },
@@ -63,7 +64,7 @@ describe('Questions (reference §4)', () => {
     expect(runs).toEqual([{ status: 'finished' }]);
   });
 
-  it('waits as long as INTERACTION_TTL_SECONDS says', async () => {
+  slowIt('waits as long as INTERACTION_TTL_SECONDS says', async () => {
     const patient = await bootWorker({ env: { OPENAI_COMPATIBLE_URL: model.url, INTERACTION_TTL_SECONDS: '90' } });
     const { client } = await makeMember(patient);
     const { id } = await createTask(client, { content: script(call('ask', { question: 'Why?' })) });

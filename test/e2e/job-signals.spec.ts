@@ -6,7 +6,7 @@ import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { addJob, gone, HeldJobs, heldWork } from '../harness/jobs.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { until } from '../harness/until.js';
-import { slowDescribe } from '../harness/slow.js';
+import { slowDescribe, slowIt } from '../harness/slow.js';
 
 /** Nothing but signals brings work to it from now on. */
 function stopLooking({ app }: TestApp): void {
@@ -101,16 +101,19 @@ describeWithRedis('With Redis', () => {
     await service.close();
   });
 
-  it.each(['reached', 'frozen'])('a process that has ended keeps no connection to Redis that was %s', async (state) => {
-    const service = await bootWorker({ env: { REDIS_URL: redis.url } });
-    const connections = async () =>
-      String(await redis.command('CLIENT', 'LIST'))
-        .trim()
-        .split('\n').length - 1;
-    await until('Bull to be connected', async () => (await connections()) > 3);
-    if (state === 'frozen') redis.freeze();
-    await service.close();
-    redis.thaw();
-    await until('no connection to be left', async () => (await connections()) === 0);
-  });
+  slowIt.each(['reached', 'frozen'])(
+    'a process that has ended keeps no connection to Redis that was %s',
+    async (state) => {
+      const service = await bootWorker({ env: { REDIS_URL: redis.url } });
+      const connections = async () =>
+        String(await redis.command('CLIENT', 'LIST'))
+          .trim()
+          .split('\n').length - 1;
+      await until('Bull to be connected', async () => (await connections()) > 3);
+      if (state === 'frozen') redis.freeze();
+      await service.close();
+      redis.thaw();
+      await until('no connection to be left', async () => (await connections()) === 0);
+    },
+  );
 });

@@ -10,6 +10,7 @@ import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { createDatabase } from '../harness/database.js';
 import { addJob, gone, HeldJobs, heldWork, jobRow } from '../harness/jobs.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 describe('A job', () => {
   const service = useService(() => bootWorker({ imports: [HeldJobs] }));
@@ -105,7 +106,7 @@ describe('A job', () => {
     for (const n of [10, 11, 12]) await gone(service, n);
   });
 
-  it('that takes longer than its lease keeps it, and is not begun a second time', async () => {
+  slowIt('that takes longer than its lease keeps it, and is not begun a second time', async () => {
     await add(13);
     const { done } = await heldWork(service).of(13);
     const [first] = await service.db.query<{ ends: Date }>(`SELECT lease_until AS ends FROM jobs WHERE status = 'running'`);
@@ -214,7 +215,7 @@ describe('Jobs of many processes', () => {
     }
   });
 
-  it('at the end of a process the handlers are told, and another process has their jobs at once', async () => {
+  slowIt('at the end of a process the handlers are told, and another process has their jobs at once', async () => {
     const first = await bootWorker({ imports: [HeldJobs] });
     await addJob(first, 1);
     const { signal } = await heldWork(first).of(1);

@@ -10,6 +10,7 @@ import { addProjectFile, createProject, deletion } from '../harness/projects.js'
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const ASK = '```ask\nWhy?\n```';
 
@@ -92,7 +93,7 @@ describe('The life of a key (reference §3)', () => {
     expect((await readTask(owner.client, asking)).pendingInteraction).toBeNull();
   });
 
-  it('a key is never logged; a request id of the client is logged, not used', async () => {
+  slowIt('a key is never logged; a request id of the client is logged, not used', async () => {
     const member = await makeMember(service);
     const folder = temporaryFolder();
     const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';

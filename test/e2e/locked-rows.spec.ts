@@ -119,7 +119,7 @@ describe('While somebody has locked the rows of tasks', () => {
     expect(await run(id)).toMatchObject({ epoch: 1, recovery_count: 0 });
   });
 
-  it('a request without a key waits two seconds for its task at most, and gets 503', async () => {
+  slowIt('a request without a key waits two seconds for its task at most, and gets 503', async () => {
     await start();
     const { id, request } = await asked();
     holder = await holdingTask(service.db, id);

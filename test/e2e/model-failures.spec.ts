@@ -7,6 +7,7 @@ import { patch } from '../harness/projects.js';
 import { call, createTask, finished, readMessages, runTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { ModelCatalog } from '../../src/engine/models/model-catalog.js';
+import { slowIt } from '../harness/slow.js';
 
 type Task = TaskBody & { model: string; effort: string | null };
 const FAILURES: Record<string, { answer: Answer; retryable: boolean }> = {
@@ -156,7 +157,7 @@ describe('Models that fail, and what they are exchanged for (reference §4, §15
     expect(after).toMatchObject({ status: 'completed', model: 'free', result: { text: 'I am free.' } });
   });
 
-  it('maxDurationSeconds ends a command that runs past it, and the turn with it', async () => {
+  slowIt('maxDurationSeconds ends a command that runs past it, and the turn with it', async () => {
     answers['alone'] = call('bash', { command: 'sleep 600' });
     const budget = { maxDurationSeconds: 5 };
     const { id } = await createTask(member.client, { content: 'x', model: 'alone', budget });

@@ -126,7 +126,7 @@ describe('A line of the operator command (reference §16)', () => {
     }
   });
 
-  it('that Ctrl-C ends leaves nothing half done, and ends with 130', async () => {
+  slowIt('that Ctrl-C ends leaves nothing half done, and ends with 130', async () => {
     const people = await holding(service.db, 'LOCK TABLE users');
     const words = ['member', 'add', '--workspace', 'default', '--user', 'owner@localhost', '--role', 'viewer', '--yes'];
     const { child, result } = operator().start(...words, '--json');
@@ -139,7 +139,7 @@ describe('A line of the operator command (reference §16)', () => {
     });
     await people.release();
     expect((await operator().attempt('member', 'list', '--workspace', 'default', '--json')).out).toContain('"owner"');
-  }, 120_000);
+  });
 
   slowIt('that Ctrl-C ends while the embedded database starts stops it, and the next one finds it in order', async () => {
     const folder = temporaryFolder();

@@ -12,7 +12,7 @@ import { emptyDatabase } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
 import { createTask } from '../harness/tasks.js';
-import { SLOW, slowIt } from '../harness/slow.js';
+import { SLOW, sizedIt, slowIt } from '../harness/slow.js';
 
 /** What the lines below are about. Each round makes a workspace of its own. */
 interface World {
@@ -160,7 +160,7 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
 
   slowIt('while the service runs, with --json', () => tryAll('running', true), PATIENCE);
 
-  it(
+  sizedIt(
     'while it does not, in words',
     async () => {
       await service.close();

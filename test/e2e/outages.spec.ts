@@ -14,6 +14,7 @@ import { relayTo } from '../harness/proxy.js';
 import { temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, readMessages, readResults, runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 describe('What may go wrong around a run', () => {
   let model: ModelServer;
@@ -149,7 +150,7 @@ describe('What may go wrong around a run', () => {
 });
 
 describe('A database that is away for less than two thirds of the lease', () => {
-  it('costs no worker a run: what has happened meanwhile is recorded when it is back', async () => {
+  slowIt('costs no worker a run: what has happened meanwhile is recorded when it is back', async () => {
     const model = await HeldModel.start();
     const db = await createDatabase();
     const relay = await relayTo(db.url);

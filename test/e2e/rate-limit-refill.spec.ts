@@ -1,6 +1,7 @@
 import { bootApp, useService } from '../harness/app.js';
 import { type Answer, type Client, makeMember } from '../harness/client.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const PATH = '/v1/auth/context';
 /** One more each second: slow enough to be used up by requests one after another. */
@@ -33,7 +34,7 @@ describe.each([
     expect((await client.get(PATH)).status).toBe(200);
   });
 
-  it('buckets refill continuously: the remaining quota rises before the reset', async () => {
+  slowIt('buckets refill continuously: the remaining quota rises before the reset', async () => {
     const { client, refused } = await usedUp();
     const reset = number(refused, `${prefix}-reset`);
     expect(number(refused, `${prefix}-remaining`)).toBe(0);

@@ -9,6 +9,7 @@ import { HeldModel } from '../harness/held-model.js';
 import { ModelServer, type Answer } from '../harness/model-server.js';
 import { createTask, finished, reaches, readMessages, readResults, readTask, texts } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 /** Never ends by itself; repeatable, so that a worker that takes its call over is lost in it again. */
 @Plugin(AgentTool, 'brood')
@@ -89,40 +90,43 @@ describe('Recovery (reference §5)', () => {
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', messageCount: 2 });
   });
 
-  it('lost more than five times without a finished step between, a run fails as worker_lost; its open call is closed', async () => {
-    const id = await startHeld('Poison.');
-    const send = (content: string) => member.client.post(`/v1/tasks/${id}/messages`, { content });
-    for (const content of ['One.', 'Two.']) expect((await send(content)).status).toBe(202);
-    answerNow({ calls: [{ name: 'brood', arguments: {} }] });
-    await until('the call to begin', () => BroodTool.begun === 1);
-    for (let lost = 1; lost <= 5; lost++) {
+  slowIt(
+    'lost more than five times without a finished step between, a run fails as worker_lost; its open call is closed',
+    async () => {
+      const id = await startHeld('Poison.');
+      const send = (content: string) => member.client.post(`/v1/tasks/${id}/messages`, { content });
+      for (const content of ['One.', 'Two.']) expect((await send(content)).status).toBe(202);
+      answerNow({ calls: [{ name: 'brood', arguments: {} }] });
+      await until('the call to begin', () => BroodTool.begun === 1);
+      for (let lost = 1; lost <= 5; lost++) {
+        await expire(id);
+        await until(`takeover ${lost}`, () => BroodTool.begun === lost + 1);
+        expect(await run(id)).toMatchObject({ status: 'running', recovery_count: lost });
+      }
       await expire(id);
-      await until(`takeover ${lost}`, () => BroodTool.begun === lost + 1);
-      expect(await run(id)).toMatchObject({ status: 'running', recovery_count: lost });
-    }
-    await expire(id);
-    const task = await reaches(member.client, id, 'failed');
-    expect(task.statusReason).toEqual({ code: 'worker_lost', message: expect.any(String), retryable: true });
-    expect(task.finishedAt).toEqual(expect.any(String));
-    expect(await run(id)).toMatchObject({ status: 'finished' });
-    const error = expect.stringMatching(/may have run partly/);
-    expect(await readResults(member.client, id)).toMatchObject([{ name: 'brood', status: 'error', error }]);
-    const statuses = (await readMessages(member.client, id)).map(({ role, status }) => [role, status]);
-    const unread = ['user', 'queued'];
-    expect(statuses).toEqual([['user', 'complete'], unread, unread, ['assistant', 'complete']]);
-    // What it left unread is read with the next message, in one turn.
-    const asked = model.requests.length;
-    await send('Three.');
-    await until('the next turn', () => model.requests.length > asked);
-    const said = model.requests
-      .at(-1)
-      ?.body.messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
-    expect(said).toEqual(['Poison.', 'One.', 'Two.', 'Three.']);
-    answerNow({ text: 'Better.' });
-    expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Better.' } });
-  }, 120_000);
+      const task = await reaches(member.client, id, 'failed');
+      expect(task.statusReason).toEqual({ code: 'worker_lost', message: expect.any(String), retryable: true });
+      expect(task.finishedAt).toEqual(expect.any(String));
+      expect(await run(id)).toMatchObject({ status: 'finished' });
+      const error = expect.stringMatching(/may have run partly/);
+      expect(await readResults(member.client, id)).toMatchObject([{ name: 'brood', status: 'error', error }]);
+      const statuses = (await readMessages(member.client, id)).map(({ role, status }) => [role, status]);
+      const unread = ['user', 'queued'];
+      expect(statuses).toEqual([['user', 'complete'], unread, unread, ['assistant', 'complete']]);
+      // What it left unread is read with the next message, in one turn.
+      const asked = model.requests.length;
+      await send('Three.');
+      await until('the next turn', () => model.requests.length > asked);
+      const said = model.requests
+        .at(-1)
+        ?.body.messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+      expect(said).toEqual(['Poison.', 'One.', 'Two.', 'Three.']);
+      answerNow({ text: 'Better.' });
+      expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Better.' } });
+    },
+  );
 
-  it('a finished step in between makes the count begin again', async () => {
+  slowIt('a finished step in between makes the count begin again', async () => {
     const id = await startHeld('Progress.');
     const lose = async (expected: number) => {
       const asked = model.requests.length;
@@ -137,7 +141,7 @@ describe('Recovery (reference §5)', () => {
     for (let lost = 1; lost <= 5; lost++) await lose(lost);
     answerNow({ text: 'Done.' });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 2 } });
-  }, 120_000);
+  });
 
   it('a recovered task is queued with statusReason recovered until another worker claims it', async () => {
     const id = await startHeld('Recover me.');
@@ -185,7 +189,7 @@ describe('A task whose worker is lost while no other has a free place (reference
 });
 
 describe('A backlog that nobody rang for (reference §5)', () => {
-  it('is worked off place by place, not in one second for each worker full of runs', async () => {
+  slowIt('is worked off place by place, not in one second for each worker full of runs', async () => {
     const places = 2;
     const tasks = 20;
     const api = await bootApp();
@@ -205,5 +209,5 @@ describe('A backlog that nobody rang for (reference §5)', () => {
     );
     await worker.close();
     await api.close();
-  }, 120_000);
+  });
 });

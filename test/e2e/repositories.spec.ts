@@ -138,7 +138,7 @@ describe('Repositories (reference §15)', () => {
     expect(told).toMatchObject([{ type: 'data', name: 'repository_patch', data: { code: 'too_large', message } }]);
   });
 
-  it('what the agent makes of its tree and of .git gains nothing, and the patch tells of it', async () => {
+  slowIt('what the agent makes of its tree and of .git gains nothing, and the patch tells of it', async () => {
     const evil = `cd repo && echo more >> a.txt && for name in core.fsmonitor diff.external core.hooksPath filter.x.clean diff.x.textconv \\
       filter.x.process core.sshCommand core.pager uploadpack.packObjectsHook; do git config $name 'touch /workdir/ran; cat'; done
       git config core.worktree / && mkdir -p .git/hooks .git/objects/info && echo /etc > .git/objects/info/alternates

@@ -8,7 +8,7 @@ import { CodeHost } from '../harness/code-host.js';
 import { ModelServer } from '../harness/model-server.js';
 import { git } from '../harness/repositories.js';
 import { call, createTask, finishedLater, readMessages, readResults, script, type TaskBody } from '../harness/tasks.js';
-import { SLOW, slowIt } from '../harness/slow.js';
+import { SLOW, sizedIt, slowIt } from '../harness/slow.js';
 
 type Body = TaskBody & {
   repository: { commit: string; push: { branch: string; url: string | null } | null } | null;
@@ -83,7 +83,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
       .map(({ data }) => data as { branch: string; state: string; code: string; message: string });
   const codes = async (task: TaskBody) => (await failures(task)).map(({ code }) => code);
 
-  it.each(SLOW ? (['github', 'gitlab'] as const) : (['gitlab'] as const))(
+  sizedIt.each(SLOW ? (['github', 'gitlab'] as const) : (['gitlab'] as const))(
     '%s: a completed turn pushes one commit and opens a pull request, a later one adds to the branch',
     async (kind) => {
       const host = kind === 'github' ? github : gitlab;
@@ -183,7 +183,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     expect([tip(github, branch), github.apiRequests.length]).toEqual(['', calls]);
   });
 
-  it('a branch that has a commit of somebody else is told of and left as it is', async () => {
+  slowIt('a branch that has a commit of somebody else is told of and left as it is', async () => {
     const [there, shared] = [newBranch(), newBranch()];
     git(bare(github), 'branch', there, 'main');
     const before = tip(github, there);
@@ -215,7 +215,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     };
     const late = await run(github, [edit('x'), DONE], { branch: raced });
     expect([await codes(late), tip(github, raced)]).toEqual([['branch_moved'], moved]);
-  }, 180_000);
+  });
 
   slowIt('what the host refuses is told in its words, and a further turn tries again', async () => {
     const [branch, second, third] = [newBranch(), newBranch(), newBranch()];
@@ -265,7 +265,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     expect(await codes(await run(gitlab, [edit('x'), DONE], { branch: newBranch() }))).toEqual(['push_failed']);
   });
 
-  it('the token is in no row, file and command of a task, and a hostile .git gains nothing', async () => {
+  slowIt('the token is in no row, file and command of a task, and a hostile .git gains nothing', async () => {
     const branch = newBranch();
     const evil = `cd repo && echo more >> a.txt && for name in core.fsmonitor diff.external core.hooksPath filter.x.clean core.sshCommand \\
       credential.helper core.askPass gpg.program; do git config $name 'touch /workdir/ran; cat'; done
@@ -296,5 +296,5 @@ describe('A branch and a pull request of a task (reference §15)', () => {
       expect([name, row?.n]).toEqual([name, 0]);
     }
     expect(git(bare(github), 'log', '-1', '--format=%B', branch)).not.toContain(TOKENS.github);
-  }, 180_000);
+  });
 });

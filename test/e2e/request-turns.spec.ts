@@ -6,6 +6,7 @@ import { type Holder, holding, waiting } from '../harness/locks.js';
 import { postKey } from '../harness/keys.js';
 import { createProject, patch } from '../harness/projects.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 /** More than all connections of requests. */
 const MANY = 30;
@@ -86,7 +87,7 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
     expect(names.at(-1)).toEqual({ name: 'Name 1000' });
   });
 
-  it('one whose turn does not come in ten seconds is 503, and tells when to come again', async () => {
+  slowIt('one whose turn does not come in ten seconds is 503, and tells when to come again', async () => {
     await lock();
     const answers = await Promise.all(many((n) => patch<ErrorBody>(greedy.client, path(), { name: `Name ${n}` })));
     const last = answers.filter(({ body }) => body.error.message.includes('of this workspace'));
@@ -95,7 +96,7 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
       expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
     await release();
     expect((await rename(1)).status).toBe(200);
-  }, 120_000);
+  });
 
   it('reads that stand still leave connections to the reads of others', async () => {
     holder = await holding(service.db, 'LOCK TABLE automations IN ACCESS EXCLUSIVE MODE');

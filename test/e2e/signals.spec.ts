@@ -11,7 +11,7 @@ import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { createTask, finished, runTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { SLOW, slowIt } from '../harness/slow.js';
+import { SLOW, sizedDescribe, slowIt } from '../harness/slow.js';
 
 describeWithRedis('Work is signalled by Bull when there is a Redis (reference §16)', () => {
   let redis: RedisServer;
@@ -101,7 +101,7 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
 });
 
 // Of two places one is kept for workspaces that have no running task.
-describe.each(SLOW ? [1, 2] : [1])('Of two workers one has %i places, and none is open', (places) => {
+sizedDescribe.each(SLOW ? [1, 2] : [1])('Of two workers one has %i places, and none is open', (places) => {
   describeWithRedis('with Bull', () => workers(places));
 });
 

@@ -12,6 +12,7 @@ import { Operator } from '../harness/operator.js';
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
 import { call, createTask, finished, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 const LIMIT = 1024 * 1024;
 
@@ -61,7 +62,7 @@ describe('What a workspace stores is counted (reference §14)', () => {
     expect(await counted(who)).toEqual({ stored: 0, workdirs: 0 });
   });
 
-  it('the counter is the sum of what is there, after many things at once', async () => {
+  slowIt('the counter is the sum of what is there, after many things at once', async () => {
     const who = await makeMember(service, { role: 'owner' });
     const guest = await makeMember(service, { workspace: who.workspace });
     const { id: projectId } = await createProject(who);
@@ -93,7 +94,7 @@ describe('What a workspace stores is counted (reference §14)', () => {
     expect(drift).toEqual([]);
     expect((await counted(who))?.stored).toBeGreaterThan(0);
     expect((await counted(who))?.workdirs).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   it('a database of before has its counters filled from its rows', async () => {
     const before = await createDatabase();

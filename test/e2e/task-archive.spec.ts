@@ -11,6 +11,7 @@ import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { attach, checkedFetch, makeTask, openFiles, upload } from '../harness/files.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 describe('Names in an archive (reference §7)', () => {
   it.each([
@@ -123,7 +124,7 @@ describe('The files of a task as one zip (reference §7)', () => {
     expect((await archive(await makeTask(service, await makeMember(service)))).status).toBe(404);
   });
 
-  it('of more files than an archive holds is 413', async () => {
+  slowIt('of more files than an archive holds is 413', async () => {
     const task = await makeTask(service, member);
     const sql = `INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, created_by)
       SELECT gen_random_uuid(), $1, $2, 'task', 'a', 'text/plain', 0, 'none', $3 FROM generate_series(1, 65535)`;

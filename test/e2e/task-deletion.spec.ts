@@ -16,7 +16,7 @@ import { deletion } from '../harness/projects.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { SLOW, slowDescribe } from '../harness/slow.js';
+import { SLOW, slowDescribe, slowIt } from '../harness/slow.js';
 
 const LEASE = 3;
 const remove = (client: Client, id: string) => deletion<{ deleted: boolean; id: string }>(client, `/v1/tasks/${id}`);
@@ -165,7 +165,7 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
     expect(stored.filter(({ body }) => /Secret|Hidden|Because/.test(body))).toEqual([]);
   });
 
-  it('a deletion that races with its work leaves nothing, whichever of them is first', async () => {
+  slowIt('a deletion that races with its work leaves nothing, whichever of them is first', async () => {
     const ids: string[] = [];
     for (let round = 0; round < (SLOW ? 12 : 3); round++) {
       const content = script(call('bash', { command: 'touch a' }), { text: 'Quick.', firstByteMs: round });
@@ -247,7 +247,7 @@ describe('The workdirs of deleted tasks (reference §5)', () => {
       'SELECT id, not_before <= clock_timestamp() AS due FROM folder_removals ORDER BY not_before',
     );
 
-  it('those that cannot be removed do not keep those behind them waiting, and are tried again later', async () => {
+  slowIt('those that cannot be removed do not keep those behind them waiting, and are tried again later', async () => {
     const remove = jest.spyOn(driver(), 'remove');
     // More than there are looks at the table until the test gives up.
     const stuck = 15;
@@ -260,7 +260,7 @@ describe('The workdirs of deleted tasks (reference §5)', () => {
     await until('them to be removed too', async () => (await onRecord()).length === 0);
   });
 
-  it('a worker that stops finishes the one it is at, and leaves the others due', async () => {
+  slowIt('a worker that stops finishes the one it is at, and leaves the others due', async () => {
     let finish: () => void = () => undefined;
     const remove = jest.spyOn(driver(), 'remove');
     remove.mockImplementationOnce(() => new Promise((resolve) => (finish = resolve)));

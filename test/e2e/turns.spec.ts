@@ -5,6 +5,7 @@ import { ModelServer } from '../harness/model-server.js';
 import { createProject, type FileBody } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readMessages, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 describe('What a turn leaves, and what adds up over all turns (reference §4, §7)', () => {
   let model: ModelServer;
@@ -72,25 +73,28 @@ describe('What a turn leaves, and what adds up over all turns (reference §4, §
     expect([failed.startedAt, third.startedAt]).toEqual([first.startedAt, first.startedAt]);
   });
 
-  it('durationMs counts running time only: waiting for a person, and between two turns, does not count', async () => {
-    const { id } = await createTask(member.client, { content: script(call('ask', { question: 'Why?' })) });
-    const { pendingInteraction, usage } = await reaches(member.client, id, 'awaiting_input');
-    const pause = async () => {
-      const begun = performance.now();
-      await until('the time to pass', () => performance.now() - begun > 1000);
-    };
-    await pause();
-    const answer = { interactionId: pendingInteraction?.id, content: 'Because.' };
-    await member.client.post(`/v1/tasks/${id}/interaction`, answer);
-    await finished(member.client, id);
-    await pause();
-    await member.client.post(`/v1/tasks/${id}/messages`, { content: script({ text: 'Again.' }) });
-    const task = await finished(member.client, id);
-    const { startedAt, finishedAt } = task;
-    const whole = Date.parse(finishedAt ?? '') - Date.parse(startedAt ?? '');
-    expect(task.usage['durationMs']).toBeGreaterThan(usage['durationMs'] ?? 0);
-    expect(task.usage['durationMs']).toBeLessThan(whole - 1900);
-  });
+  slowIt(
+    'durationMs counts running time only: waiting for a person, and between two turns, does not count',
+    async () => {
+      const { id } = await createTask(member.client, { content: script(call('ask', { question: 'Why?' })) });
+      const { pendingInteraction, usage } = await reaches(member.client, id, 'awaiting_input');
+      const pause = async () => {
+        const begun = performance.now();
+        await until('the time to pass', () => performance.now() - begun > 1000);
+      };
+      await pause();
+      const answer = { interactionId: pendingInteraction?.id, content: 'Because.' };
+      await member.client.post(`/v1/tasks/${id}/interaction`, answer);
+      await finished(member.client, id);
+      await pause();
+      await member.client.post(`/v1/tasks/${id}/messages`, { content: script({ text: 'Again.' }) });
+      const task = await finished(member.client, id);
+      const { startedAt, finishedAt } = task;
+      const whole = Date.parse(finishedAt ?? '') - Date.parse(startedAt ?? '');
+      expect(task.usage['durationMs']).toBeGreaterThan(usage['durationMs'] ?? 0);
+      expect(task.usage['durationMs']).toBeLessThan(whole - 1900);
+    },
+  );
 
   it('content may be omitted when attachments give enough context: in a task, a message and an answer', async () => {
     const attachments = async (name: string) => [{ uploadId: (await upload(service, member, name, { name })).id }];

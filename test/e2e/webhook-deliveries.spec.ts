@@ -1,4 +1,4 @@
-// What a webhook's endpoint gets, and what becomes of it (reference §18): a service that works, and endpoints on this host.
+// What a webhook's endpoint gets (reference §18): a service that works, and endpoints on this host.
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { deletion, patch } from '../harness/projects.js';
@@ -16,6 +16,7 @@ import {
   readWebhook,
   Receiver,
 } from '../harness/webhooks.js';
+import { slowIt } from '../harness/slow.js';
 
 /** An endpoint that asks for it: nothing comes by itself while the test looks. */
 const LATER = { 'Retry-After': '3600' };
@@ -129,7 +130,7 @@ describe('A delivery (reference §18)', () => {
     expect((await readWebhook(owner.client, id)).failingSince).toBeNull();
   });
 
-  it('has ten attempts, then it has failed; another one of the event can be asked for', async () => {
+  slowIt('has ten attempts, then it has failed; another one of the event can be asked for', async () => {
     const { id, path } = await hook();
     receiver.answer(path, 503, LATER);
     const delivery = await deliver(id);

@@ -8,6 +8,7 @@ import { makeMember, type Member } from '../harness/client.js';
 import { createTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { askFor, becomes, createWebhook, deliveriesOf, HERE, Receiver } from '../harness/webhooks.js';
+import { slowIt } from '../harness/slow.js';
 
 /** `dead.example` has servers that do not answer; every other name is this host, but one. */
 const resolver: Resolver = (host, _options, done) => {
@@ -72,7 +73,7 @@ describe('Two processes that send', () => {
     expect((await deliveriesOf(owner.client, named.webhook.id)).length).toBe(12);
   });
 
-  it('hand back at their end what is under way, and that is no attempt', async () => {
+  slowIt('hand back at their end what is under way, and that is no attempt', async () => {
     receiver.on('/slow', () => undefined);
     const { webhook } = await create(receiver.url('/slow'));
     await createTasks(1);

@@ -4,7 +4,7 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { HeldModel } from '../harness/held-model.js';
 import { recordStatuses, statusesOf } from '../harness/statuses.js';
 import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
-import { SLOW, slowIt } from '../harness/slow.js';
+import { SLOW, sizedDescribe, slowIt } from '../harness/slow.js';
 
 /** Of a task before a message is read. */
 const ENDS = SLOW ? ['cancelled', 'failed'] : ['failed'];
@@ -82,7 +82,7 @@ describe('Workers that come and go (reference §5)', () => {
     expect(await statusesOf(db, id)).toEqual(['queued', 'cancelled: cancelled', 'queued', 'running', 'completed']);
   });
 
-  describe.each(ENDS)('%s with a message unread, and then sent two more', (status) => {
+  sizedDescribe.each(ENDS)('%s with a message unread, and then sent two more', (status) => {
     const left = async (): Promise<string> => {
       const worker = await startWorker();
       const { id } = await createTask(member.client, { content: 'Begin.' });
@@ -119,7 +119,7 @@ describe('Workers that come and go (reference §5)', () => {
     }); // prettier-ignore
   });
 
-  it('running, the worker is told to stop: queued, and that is no recovery', async () => {
+  slowIt('running, the worker is told to stop: queued, and that is no recovery', async () => {
     const id = await handedBack();
     expect(await readTask(member.client, id)).toMatchObject({ status: 'queued', statusReason: null });
     expect(await db.query('SELECT recovery_count FROM runs WHERE task_id = $1', [id])).toEqual([{ recovery_count: 0 }]);

@@ -16,6 +16,7 @@ import { newMark, processesGone, processesWith, sleeps } from '../harness/proces
 import { addProjectFile, createProject, deletion } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { slowIt } from '../harness/slow.js';
 
 // A beat of the leases would end lost work too: far later than the notice has to.
 const LEASE = 40;
@@ -46,55 +47,58 @@ describe('Deleting a workspace (reference §3, §16)', () => {
   const leftOf = async ({ workspace }: Member) =>
     (await tablesWith(service.db, workspace.id)).filter((table) => !/^(folder_removals|audit_\w+)$/.test(table));
 
-  it('by the command, while the service runs: keys end, work is stopped, nothing is left; others do not notice', async () => {
-    const [mine, theirs] = [await makeMember(service, { role: 'owner' }), await makeMember(service)];
-    const robots = service.app.get(ServiceAccountsService);
-    await robots.create({ workspaceId: mine.workspace.id, name: 'ci', role: 'member' });
-    const marks: string[] = [];
-    const tasks: string[] = [];
-    for (const [n, member] of [mine, theirs].entries()) {
-      const mark = newMark();
-      const project = await createProject(member);
-      await addProjectFile(service, member, project.id, `bytes of ${n}`);
-      const { id: uploadId } = await upload(service, member, `attached to ${n}`);
-      const content = script(call('bash', { command: `touch kept; sleep ${mark}` }));
-      const task = await createTask(member.client, { content, projectId: project.id });
-      const { id } = await createTask(member.client, { content: 'x', attachments: [{ uploadId }] });
-      await finished(member.client, id);
-      marks.push(mark);
-      tasks.push(task.id);
-    }
-    const asked = await createTask(mine.client, { content: script(call('ask', { question: 'Why?' })) });
-    await reaches(mine.client, asked.id, 'awaiting_input');
-    const [myMark = '', theirMark = ''] = marks;
-    const [myTask = '', theirTask = ''] = tasks;
-    for (const mark of marks) await sleeps(mark);
+  slowIt(
+    'by the command, while the service runs: keys end, work is stopped, nothing is left; others do not notice',
+    async () => {
+      const [mine, theirs] = [await makeMember(service, { role: 'owner' }), await makeMember(service)];
+      const robots = service.app.get(ServiceAccountsService);
+      await robots.create({ workspaceId: mine.workspace.id, name: 'ci', role: 'member' });
+      const marks: string[] = [];
+      const tasks: string[] = [];
+      for (const [n, member] of [mine, theirs].entries()) {
+        const mark = newMark();
+        const project = await createProject(member);
+        await addProjectFile(service, member, project.id, `bytes of ${n}`);
+        const { id: uploadId } = await upload(service, member, `attached to ${n}`);
+        const content = script(call('bash', { command: `touch kept; sleep ${mark}` }));
+        const task = await createTask(member.client, { content, projectId: project.id });
+        const { id } = await createTask(member.client, { content: 'x', attachments: [{ uploadId }] });
+        await finished(member.client, id);
+        marks.push(mark);
+        tasks.push(task.id);
+      }
+      const asked = await createTask(mine.client, { content: script(call('ask', { question: 'Why?' })) });
+      await reaches(mine.client, asked.id, 'awaiting_input');
+      const [myMark = '', theirMark = ''] = marks;
+      const [myTask = '', theirTask = ''] = tasks;
+      for (const mark of marks) await sleeps(mark);
 
-    const operator = new Operator(service);
-    const refused = await operator.spawn('workspace', 'delete', '--workspace', mine.workspace.slug);
-    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/add --yes/)]);
-    expect([await statusOf(mine), (await readTask(mine.client, myTask)).status]).toEqual([200, 'running']);
+      const operator = new Operator(service);
+      const refused = await operator.spawn('workspace', 'delete', '--workspace', mine.workspace.slug);
+      expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/add --yes/)]);
+      expect([await statusOf(mine), (await readTask(mine.client, myTask)).status]).toEqual([200, 'running']);
 
-    const { code, out } = await operator.spawn(
-      'workspace',
-      'delete',
-      '--workspace',
-      mine.workspace.slug,
-      '--yes',
-      '--json',
-    );
-    expect([code, JSON.parse(out)]).toEqual([0, { deleted: true, id: mine.workspace.id }]);
-    await processesGone(myMark, 2000);
-    expect([await statusOf(mine), await statusOf(theirs)]).toEqual([401, 200]);
-    expect(await leftOf(mine)).toEqual([]);
-    await until('its workdir to be gone', () => !existsSync(workdir(myTask)));
-    // Of the others a lease after they were worked on.
-    await service.db.query(`UPDATE folder_removals SET not_before = now() WHERE kind = 'workdir'`);
-    await until('the other workdir to be gone', () => !existsSync(workdir(asked.id)));
-    expect(processesWith(theirMark).length).toBeGreaterThan(0);
-    expect(await readTask(theirs.client, theirTask)).toMatchObject({ status: 'running' });
-    await deletion(theirs.client, `/v1/tasks/${theirTask}`);
-  }, 120_000);
+      const { code, out } = await operator.spawn(
+        'workspace',
+        'delete',
+        '--workspace',
+        mine.workspace.slug,
+        '--yes',
+        '--json',
+      );
+      expect([code, JSON.parse(out)]).toEqual([0, { deleted: true, id: mine.workspace.id }]);
+      await processesGone(myMark, 2000);
+      expect([await statusOf(mine), await statusOf(theirs)]).toEqual([401, 200]);
+      expect(await leftOf(mine)).toEqual([]);
+      await until('its workdir to be gone', () => !existsSync(workdir(myTask)));
+      // Of the others a lease after they were worked on.
+      await service.db.query(`UPDATE folder_removals SET not_before = now() WHERE kind = 'workdir'`);
+      await until('the other workdir to be gone', () => !existsSync(workdir(asked.id)));
+      expect(processesWith(theirMark).length).toBeGreaterThan(0);
+      expect(await readTask(theirs.client, theirTask)).toMatchObject({ status: 'running' });
+      await deletion(theirs.client, `/v1/tasks/${theirTask}`);
+    },
+  );
 
   it('its bytes go an hour later, when no upload can be under way any more, and nobody else’s', async () => {
     const [mine, theirs] = [await makeMember(service), await makeMember(service)];

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { slowIt } from '../harness/slow.js';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,7 +31,7 @@ describe('The package millwright', () => {
     expect(names).not.toContain('composeApp');
   });
 
-  it('has types: a file that uses it compiles, and one that uses it wrongly does not', async () => {
+  slowIt('has types: a file that uses it compiles, and one that uses it wrongly does not', async () => {
     const compile = async (text: string) => {
       const file = join(folder, 'extension.ts');
       writeFileSync(file, text);
@@ -52,5 +53,5 @@ describe('The package millwright', () => {
       export const CRM = defineExtension({ name: 'crm', module: class {}, config: Config, errors: [CLOSED] });`;
     expect(await compile(text('limit'))).toBe('');
     expect(await compile(text('limits'))).toContain(`Property 'limits' does not exist on type 'Config'`);
-  }, 120_000);
+  });
 });

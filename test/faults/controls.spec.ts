@@ -31,7 +31,11 @@ WHERE k.expires_at <= now() OR k.status IS NULL`,
 
 describe(`With a safeguard taken out, seed ${SEED}`, () => {
   it('without the epoch in the fence, writes that arrive late corrupt the history and the checker says so', async () => {
-    expect(faultsOf(await lateWrites(NO_EPOCH))).toContain('duplicate');
+    // On a loaded machine the writes of one try can all arrive between two runs.
+    const found = new Set<Fault>();
+    for (let tries = 0; tries < 3 && !found.has('duplicate'); tries++)
+      for (const fault of faultsOf(await lateWrites(NO_EPOCH))) found.add(fault);
+    expect([...found]).toContain('duplicate');
   }, 600_000);
 
   it('with the epoch, the same late writes do no harm', async () => {

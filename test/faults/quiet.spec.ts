@@ -34,7 +34,7 @@ describeWithRedis('With Redis, in the quiet', () => {
     expect(await medianStart(db, world)).toBeLessThanOrEqual(25 * WIDER);
   }, 120_000);
 
-  it('100 tasks of five steps are done in a second', async () => {
+  it(`tasks of five steps are done${LONG ? ', 100 in a second' : ''}`, async () => {
     const load = orders('quiet', TASKS);
     const began = Date.now();
     await send(world, load);
@@ -42,7 +42,7 @@ describeWithRedis('With Redis, in the quiet', () => {
     const perSecond = (TASKS * 1000) / (Date.now() - began);
     report(`${perSecond.toFixed(0)} tasks a second in the quiet`);
     await expectWhole(db, world, 'quiet', load);
-    expect(perSecond).toBeGreaterThanOrEqual(100 / WIDER);
+    if (LONG) expect(perSecond).toBeGreaterThanOrEqual(100);
   }, 600_000);
 });
 

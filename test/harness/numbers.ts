@@ -4,6 +4,8 @@ import { randomInt } from 'node:crypto';
 export const SEED = Number(process.env['MILLWRIGHT_SEED'] ?? randomInt(2 ** 31));
 /** The sizes before a release (scripts/long.mjs). */
 export const LONG = process.env['MILLWRIGHT_LONG'] === '1';
+/** Whether this is the whole form of a file of `npm test` (slow.ts): for sizes, such as `SLOW ? 500 : 50`. */
+export const SLOW = process.env['MILLWRIGHT_SLOW'] === '1';
 
 /** mulberry32: the same numbers from 0 to 1 for the same seed. */
 export function numbers(seed: number): () => number {

@@ -10,6 +10,7 @@ import { Env, readEnv } from '../../src/platform/config/env.js';
 import { BubblewrapSandbox } from '../../src/engine/sandbox/drivers/bubblewrap.sandbox.js';
 import { Heartbeat } from '../../src/engine/sandbox/heartbeat.js';
 import { findProgram, isRoot } from '../../src/engine/sandbox/host.js';
+import { SLOW } from './numbers.js';
 import type { LocalSandbox } from '../../src/engine/sandbox/drivers/local-sandbox.js';
 import { ControlGroups } from '../../src/engine/sandbox/limits/control-groups.js';
 import { NetworkProxy } from '../../src/engine/sandbox/network/network-proxy.js';
@@ -84,9 +85,12 @@ export interface Way {
   user: User;
 }
 
-/** The same tests for both drivers, each started by root and by an ordinary user, as far as this machine has them. */
+/**
+ * The same tests for both drivers, as far as this machine has them; in the whole form (slow.ts) also started by another user: root or an
+ * ordinary one.
+ */
 export function describeWays(tests: (way: Way) => void): void {
-  for (const user of ['root', 'an ordinary user'] as const) {
+  for (const user of SLOW ? (['root', 'an ordinary user'] as const) : [currentUser()]) {
     const reason = whyNot(user);
     if (reason !== null) process.stderr.write(`The tests of sandboxes started by ${user} are left out: ${reason}\n`);
     (reason === null ? describe : describe.skip)(`started by ${user}`, () =>

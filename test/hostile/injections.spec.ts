@@ -1,6 +1,5 @@
 // Texts that give orders, in everything that an agent reads, and a model that obeys each (reference §15).
 import { HostileWorld, type Report } from './world.js';
-import { slowIt } from '../harness/slow.js';
 
 async function attacked(sandbox: string): Promise<Report & { orders: number }> {
   const world = await HostileWorld.start(sandbox);
@@ -19,7 +18,7 @@ describe('An agent that obeys a hundred hostile texts', () => {
     expect(orders).toBeGreaterThanOrEqual(100);
   }, 240_000);
 
-  slowIt('brings much out without a sandbox, so that the test above can fail', async () => {
+  it('brings much out without a sandbox, so that the test above can fail', async () => {
     const { obeyed, orders, leaking, leaks, connections } = await attacked('none');
     expect(obeyed).toBe(orders);
     expect(leaking.length).toBeGreaterThan(12);

@@ -4,6 +4,7 @@ import { until } from '../../../test/harness/until.js';
 import { bucketOf, type Decision } from './gcra.js';
 import { MemoryBuckets } from './memory-buckets.js';
 import { RedisBuckets } from './redis-buckets.js';
+import { slowIt } from '../../../test/harness/slow.js';
 
 const BUCKETS = [
   bucketOf('policy', { capacity: 2, windowSeconds: 60 }),
@@ -139,7 +140,7 @@ describeWithRedis('Buckets in Redis', () => {
     await back(redis);
   });
 
-  it('frozen for longer than a connection is trusted: a new one is made, and used when it is back', async () => {
+  slowIt('frozen for longer than a connection is trusted: a new one is made, and used when it is back', async () => {
     const redis = await open(20);
     await back(redis);
     const connected = async () =>

@@ -8,6 +8,7 @@ import { type ModelInfo, type ModelPart, ModelProvider } from '../models/model-p
 import { Plugin } from '../../platform/plugins/plugin.js';
 import { EngineSettings } from './engine-settings.js';
 import { ModelCaller } from './model-caller.js';
+import { slowIt } from '../../../test/harness/slow.js';
 
 let bench: AgentBench;
 beforeAll(() => {
@@ -61,7 +62,7 @@ describe('a model call is tried again', () => {
     expect(tries()).toBe(3);
   });
 
-  it('but not while it is only slow', async () => {
+  slowIt('but not while it is only slow', async () => {
     // More than that in all.
     await failing({ text, chunkMs: 400, firstByteMs: 500 }, { status: 500 });
     bench.settings.idleMs = 2_000;

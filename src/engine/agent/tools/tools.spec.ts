@@ -6,6 +6,7 @@ import type { SandboxSession } from '../../sandbox/sandbox.js';
 import type { ToolOutcome } from '../agent-tool.js';
 import { parseArguments } from '../tool-registry.js';
 import { globToRegex } from './glob-regex.js';
+import { slowIt } from '../../../../test/harness/slow.js';
 
 let bench: AgentBench;
 let session: SandboxSession;
@@ -48,7 +49,7 @@ describe('bash', () => {
     expect(await output('bash', { command: 'ls', cwd: 'sub' })).toMatchObject({ stdout: 'a.txt\n' });
   });
 
-  it('says why a command was killed', async () => {
+  slowIt('says why a command was killed', async () => {
     const result = await output('bash', { command: 'printf x >&2; exec sleep 60', timeoutSeconds: 3 });
     const more = 'Give it more by timeoutSeconds, at most 600, or run a part of it.';
     const stderr = `x\n[The command was killed: its time limit of 3 s was reached. ${more}]`;

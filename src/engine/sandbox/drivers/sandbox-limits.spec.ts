@@ -27,7 +27,7 @@ function limits(driver: DriverName): void {
   });
   afterAll(() => bench.close());
 
-  it('time: ended at the limit of the call, with 124', async () => {
+  slowIt('time: ended at the limit of the call, with 124', async () => {
     const { session } = await bench.open();
     const before = Date.now();
     const result = await session.run('echo begun; trap "" TERM; sleep 60 & wait', { timeoutSeconds: 3 });
@@ -160,7 +160,7 @@ function limits(driver: DriverName): void {
     expect(size).toBeLessThanOrEqual(48 * MIB);
   });
 
-  it('disk: many files are ended at the limit, and can then be deleted', async () => {
+  slowIt('disk: many files are ended at the limit, and can then be deleted', async () => {
     const { session } = await bench.open();
     const fill = await session.run('i=0; while :; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); sleep 0.01; done');
     expect(fill).toMatchObject({ killed: 'disk', exitCode: 137 });

@@ -1,6 +1,7 @@
 import { processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { SandboxError } from '../sandbox.js';
+import { slowIt } from '../../../../test/harness/slow.js';
 
 let marks = 0;
 /** An argument for `sleep` that no other process has; it takes that many seconds. */
@@ -61,7 +62,7 @@ describe('A command', () => {
       expect(result.stdout).toMatch(/^1\n2\n[^]*10000\nlast\n$/);
     });
 
-    it('ends at its time limit', async () => {
+    slowIt('ends at its time limit', async () => {
       const { session } = await bench.open();
       const result = await session.run(`echo begun; ${away(mark)}; sleep 60`, { timeoutSeconds: 3 });
       expect(result).toMatchObject({ exitCode: 124, killed: 'timeout', stdout: 'begun\n' });

@@ -11,6 +11,7 @@ import {
 } from '../../../../test/harness/sandboxes.js';
 import { AuthorityFile, packument, resolverOf, WebHosts } from '../../../../test/harness/web-hosts.js';
 import { Egress } from '../../../platform/egress/egress.js';
+import { slowIt } from '../../../../test/harness/slow.js';
 
 const node = (code: string) => `node --input-type=module -e "${code}"`;
 const PYTHON = 'import urllib.request as u; print(u.urlopen("BASE/there").read().decode().strip())';
@@ -144,7 +145,7 @@ function speaking(way: Way): void {
 describe('In a sandbox with hosts that may be reached', () => {
   describeWays(speaking);
 
-  it('so do npm, pip and Java, and all of them by name', async () => {
+  slowIt('so do npm, pip and Java, and all of them by name', async () => {
     const upstream = new Upstream();
     const hosts = await upstream.start('127.0.0.1');
     const allowHosts = [hosts.http, hosts.https].map((port) => `allowed.test:${port}`);

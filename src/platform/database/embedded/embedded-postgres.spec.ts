@@ -10,6 +10,7 @@ import { locateCluster } from './embedded-cluster.js';
 import { EmbeddedPostgres } from './embedded-postgres.js';
 import { EmbeddedServer, freePort } from './embedded-server.js';
 import { DataDirInUse, tryLock } from './embedded-lock.js';
+import { slowIt } from '../../../../test/harness/slow.js';
 
 describe('the embedded PostgreSQL', () => {
   const dir = temporaryDataDir();
@@ -27,7 +28,7 @@ describe('the embedded PostgreSQL', () => {
   });
   afterAll(() => dir.remove());
 
-  it('throws away what a killed first boot left and begins again', async () => {
+  slowIt('throws away what a killed first boot left and begins again', async () => {
     mkdirSync(join(folder, 'draft', 'data'), { recursive: true });
     writeFileSync(join(folder, 'draft', 'data', 'PG_VERSION'), '18\n');
     const server = await started(EmbeddedPostgres.start(options));
