@@ -218,7 +218,7 @@ slowDescribe('A task that is deleted while its worker is dead (reference §5)', 
   }, 120_000);
 });
 
-describe('The workdirs of deleted tasks (reference §5)', () => {
+slowDescribe('The workdirs of deleted tasks (reference §5)', () => {
   let db: TestDatabase;
   let worker: TestApp;
   beforeEach(async () => {
@@ -247,7 +247,7 @@ describe('The workdirs of deleted tasks (reference §5)', () => {
       'SELECT id, not_before <= clock_timestamp() AS due FROM folder_removals ORDER BY not_before',
     );
 
-  slowIt('those that cannot be removed do not keep those behind them waiting, and are tried again later', async () => {
+  it('those that cannot be removed do not keep those behind them waiting, and are tried again later', async () => {
     const remove = jest.spyOn(driver(), 'remove');
     // More than there are looks at the table until the test gives up.
     const stuck = 15;
@@ -260,7 +260,7 @@ describe('The workdirs of deleted tasks (reference §5)', () => {
     await until('them to be removed too', async () => (await onRecord()).length === 0);
   });
 
-  slowIt('a worker that stops finishes the one it is at, and leaves the others due', async () => {
+  it('a worker that stops finishes the one it is at, and leaves the others due', async () => {
     let finish: () => void = () => undefined;
     const remove = jest.spyOn(driver(), 'remove');
     remove.mockImplementationOnce(() => new Promise((resolve) => (finish = resolve)));

@@ -42,8 +42,7 @@ describe('A delivery (reference §18)', () => {
   };
   const only = async (id: string): Promise<DeliveryBody> => {
     const [one, ...more] = await deliveriesOf(owner.client, id);
-    if (one === undefined || more.length > 0)
-      throw new Error(`One delivery is expected, and ${more.length} more are there.`);
+    if (one === undefined || more.length > 0) throw new Error(`One delivery and ${more.length} more are there.`);
     return one;
   };
   const deliver = async (id: string): Promise<DeliveryBody> => {

@@ -16,7 +16,6 @@ import { makeReachable, reachableFolder, removeReachable } from '../../config/re
 import { nativeFolder, platformPackage } from './embedded-binaries.js';
 import { prepareCluster } from './embedded-cluster.js';
 import { EmbeddedPostgres } from './embedded-postgres.js';
-import { slowIt } from '../../../../test/harness/slow.js';
 
 /** The body makes folders, so it is not even entered where it is skipped. */
 function asRoot(name: string, body: () => void): void {
@@ -109,7 +108,7 @@ asRoot('the embedded PostgreSQL of root, over the folder of an ordinary user', (
   const dir = temporaryDataDir();
   afterAll(() => dir.remove());
 
-  slowIt('leaves files that their owner can go on with', async () => {
+  it('leaves files that their owner can go on with', async () => {
     const owner = 65_534;
     chmodSync(dir.path, 0o700);
     chownSync(dir.path, owner, owner);
