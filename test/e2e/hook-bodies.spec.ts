@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect as connectTo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { v7 as uuidv7 } from 'uuid';
 import type { Connected } from '../../src/resources/integrations/connections.service.js';
 import { HookBodies } from '../../src/resources/integrations/hooks/hook-bodies.js';
@@ -204,6 +206,23 @@ describe('How many deliveries are taken (reference §13)', () => {
     const known = await told(path);
     expect(known.map(([status]) => status)).toEqual([...new Array<number>(LIMIT).fill(401), 429]);
     expect(await told(`/hooks/${uuidv7()}`)).toEqual(known);
+    expect((await deliver(service, path, github(secret))).status).toBe(200);
+  });
+
+  it('after them a long one of the same address is 429 before its body is read; a short one is taken', async () => {
+    const { path, secret } = await connected();
+    for (let i = 0; i < LIMIT; i++) await deliver(service, path, github('wrong, but long'));
+    const { hostname, port, host } = new URL(service.url);
+    const socket = connectTo(Number(port), hostname);
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      `Host: ${host}`,
+      'Content-Type: application/json',
+      'Content-Length: 5000000',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n{`);
+    // The service closes the connection; it has got one byte of the body.
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 429 [^]*"code":"rate_limit_exceeded"/);
     expect((await deliver(service, path, github(secret))).status).toBe(200);
   });
 });

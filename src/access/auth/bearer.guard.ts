@@ -1,18 +1,23 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { endpointOf } from '../../platform/http/endpoint.js';
-import { setTenant } from '../../platform/http/request-turns.js';
+import { RequestTurns, setTenant } from '../../platform/http/request-turns.js';
 import { setAuth } from './auth.decorator.js';
 import { BearerStrategy } from './bearer.strategy.js';
 
 /** 401 for a caller that is not known. Routes of scope `public` pass. */
 @Injectable()
 export class BearerGuard implements CanActivate {
-  constructor(private readonly strategy: BearerStrategy) {}
+  constructor(
+    private readonly strategy: BearerStrategy,
+    private readonly turns: RequestTurns,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (endpointOf(context.getHandler())?.scopes === 'public') return true;
-    const req = context.switchToHttp().getRequest<Request>();
+    const http = context.switchToHttp();
+    const req = http.getRequest<Request>();
+    await this.turns.arrive(req, http.getResponse());
     const auth = await this.strategy.identify(req);
     setAuth(req, auth);
     setTenant(req, auth.workspaceId);

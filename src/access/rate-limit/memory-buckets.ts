@@ -21,6 +21,12 @@ export class MemoryBuckets {
     return this.fullAt.size;
   }
 
+  /** What {@link take} would decide; nothing is taken. */
+  look(owner: string, buckets: readonly Bucket[]): Decision {
+    const fullAt = buckets.map(({ key }) => this.fullAt.get(`${owner} ${key}`) ?? 0);
+    return decide(buckets, fullAt, this.clock());
+  }
+
   /** Decides and takes in one step: nothing else runs meanwhile. */
   take(owner: string, buckets: readonly Bucket[]): Decision {
     const now = this.clock();

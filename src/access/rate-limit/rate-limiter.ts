@@ -68,9 +68,20 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     return this.take(`address:${address}`, this.address);
   }
 
-  /** One delivery to a connection. Those that are refused have a bucket of their own, so that nobody else uses up that of a provider. */
-  chargeHook(connectionId: string, verified: boolean): Promise<Charge> {
-    return this.take(`${verified ? 'hook' : 'refused-hook'}:${connectionId}`, this.hook);
+  /** One delivery to a connection. */
+  chargeHook(connectionId: string): Promise<Charge> {
+    return this.take(`hook:${connectionId}`, this.hook);
+  }
+
+  /** One that is refused. It has a bucket of its own, of each address, so that nobody else uses up that of a provider. */
+  chargeRefusedHook(connectionId: string, address: string): Promise<Charge> {
+    return this.take(refusedHook(connectionId, address), this.hook);
+  }
+
+  /** Whether a refused delivery would be one too many, as far as this process knows. Takes nothing. */
+  lookAtRefusedHook(connectionId: string, address: string): Charge {
+    const decision = this.memory.look(refusedHook(connectionId, address), this.hook);
+    return { ...decision, now: Date.now() * 1000, buckets: this.hook };
   }
 
   private async take(owner: string, buckets: readonly Bucket[]): Promise<Charge> {
@@ -82,4 +93,8 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     if (this.redis !== null) this.inMemory++;
     return { ...this.memory.take(owner, buckets), now: Date.now() * 1000, buckets };
   }
+}
+
+function refusedHook(connectionId: string, address: string): string {
+  return `refused-hook:${connectionId}:${address}`;
 }

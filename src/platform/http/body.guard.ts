@@ -25,6 +25,7 @@ export class BodyGuard implements CanActivate {
     const http = context.switchToHttp();
     const req = http.getRequest<Request>();
     const route = this.endpoints.of(context.getHandler());
+    this.turns.arrived(req);
     // Before the body: an upload would be on the disk by the time its handler runs.
     if (route.contract.stores === true) this.space.require();
     const present = announcesBody(req);

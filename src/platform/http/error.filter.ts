@@ -60,7 +60,9 @@ function fromFramework(exception: HttpException, req: Request): ApiError {
 }
 
 async function answer(error: ApiError, req: Request, res: Response): Promise<void> {
-  if (announcesBody(req) && !req.complete) await settleBody(req, res);
+  const rest = announcesBody(req) && !req.complete;
+  if (rest && error.status === 429 && Number(req.headers['content-length'] ?? 0) > MOST_DRAINED) linger(res);
+  else if (rest) await settleBody(req, res);
   // What waits for the end of the request hears of it, though nobody reads the answer.
   if (res.destroyed) return void res.end();
   if (res.headersSent) return;
@@ -70,6 +72,22 @@ async function answer(error: ApiError, req: Request, res: Response): Promise<voi
   if (error.status === 401) res.setHeader('WWW-Authenticate', 'Bearer');
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.status(error.status).json(error.body(requestIdOf(res)));
+}
+
+/** Bytes of a body that the service takes in although its request is over a limit. */
+const MOST_DRAINED = 64 * 1024;
+/** Milliseconds in which the client reads the answer before its connection ends in the middle of its body. */
+const LINGER_MS = 1_000;
+
+/** Leaves the rest of a body where it is: the answer goes out at once, and its end, which closes the connection, a second later. */
+function linger(res: Response): void {
+  res.setHeader('Connection', 'close');
+  const end = res.end.bind(res) as (text: string) => Response;
+  res.end = ((text: string) => {
+    res.write(text);
+    setTimeout(() => end(''), LINGER_MS).unref();
+    return res;
+  }) as Response['end'];
 }
 
 /** Takes care of the rest of a body that nothing will read: see {@link drain}. */

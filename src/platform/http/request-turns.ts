@@ -1,8 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.js';
+import { networkOf } from './network.js';
 import { Turns } from './turns.js';
 
+/** Requests of one credential that are looked at, before their bodies are read. */
+const ARRIVALS = 8;
+/** And of one address, whatever credentials they have. */
+const ARRIVALS_OF_ADDRESS = 64;
 /** Of the ten connections on which the transactions of requests run, a workspace has half. */
 const WRITES = 5;
 /** Of the eight connections for reads. */
@@ -13,6 +18,8 @@ const PATIENCE_MS = 10_000;
 const LOST_MS = 40_000;
 
 const TENANTS = new WeakMap<Request, string>();
+const ARRIVING = Symbol('millwright:arriving');
+type Arriving = Request & { [ARRIVING]?: (() => void) | undefined };
 
 /** For the guard that has found out which workspace asks. */
 export function setTenant(req: Request, workspaceId: string): void {
@@ -27,9 +34,42 @@ export function setTenant(req: Request, workspaceId: string): void {
  */
 @Injectable()
 export class RequestTurns {
+  private readonly arriving = new Turns(ARRIVALS);
+  private readonly addresses = new Turns(ARRIVALS_OF_ADDRESS);
   private readonly reading = new Turns(READS);
   private readonly writing = new Turns(WRITES);
   private readonly parsing = new Turns(1);
+
+  /**
+   * Resolves when a request may be looked at: who sends it, and whether they may. Its turn ends with {@link arrived}, or with its answer
+   * when it is refused. 600 connections whose every request is refused would else have all connections to the database
+   * (docs/decisions/0075).
+   */
+  async arrive(req: Arriving, res: Response): Promise<void> {
+    const address = networkOf(req.ip ?? '');
+    const credential = req.headers.authorization ?? req.headers.cookie;
+    const own = credential === undefined ? undefined : await taken(this.arriving, `${address} ${credential}`);
+    let end = own;
+    try {
+      const shared = await taken(this.addresses, address);
+      end = () => {
+        own?.();
+        shared();
+      };
+      requireClient(res);
+    } catch (error) {
+      end?.();
+      throw error;
+    }
+    req[ARRIVING] = end;
+    res.once('close', () => this.arrived(req));
+  }
+
+  /** For the guard that lets a request in. May be called again. */
+  arrived(req: Arriving): void {
+    req[ARRIVING]?.();
+    req[ARRIVING] = undefined;
+  }
 
   /** Resolves when a read may go on. Its turn ends when its answer is given to the connection. */
   async read(req: Request, res: Response): Promise<void> {
@@ -72,11 +112,14 @@ function requireClient(res: Response): void {
 }
 
 /** A body that waits is in memory, so none waits for ever. */
-async function taken(turns: Turns, workspaceId: string): Promise<() => void> {
-  if (!turns.full(workspaceId)) return turns.take(workspaceId);
+async function taken(turns: Turns, key: string): Promise<() => void> {
+  if (!turns.full(key)) return turns.take(key);
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  return turns.take(workspaceId, signal).catch(() => {
-    throw new ApiError('unavailable', 'Too many requests of this workspace are under way; send this one again.');
+  return turns.take(key, signal).catch(() => {
+    throw new ApiError(
+      'unavailable',
+      'Too many requests of this workspace or address are under way; send this one again.',
+    );
   });
 }
 

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { rateLimited } from '../../../access/rate-limit/rate-limited.js';
+import type { Charge } from '../../../access/rate-limit/rate-limit-headers.js';
 import { RateLimiter } from '../../../access/rate-limit/rate-limiter.js';
 import { isUuid, newId } from '../../../platform/database/ids.js';
 import { Transactions } from '../../../platform/database/transactions.js';
 import { ApiError } from '../../../platform/http/api-error.js';
+import { networkOf } from '../../../platform/http/network.js';
+import { Turns } from '../../../platform/http/turns.js';
 import { JobQueue } from '../../../platform/jobs/job-queue.js';
 import { shown } from '../../../platform/text/names.js';
 import { matchesTrigger } from '../catalogue/matches-trigger.js';
@@ -31,12 +34,19 @@ const TAKEN: HookAnswer = { status: 200, body: { accepted: true } };
 const DUPLICATE: HookAnswer = { status: 200, body: { duplicate: true } };
 /** Bytes of payloads of one connection that wait for a worker: without a bound one tenant fills the disk of all. */
 const WAITING_BYTES = 256 * 1024 * 1024;
+/** Bytes of a body that is read whoever sends it. */
+const SHORT = 64 * 1024;
+/** Longer ones of an address that arrive at once, and milliseconds in which the turn of the next one comes. */
+const LONG_AT_ONCE = 2;
+const PATIENCE_MS = 30_000;
 /** Characters of what a provider calls a thing. */
 const WORDS = 200;
 
 /** Takes what providers deliver (reference §13): once each, with the work that follows from it in the same transaction. */
 @Injectable()
 export class HooksService {
+  private readonly arriving = new Turns(LONG_AT_ONCE);
+
   constructor(
     private readonly bodies: HookBodies,
     private readonly verifier: HookVerifier,
@@ -52,19 +62,32 @@ export class HooksService {
     if (!isUuid(id)) throw refused();
     const receivedAt = new Date();
     const connectionId = id.toLowerCase();
-    return this.bodies.hold(connectionId, req, (body) =>
-      this.take(connectionId, { headers: req.headers, body, receivedAt }),
-    );
+    const address = networkOf(req.ip ?? '');
+    // A long body costs as much as 1,000 short ones before its signature is known. An address with a refused delivery in this minute
+    // has two at once, and one with too many has none read. Short ones are: it keeps out nobody behind the same address.
+    const long = !(Number(req.headers['content-length']) <= SHORT);
+    const charge = this.limiter.lookAtRefusedHook(connectionId, address);
+    if (long && !charge.allowed) throw this.limited(null, charge);
+    const slowed = long && isUsed(charge);
+    const arriving = slowed ? await this.arriving.take(address, AbortSignal.timeout(PATIENCE_MS)).catch(waits) : null;
+    return this.bodies
+      .hold(connectionId, req, (body) => this.take(connectionId, address, { headers: req.headers, body, receivedAt }))
+      .finally(arriving);
   }
 
-  private async take(connectionId: string, request: HookRequest): Promise<HookAnswer> {
+  private limited(sender: Sender | null, charge: Charge): ApiError {
+    this.log.count(sender?.slug ?? null, 'rate_limited');
+    return rateLimited('deliveries to this address', charge);
+  }
+
+  private async take(connectionId: string, address: string, request: HookRequest): Promise<HookAnswer> {
     const sender = await this.verifier.senderOf(connectionId, request);
     // After the signature, so that others cannot use up what a provider may send.
-    const charge = await this.limiter.chargeHook(connectionId, sender !== null);
-    if (!charge.allowed) {
-      this.log.count(sender?.slug ?? null, 'rate_limited');
-      throw rateLimited('deliveries to this address', charge);
-    }
+    const charge =
+      sender === null
+        ? await this.limiter.chargeRefusedHook(connectionId, address)
+        : await this.limiter.chargeHook(connectionId);
+    if (!charge.allowed) throw this.limited(sender, charge);
     if (sender === null) throw refused();
     const { sha256, payload } = await this.read(sender, request);
     const parsed = sender.provider.parseEvent(request.headers, payload);
@@ -133,6 +156,15 @@ function formFault({ provider }: Sender): string {
 /** The provider sends it again, or its owner does. */
 function tooMuchWaits(): ApiError {
   return new ApiError('unavailable', '256 MiB of deliveries to this address wait for their runs; send it again later.');
+}
+
+/** Whether the bucket has given anything but what this look would take. */
+function isUsed({ buckets, backlogs }: Charge): boolean {
+  return buckets.some(({ interval }, i) => (backlogs[i] ?? 0) > interval);
+}
+
+function waits(): never {
+  throw new ApiError('unavailable', 'Too many long deliveries of one address arrive at once; send it again.');
 }
 
 function refused(): ApiError {

@@ -1,0 +1,68 @@
+import { EventEmitter } from 'node:events';
+import type { Request, Response } from 'express';
+import { RequestTurns } from './request-turns.js';
+
+const MANY = 30;
+
+interface Sent {
+  req: Request;
+  res: Response;
+  looked: boolean;
+}
+
+describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
+  const turns = new RequestTurns();
+
+  /** Requests of one moment, one for each credential. */
+  const send = async (credentials: string[], ip: string): Promise<Sent[]> => {
+    const sent = credentials.map((authorization) => {
+      const req = { ip, headers: { authorization } } as unknown as Request;
+      const res = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as Response;
+      const one: Sent = { req, res, looked: false };
+      void turns.arrive(req, res).then(
+        () => (one.looked = true),
+        () => undefined,
+      );
+      return one;
+    });
+    await rounds();
+    return sent;
+  };
+  const rounds = async () => {
+    for (let n = 0; n < 5; n++) await new Promise(setImmediate);
+  };
+  const close = (one: Sent) => {
+    Object.assign(one.res, { destroyed: true });
+    one.res.emit('close');
+  };
+  const lookedAt = (sent: Sent[]) => sent.filter(({ looked }) => looked).length;
+  const ofKey = (name: string) => Array<string>(MANY).fill(`Bearer ${name}`);
+  const ofMany = (count: number) => Array.from({ length: count }, (_, n) => `Bearer ${n}`);
+
+  it('of one credential eight at once, and those of another one do not wait for them', async () => {
+    const greedy = await send(ofKey('greedy'), '127.0.0.1');
+    expect(lookedAt(greedy)).toBe(8);
+    const [other] = await send(['Bearer other'], '127.0.0.1');
+    expect(other?.looked).toBe(true);
+    // One is let in, and one is refused.
+    greedy.filter(({ looked }) => looked).slice(0, 1).forEach(({ req }) => turns.arrived(req)); // prettier-ignore
+    greedy.filter(({ looked }) => looked).slice(1, 2).forEach(close); // prettier-ignore
+    await rounds();
+    expect(lookedAt(greedy)).toBe(10);
+  });
+
+  it('of one address 64 at once, whatever their credentials, and those of another one do not wait for them', async () => {
+    const guessing = await send(ofMany(100), '127.0.0.2');
+    expect(lookedAt(guessing)).toBe(64);
+    expect(lookedAt(await send(ofMany(10), '127.0.0.3'))).toBe(10);
+  });
+
+  it('one whose client has left is not looked at, and its turn goes to the next', async () => {
+    const sent = await send(ofKey('leaving'), '127.0.0.4');
+    sent.slice(8, 29).forEach(close);
+    sent.slice(0, 8).forEach(({ req }) => turns.arrived(req));
+    for (let n = 0; n < 10; n++) await rounds();
+    expect(lookedAt(sent)).toBe(9);
+    expect(sent.at(-1)?.looked).toBe(true);
+  });
+});
