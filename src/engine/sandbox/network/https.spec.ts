@@ -33,7 +33,7 @@ const CORE: Record<string, Speaker> = {
   git: speaker('/usr/bin/git', 'git clone -q BASE/lib "$folder/lib" && cat "$folder/lib/a.txt"', 'cloned'),
   openssl: speaker(
     '/usr/bin/openssl',
-    'openssl s_client -verify_return_error -proxy 127.0.0.1:61080 -connect HOST </dev/null >&- 2>&- && echo verified',
+    'openssl s_client -verify_return_error -proxy 127.0.0.1:61080 -connect HOST </dev/null >/dev/null 2>&1 && echo verified',
     'verified',
   ),
   python: speaker('/usr/bin/python3', `python3 -c '${PYTHON}'`),
