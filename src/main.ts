@@ -10,7 +10,7 @@ import { ModelCatalog } from './engine/models/model-catalog.js';
 import { SandboxSelector } from './engine/sandbox/sandbox-selector.js';
 import { ConfigurationError, type Env } from './platform/config/env.js';
 import { configureHttp } from './platform/http/configure-http.js';
-import { isForOperators, PinoLogger } from './platform/logging/pino-logger.js';
+import { isForOperators, linesTogether, PinoLogger } from './platform/logging/pino-logger.js';
 import { redactor, secretsOf } from './platform/logging/redaction.js';
 import { TerminalLines } from './platform/logging/terminal.js';
 
@@ -30,7 +30,8 @@ try {
   const { LOG_LEVEL } = env.variables;
   const verbose = LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace';
   const terminal = process.stdout.isTTY ? new TerminalLines(process.stdout, verbose) : undefined;
-  const logger = new PinoLogger(LOG_LEVEL, { destination: terminal, secrets: secretsOf(env) });
+  const destination = terminal ?? linesTogether();
+  const logger = new PinoLogger(LOG_LEVEL, { destination, secrets: secretsOf(env) });
   const options = { bodyParser: false, abortOnError: false, logger };
   const app = await NestFactory.create<NestExpressApplication>(AppModule, options);
   configureHttp(app, env, logger);

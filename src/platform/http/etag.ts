@@ -1,9 +1,9 @@
 // Validators of answers (RFC 9110 §8.8.3, §13.1.2).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
-/** The weak tag of an answer in JSON: the same for the same answer, whatever brought it about. */
-export function weakTag(answer: object): string {
-  return `W/"${createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22)}"`;
+/** The weak tag of an answer, its JSON: the same for the same answer, whatever brought it about. */
+export function weakTag(json: string): string {
+  return `W/"${hash('sha256', json, 'base64url').slice(0, 22)}"`;
 }
 
 /** Whether a client has what the tag stands for, by the weak comparison that `If-None-Match` asks for. */

@@ -49,20 +49,17 @@ export class RequestTurns {
     const address = networkOf(req.ip ?? '');
     const credential = req.headers.authorization ?? req.headers.cookie;
     const own = credential === undefined ? undefined : await taken(this.arriving, `${address} ${credential}`);
-    let end = own;
-    try {
-      const shared = await taken(this.addresses, address);
-      end = () => {
-        own?.();
-        shared();
-      };
-      requireClient(res);
-    } catch (error) {
-      end?.();
-      throw error;
-    }
-    req[ARRIVING] = end;
+    let shared: (() => void) | undefined;
+    req[ARRIVING] = () => {
+      own?.();
+      shared?.();
+    };
+    // Before the wait for the second turn: the client may leave meanwhile.
     res.once('close', () => this.arrived(req));
+    shared = await taken(this.addresses, address);
+    if (req[ARRIVING] === undefined) shared();
+    else if (res.destroyed) this.arrived(req);
+    requireClient(res);
   }
 
   /** For the guard that lets a request in. May be called again. */
@@ -112,15 +109,16 @@ function requireClient(res: Response): void {
 }
 
 /** A body that waits is in memory, so none waits for ever. */
-async function taken(turns: Turns, key: string): Promise<() => void> {
-  if (!turns.full(key)) return turns.take(key);
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  return turns.take(key, signal).catch(() => {
-    throw new ApiError(
-      'unavailable',
-      'Too many requests of this workspace or address are under way; send this one again.',
-    );
-  });
+function taken(turns: Turns, key: string): (() => void) | Promise<() => void> {
+  return (
+    turns.takeFree(key) ??
+    turns.take(key, undefined, PATIENCE_MS).catch(() => {
+      throw new ApiError(
+        'unavailable',
+        'Too many requests of this workspace or address are under way; send this one again.',
+      );
+    })
+  );
 }
 
 /**

@@ -80,12 +80,16 @@ export class TasksController {
     @Req() req: Request,
     @Res({ passthrough: true }) res: Response,
   ) {
-    const answer = this.policy.task(auth, await this.tasks.get(auth, taskId));
-    const tag = weakTag(answer);
+    const json = JSON.stringify(this.policy.task(auth, await this.tasks.get(auth, taskId)));
+    const tag = weakTag(json);
     res.setHeader('ETag', tag);
-    if (!has(req.headers['if-none-match'], tag)) return answer;
-    res.status(304);
-    return undefined;
+    if (has(req.headers['if-none-match'], tag)) {
+      res.status(304);
+      return undefined;
+    }
+    // The text that the tag was made of: as an object it would be written a second time.
+    res.type('application/json');
+    return json;
   }
 
   @Patch(':taskId')
