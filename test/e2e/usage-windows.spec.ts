@@ -36,7 +36,10 @@ describe('Windows of usage (reference §14)', () => {
     );
     for (const [ago, ...figures] of days) {
       const day = new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
-      await db.query('INSERT INTO usage_days VALUES ($1, $2, $3, $4, $5)', [id, day, ...figures]);
+      await db.query(
+        'INSERT INTO usage_days (workspace_id, day, tasks, tokens, cost_micros) VALUES ($1, $2, $3, $4, $5)',
+        [id, day, ...figures],
+      );
     }
     return id;
   };

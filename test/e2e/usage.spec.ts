@@ -46,7 +46,8 @@ describe('Usage (reference §14)', () => {
   };
   const today = async () => {
     const rows = await service.db.query<Record<string, string>>(
-      'SELECT tasks, tokens, cost_micros FROM usage_days WHERE workspace_id = $1',
+      `SELECT sum(tasks) AS tasks, sum(tokens) AS tokens, sum(cost_micros) AS cost_micros FROM usage_days WHERE workspace_id = $1
+       HAVING count(*) > 0`,
       [member.workspace.id],
     );
     return rows.map(({ tasks, tokens, cost_micros }) => [Number(tasks), Number(tokens), Number(cost_micros)]);
@@ -193,7 +194,8 @@ describe('Usage (reference §14)', () => {
       ]);
     const left = async () => {
       const rows = await one.db.query<{ tasks: string; micros: string }>(
-        `SELECT d.tasks, w.top_up_micros AS micros FROM workspaces w JOIN usage_days d ON d.workspace_id = w.id WHERE w.id = $1`,
+        `SELECT d.tasks, w.top_up_micros AS micros FROM workspaces w JOIN usage_days d ON d.workspace_id = w.id
+         WHERE w.id = $1 AND d.lane = 0`,
         [owner.workspace.id],
       );
       return rows.map(({ tasks, micros }) => [Number(tasks), Number(micros)]);
@@ -277,7 +279,7 @@ describe('Usage (reference §14)', () => {
       try {
         const ended = await Promise.all(ids.map((id) => finished(owner.client, id)));
         expect(ended.filter(({ status }) => status === 'completed')).toHaveLength(3);
-        expect(await api.db.query('SELECT tasks::int FROM usage_days')).toEqual([{ tasks: 3 }]);
+        expect(await api.db.query('SELECT tasks::int FROM usage_days WHERE lane = 0')).toEqual([{ tasks: 3 }]);
       } finally {
         await worker.close();
       }

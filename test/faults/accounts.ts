@@ -22,7 +22,7 @@ WHERE (t.steps, t.input_tokens, t.output_tokens, t.cached_input_tokens, t.reason
     coalesce(l.reasoning, 0), l.cost)
 UNION ALL
 SELECT 'a counter and the ledger', coalesce(d.workspace_id, l.workspace_id)::text
-FROM usage_days d FULL JOIN (
+FROM (SELECT workspace_id, day, sum(tokens) AS tokens, sum(cost_micros) AS cost_micros FROM usage_days GROUP BY 1, 2) d FULL JOIN (
   SELECT workspace_id, (at AT TIME ZONE 'UTC')::date AS day, sum(input_tokens + output_tokens) AS tokens,
     coalesce(sum(cost_micros), 0) AS cost
   FROM usage_ledger GROUP BY 1, 2) l USING (workspace_id, day)

@@ -38,7 +38,7 @@ describe('A window of usage that 16 tasks on 4 workers use up (reference §14)',
     const ended = await Promise.all(made.map(({ id }) => finished(client, id)));
     const calls = world.model.requests.length;
     const [used] = await db.query<{ calls: number; tokens: number }>(
-      `SELECT (SELECT count(*)::int FROM usage_ledger) AS calls, (SELECT tokens::int FROM usage_days) AS tokens`,
+      `SELECT (SELECT count(*)::int FROM usage_ledger) AS calls, (SELECT sum(tokens)::int FROM usage_days) AS tokens`,
     );
     report('calls against a window of 100', { calls });
     expect(ended.map(({ statusReason }) => statusReason?.code)).toEqual(made.map(() => 'usage_exhausted'));

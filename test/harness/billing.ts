@@ -26,7 +26,7 @@ export async function useToday(
 ): Promise<void> {
   await db.query(
     `INSERT INTO usage_days (workspace_id, day, tasks, tokens, cost_micros) VALUES ($1, (now() AT TIME ZONE 'UTC')::date, $2, $3, $4)
-     ON CONFLICT (workspace_id, day) DO UPDATE SET tasks = $2, tokens = $3, cost_micros = $4`,
+     ON CONFLICT (workspace_id, day, lane) DO UPDATE SET tasks = $2, tokens = $3, cost_micros = $4`,
     [workspace.id, tasks, tokens, costMicros],
   );
 }

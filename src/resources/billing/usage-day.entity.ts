@@ -4,7 +4,7 @@ import { Big } from '../../platform/database/columns.js';
 
 /**
  * What a workspace used on a day, in UTC: counters beside the ledger, kept by the statements that meter
- * (docs/decisions/0038).
+ * (docs/decisions/0038). A day is the sum of its lanes.
  */
 @Entity('usage_days')
 export class UsageDay {
@@ -12,6 +12,8 @@ export class UsageDay {
   @PrimaryColumn('uuid')
   workspaceId: string;
   @PrimaryColumn('date') day: string;
+  /** 0 for turns and for all that counts against a window; the calls of tasks without windows have several, so that they do not wait for each other. */
+  @PrimaryColumn('smallint', { default: 0 }) lane: number;
   /** Turns that were started. */
   @Big({ default: 0 }) tasks: number;
   /** In and out. */

@@ -48,20 +48,25 @@ const ALLOWANCES = sql`
   UNION ALL SELECT p.* FROM jsonb_to_recordset(${OF_PLANS} -> w.plan) AS p${LISTED} WHERE NOT EXISTS (
     SELECT 1 FROM jsonb_to_recordset(w.usage_windows) AS o${LISTED} WHERE o."window" = p."window" AND o.unit = p.unit)`;
 
+/** Whether a workspace `w` has a window. */
+export const HAS_WINDOWS = sql`EXISTS (SELECT FROM (${ALLOWANCES}) a)`;
+
 /**
- * The windows of a workspace `w`, as rows of a {@link WindowState}: the row `today` has its figures of today, the days before come
- * from the table. Without windows nothing is read.
+ * The windows of a workspace `w`, as rows of a {@link WindowState}: the row `today` is its lane 0 of today, the rest comes from the
+ * table. Without windows nothing is read.
  */
 export const windows = sql`
   SELECT a."window", a.unit, CASE a.unit WHEN 'cost' THEN a.allowance * 1000000 ELSE a.allowance END AS allowance,
     coalesce(${amount('today')}, 0) + coalesce((
       SELECT sum(${amount('d')}) FROM usage_days d
-      WHERE d.workspace_id = w.id AND d.day >= date_trunc(a."window", ${NOW})::date AND d.day < ${TODAY}), 0) AS used,
+      WHERE d.workspace_id = w.id AND d.day >= date_trunc(a."window", ${NOW})::date
+        AND (d.day, d.lane) <> (${TODAY}, 0) AND d.day <= ${TODAY}), 0) AS used,
     (date_trunc(a."window", ${NOW}) + ('1 ' || a."window")::interval) AT TIME ZONE 'UTC' AS "resetsAt"
   FROM (${ALLOWANCES}) a`;
 
-/** A workspace `w` with its figures of today as they are committed, if any. */
-export const WITH_TODAY = sql`workspaces w LEFT JOIN usage_days today ON today.workspace_id = w.id AND today.day = ${TODAY}`;
+/** A workspace `w` with its lane 0 of today as it is committed, if any. */
+export const WITH_TODAY = sql`
+workspaces w LEFT JOIN usage_days today ON today.workspace_id = w.id AND today.day = ${TODAY} AND today.lane = 0`;
 
 type Piece<P> = Fragment<P> | Param<P>;
 

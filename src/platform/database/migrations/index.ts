@@ -27,6 +27,7 @@ import { ReadMessages1797465600035 } from './0035-read-messages.js';
 import { StructuredOutput1797552000036 } from './0036-structured-output.js';
 import { ConsoleSessions1797638400037 } from './0037-console-sessions.js';
 import { Waits1797724800038 } from './0038-waits.js';
+import { UsageLanes1797984000041 } from './0041-usage-lanes.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -59,4 +60,5 @@ export const MIGRATIONS = [
   StructuredOutput1797552000036,
   ConsoleSessions1797638400037,
   Waits1797724800038,
+  UsageLanes1797984000041,
 ];
