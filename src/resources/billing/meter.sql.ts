@@ -4,7 +4,7 @@
 // They lock the workspace's counter of the day, then the workspace's row when its top-up pays: after the task, the claims
 // and the run, so both locks are the last ones of their statement.
 import { bigint, bigintOrNull, field, raw, sql, uuid } from '../../platform/database/sql.js';
-import { HAS_WINDOWS, lastUsedUp, MODEL, priced, TODAY, windows, WITH_TODAY } from './usage.sql.js';
+import { lastUsedUp, LIMITED, MODEL, priced, TODAY, windows, WITH_TODAY } from './usage.sql.js';
 
 /** What a model call used; the cost in micro-dollars, null on a model without prices. */
 export const CALL = {
@@ -33,25 +33,28 @@ const UNDER_WAY = underWay('task');
  */
 const LANE = raw('(1 + abs(hashtext(task.id::text) % 32))');
 
+const ENTRY = sql`
+entry AS (
+  INSERT INTO usage_ledger (workspace_id, at, message_id, task_id, project_id, created_by, automation_id, model, starts_turn,
+    input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_micros)
+  SELECT run.workspace_id, date_trunc('milliseconds', now()), ${CALL.messageId}, task.id, task.project_id, task.created_by, task.automation_id, ${MODEL},
+    task.turn_steps = 0, ${CALL.inputTokens}, ${CALL.outputTokens}, ${CALL.cachedInputTokens}, ${CALL.reasoningTokens}, ${COST}
+  FROM task, run)`;
+const ADDED = raw('tokens = d.tokens + excluded.tokens, cost_micros = d.cost_micros + excluded.cost_micros');
+
 /**
  * CTEs that count a model call of the CTE `run` (workspace_id) and the CTE `task`. Its time is cut to milliseconds, not rounded, so
  * that it lies on the day of the counter. Of what lies beyond a window a top-up pays its
  * share of the cost: of tokens in proportion, of a turn beyond the window all of it, and of several windows the largest.
  */
 export const METER = sql`
-entry AS (
-  INSERT INTO usage_ledger (workspace_id, at, message_id, task_id, project_id, created_by, automation_id, model, starts_turn,
-    input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_micros)
-  SELECT run.workspace_id, date_trunc('milliseconds', now()), ${CALL.messageId}, task.id, task.project_id, task.created_by, task.automation_id, ${MODEL},
-    task.turn_steps = 0, ${CALL.inputTokens}, ${CALL.outputTokens}, ${CALL.cachedInputTokens}, ${CALL.reasoningTokens}, ${COST}
-  FROM task, run),
+${ENTRY},
 payer AS (
-  SELECT w.id, w.plan, w.usage_windows, w.top_up_micros, ${HAS_WINDOWS} AS limited FROM run JOIN workspaces w ON w.id = run.workspace_id),
+  SELECT w.id, w.plan, w.usage_windows, w.top_up_micros, ${LIMITED} AS limited FROM run JOIN workspaces w ON w.id = run.workspace_id),
 today AS (
   INSERT INTO usage_days AS d (workspace_id, day, lane, tokens, cost_micros)
   SELECT w.id, ${TODAY}, CASE WHEN w.limited THEN 0 ELSE ${LANE} END, ${TOKENS}, coalesce(${COST}, 0) FROM payer w, task
-  ON CONFLICT (workspace_id, day, lane) DO UPDATE
-  SET tokens = d.tokens + excluded.tokens, cost_micros = d.cost_micros + excluded.cost_micros
+  ON CONFLICT (workspace_id, day, lane) DO UPDATE SET ${ADDED}
   RETURNING *),
 v AS (SELECT v.* FROM today JOIN payer w ON w.limited, LATERAL (${windows}) v),
 beyond AS (
@@ -67,6 +70,14 @@ paid AS (
   RETURNING w.top_up_micros),
 open AS (
   SELECT coalesce((SELECT top_up_micros FROM paid), w.top_up_micros) > 0 AND ${priced(OF_TURN)} AS open FROM payer w)`;
+
+/** As {@link METER}, of a workspace that is not {@link LIMITED}: nothing pays, and nothing is used up. */
+export const METER_FREELY = sql`
+${ENTRY},
+today AS (
+  INSERT INTO usage_days AS d (workspace_id, day, lane, tokens, cost_micros)
+  SELECT run.workspace_id, ${TODAY}, ${LANE}, ${TOKENS}, coalesce(${COST}, 0) FROM run, task
+  ON CONFLICT (workspace_id, day, lane) DO UPDATE SET ${ADDED})`;
 
 /** Beside {@link METER}: as `exhausted`, with this call. */
 export const EXHAUSTED_NOW = sql`(SELECT CASE WHEN NOT open THEN (${lastUsedUp(UNDER_WAY)}) END FROM open)`;

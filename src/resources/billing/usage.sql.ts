@@ -49,7 +49,7 @@ const ALLOWANCES = sql`
     SELECT 1 FROM jsonb_to_recordset(w.usage_windows) AS o${LISTED} WHERE o."window" = p."window" AND o.unit = p.unit)`;
 
 /** Whether a workspace `w` has a window. */
-export const HAS_WINDOWS = sql`EXISTS (SELECT FROM (${ALLOWANCES}) a)`;
+export const LIMITED = sql`(coalesce(jsonb_array_length(w.usage_windows), 0) + jsonb_array_length(${OF_PLANS} -> w.plan) > 0)`;
 
 /**
  * The windows of a workspace `w`, as rows of a {@link WindowState}: the row `today` is its lane 0 of today, the rest comes from the

@@ -1,7 +1,6 @@
 // The recorder's statements: one round trip each, each a transaction of its own, each behind the fence. Lock order
 // everywhere: task, then run.
-import type { AgentOutcome, ChangeCounts, StartedCall } from '../../engine/agent/agent-engine.js';
-import type { Question } from '../../engine/agent/agent-tool.js';
+import type { ChangeCounts, StartedCall } from '../../engine/agent/agent-engine.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import {
@@ -10,7 +9,6 @@ import {
   bool,
   field,
   type Fragment,
-  int,
   jsonb,
   type None,
   raw,
@@ -20,20 +18,16 @@ import {
   uuid,
   uuidOrNull,
 } from '../../platform/database/sql.js';
-import { CALL, EXHAUSTED_NOW, METER, underWay } from '../../resources/billing/meter.sql.js';
-import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
+import { CALL, EXHAUSTED_NOW, METER, METER_FREELY, underWay } from '../../resources/billing/meter.sql.js';
+import { exhausted, LIMITED, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
 import { Message } from '../../resources/tasks/messages/message.entity.js';
-import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
-import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
-import type { StatusReason } from '../../resources/tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
 import { SPENT, USAGE } from './run-usage.sql.js';
 
 const run = field<ClaimedRun>();
-const completed = field<Extract<AgentOutcome, { type: 'completed' }>>();
 export const TASK_ID = run('run', 'taskId', 'uuid');
 const RUN_ID = run('run', 'runId', 'uuid');
 const EPOCH = run('run', 'epoch', 'int');
@@ -44,10 +38,14 @@ const MODEL = run('run', 'model', 'text');
  * condition on the newest version of the run, also after waiting for a lock. Everything else of a statement joins `run`, so a
  * fenced write touches nothing at all. A statement that holds it takes the whole `run`.
  */
-const fence = (set: Fragment<None>, name: 'run' | 'held' = 'run') => sql`
+export const fence = <P = None>(
+  set: Fragment<None>,
+  name: 'run' | 'held' = 'run',
+  condition: Fragment<P> | Fragment<None> = raw('true'),
+) => sql`
 task AS (
   SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes
-  FROM tasks WHERE id = ${TASK_ID} AND status = 'running' FOR UPDATE),
+  FROM tasks WHERE id = ${TASK_ID} AND status = 'running' AND ${condition} FOR UPDATE),
 ${raw(name)} AS (
   UPDATE runs r SET ${set} FROM task
   WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')}
@@ -56,11 +54,20 @@ ${raw(name)} AS (
 /** Something is finished: recoveries begin to count anew. */
 const PROGRESSES = raw('recovery_count = 0');
 export const PROGRESS = fence(PROGRESSES);
+/**
+ * The same of a workspace without windows of usage. Without what windows need a step costs the database a fifth less: a statement
+ * is made ready as a whole each time, whatever of it runs.
+ */
+const PROGRESS_FREELY = fence(
+  PROGRESSES,
+  'run',
+  sql`EXISTS (SELECT FROM workspaces w WHERE w.id = ${run('run', 'workspaceId', 'uuid')} AND NOT ${LIMITED})`,
+);
+const NOT_EXHAUSTED = raw('NULL::json');
 /** Nothing changes in the run. */
 const HELD = raw('epoch = r.epoch');
 /** Nothing is finished by the write, so recoveries go on counting. */
 export const HOLD = fence(HELD);
-const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = now()`));
 
 const HANDED = columns(Message, 'm', ['id', 'parts', 'readSeq']);
 
@@ -92,8 +99,8 @@ steer AS (
 handed AS (
   SELECT count(*)::int AS n, json_agg(steer ORDER BY steer."readSeq") AS messages FROM steer)`;
 
-const MESSAGE_ID = CALL.messageId;
-const CALL_ID = text('toolCallId');
+export const MESSAGE_ID = CALL.messageId;
+export const CALL_ID = text('toolCallId');
 export const PARTS = jsonb<StoredPart[]>()('parts');
 /** `input` is JSON text: as a value in this one its keys would lose their order. */
 const CALLS = jsonb<(Omit<StartedCall, 'input'> & { idx: number; input: string })[]>()('calls');
@@ -107,8 +114,9 @@ began AS (
   FROM task, run WHERE m.id = ${uuidOrNull('beganWith')} AND m.task_id = task.id)`;
 
 /** Records one call of the model: its message, the calls in it, what it used. Lock order: task, run, counter, workspace. */
-export const STEP = sql`
-WITH ${PROGRESS},
+const step = <A, B, C>(progress: Fragment<A>, more: Fragment<B>, exhaustedNow: Fragment<C>) =>
+  sql`
+WITH ${progress},
 message AS (
   INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, parts, created_at)
   SELECT ${MESSAGE_ID}, task.id, task.last_seq + 1, task.last_seq + 1, task.turn, 'assistant', ${STATUS}, ${PARTS},
@@ -119,8 +127,7 @@ calls AS (
   INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, input_text, state)
   SELECT message.id, c.idx, c."toolCallId", c.name, c.input::jsonb, c.input, 'running'
   FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input text)),
-${SURROUNDINGS},
-${METER},
+${more},
 ${steer('1')},
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
@@ -132,7 +139,18 @@ UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, last_event = t.last_eve
   message_count = t.message_count + 1, updated_at = now(),
   tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
   context_tokens = nullif(${CALL.inputTokens}, 0) + ${CALL.outputTokens}, ${SPENT}
-FROM run, task, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer, ${EXHAUSTED_NOW} AS exhausted`.rows<Written>();
+FROM run, task, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer, ${exhaustedNow} AS exhausted`.rows<Written>();
+
+/** By whether the task begins with it. */
+export const STEP = {
+  first: step(PROGRESS, sql`${SURROUNDINGS},${METER}`, EXHAUSTED_NOW),
+  further: step(PROGRESS, METER, EXHAUSTED_NOW),
+};
+/** The same of a workspace without windows of usage; no row, and nothing is written, when it has one. */
+export const STEP_FREELY = {
+  first: step(PROGRESS_FREELY, sql`${SURROUNDINGS},${METER_FREELY}`, NOT_EXHAUSTED),
+  further: step(PROGRESS_FREELY, METER_FREELY, NOT_EXHAUSTED),
+};
 
 /** A call is about to run. Nothing is finished by it, so recoveries go on counting. */
 export const BEGIN_CALL = sql`
@@ -146,10 +164,12 @@ const FILES = jsonb<Published[]>()('files');
 
 const WORKDIR_BYTES = bigintOrNull('workdirBytes');
 /** Null: not measured since the last time. */
-const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir_bytes)`;
+export const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir_bytes)`;
+
+const EXHAUSTED_AFTER = exhausted(raw('run.workspace_id'), MODEL, underWay('task'));
 
 /** `files`: how many events of the statement stand before these. */
-const result = <P>(files: Fragment<P>) => sql`
+const result = <A, B>(files: Fragment<A>, exhaustedNow: Fragment<B>) => sql`
 invocation AS (
   UPDATE tool_invocations v SET state = ${text('state')}, output = ${textOrNull('output')}::jsonb,
     error = ${textOrNull('error')}, for_model = ${textOrNull('forModel')}::jsonb, finished_at = now()
@@ -173,7 +193,7 @@ UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n, ${MEASU
 FROM task, run, handed WHERE t.id = ${TASK_ID}
 RETURNING handed.messages AS steer,
   ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above,
-  ${exhausted(raw('run.workspace_id'), MODEL, underWay('task'))} AS exhausted`;
+  ${exhaustedNow} AS exhausted`;
 
 /**
  * Records the result of a call. `output` is JSON text, for JSON's null is a value; `parts` are added to the message, which is
@@ -181,7 +201,11 @@ RETURNING handed.messages AS steer,
  */
 export const TOOL = sql`
 WITH ${PROGRESS},
-${result(raw('0'))}`.rows<Written>();
+${result(raw('0'), EXHAUSTED_AFTER)}`.rows<Written>();
+/** The same of a workspace without windows of usage; no row, and nothing is written, when it has one. */
+export const TOOL_FREELY = sql`
+WITH ${PROGRESS_FREELY},
+${result(raw('0'), NOT_EXHAUSTED)}`.rows<Written>();
 
 /** Those that people are told of; the others are kept for the model. */
 const TOLD = sql`jsonb_path_query_array(${FILES}, '$[*] ? (@.origin == "task")')`;
@@ -199,7 +223,7 @@ told AS (
   INSERT INTO task_events (task_id, seq, type, ref)
   SELECT task.id, task.last_event + f.n, 'file.published', (f.file ->> 'id')::uuid
   FROM task, run, jsonb_array_elements(${TOLD}) WITH ORDINALITY AS f(file, n)),
-${result(sql`jsonb_array_length(${TOLD})`)}`.rows<Written>();
+${result(sql`jsonb_array_length(${TOLD})`, EXHAUSTED_AFTER)}`.rows<Written>();
 
 /** The repository of the task is cloned. */
 export const CLONED = sql`
@@ -238,58 +262,6 @@ told AS (
   SELECT task.id, task.last_event + 1, 'file.published', published.id FROM task, published)
 UPDATE tasks t SET changes = ${COUNTED}, updated_at = now(), last_event = t.last_event + (SELECT count(*)::int FROM published)
 FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
-
-/**
- * Ends the run with an answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too
- * late for the last write lets this turn go on instead. `nextRunId` is the id of that run.
- *
- * A request that sends a message holds the task's lock. So the statement asks what waits when it holds the lock itself, by the
- * function `waiting_message_steers(task)` (migration 0009), which sees what was committed meanwhile:
- *
- *     RETURN (SELECT bool_or(mode = 'steer') FROM messages WHERE task_id = task AND status = 'queued');
- */
-export const COMPLETED = sql`
-WITH ${END},
-waiting AS MATERIALIZED (
-  SELECT task.id, run.workspace_id, waiting_message_steers(task.id) AS steer FROM task, run),
-next AS (
-  INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT ${uuid('nextRunId')}, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, 'queued'
-  FROM waiting WHERE steer IS NOT NULL
-  RETURNING id)
-UPDATE tasks t SET updated_at = now(), ${ADD_DURATION}, ${MEASURED},
-  status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,
-  finished_at = CASE WHEN EXISTS (SELECT 1 FROM next) THEN NULL ELSE now() END,
-  result_text = ${completed('outcome', 'text', 'text')}, result_output = ${completed('outcome', 'output', 'json')},
-  result_file_ids = coalesce((
-    SELECT array_agg(f.id ORDER BY f.created_at, f.id) FROM files f
-    WHERE f.task_id = t.id AND f.origin = 'task' AND f.turn = t.turn), '{}')
-FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
-
-/** Ends the run and fails the task. */
-export const FAILED = sql`
-WITH ${END},
-${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))},
-${recordNews(CLOSED)}
-UPDATE tasks t SET ${COUNT_NEWS}, status = 'failed', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true, finished_at = now(),
-  updated_at = now(), ${ADD_DURATION}, ${MEASURED}
-FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
-
-/** Ends the run until a person answers. */
-export const QUESTION = sql`
-WITH ${END},
-asked AS (
-  INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, options, multiple, allow_text, expires_at)
-  SELECT ${uuid('interactionId')}, task.id, ${MESSAGE_ID}, ${CALL_ID}, ${text('type')}, ${text('question')},
-    ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')},
-    now() + make_interval(secs => ${int('ttlSeconds')})
-  FROM task, run
-  RETURNING id),
-recorded AS (
-  INSERT INTO task_events (task_id, seq, type, ref)
-  SELECT task.id, task.last_event + 1, 'interaction.created', asked.id FROM task, asked)
-UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), last_event = t.last_event + 1, ${ADD_DURATION}, ${MEASURED}
-FROM run, asked WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
 /** Where the bytes of a file lie. */
 export const SHA256 = sql`SELECT sha256 FROM files WHERE id = ${uuid('fileId')}`.rows<Pick<StoredFile, 'sha256'>>();

@@ -9,32 +9,31 @@ import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { EventBell } from '../../platform/events/event-bell.js';
-import type { Query } from '../../platform/database/sql.js';
 import { usedUpText } from '../../resources/billing/usage-text.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { newId } from '../../platform/database/ids.js';
 import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
-import { type ClaimedRun, FencedError, type Held } from './claimed-run.js';
+import type { ClaimedRun, Held } from './claimed-run.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
+import { FencedWrites } from './fenced-writes.js';
+import { COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
 import { pushQuery } from './run-push.sql.js';
 import {
   BEGIN_CALL,
   CHANGES,
   CHANGES_PATCH,
   CLONED,
-  COMPLETED,
-  FAILED,
   PUBLISH,
-  QUESTION,
   SHA256,
   STEP,
+  STEP_FREELY,
   TOOL,
+  TOOL_FREELY,
   WORKDIR,
   type Written,
 } from './run-recorder.sql.js';
-import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { PublishedFiles } from './published-files.js';
 import { told } from './tool-result.js';
 
@@ -56,6 +55,7 @@ type Recorded = Written & { result?: ToolResult };
 export class RunRecorder {
   private readonly logger = new Logger(RunRecorder.name);
   private readonly rules: UsageRules;
+  private readonly writes: FencedWrites;
 
   constructor(
     private readonly database: Database,
@@ -69,6 +69,7 @@ export class RunRecorder {
     private readonly models: ModelCatalog,
   ) {
     this.rules = usageRulesOf(env.file);
+    this.writes = new FencedWrites(database);
   }
 
   async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
@@ -100,11 +101,11 @@ export class RunRecorder {
     const { run } = held;
     switch (outcome.type) {
       case 'completed':
-        await this.fenced(held, COMPLETED({ run, workdirBytes, outcome, nextRunId: newId() }));
+        await this.writes.fenced(held, COMPLETED({ run, workdirBytes, outcome, nextRunId: newId() }));
         return;
       case 'failed': {
         const { code, message, retryable } = outcome;
-        await this.fenced(held, FAILED({ run, workdirBytes, reason: { code, message, retryable } }));
+        await this.writes.fenced(held, FAILED({ run, workdirBytes, reason: { code, message, retryable } }));
         return;
       }
       case 'question': {
@@ -133,9 +134,9 @@ export class RunRecorder {
       case 'step':
         return this.step(held, event);
       case 'begin':
-        return this.fenced(held, BEGIN_CALL({ run: held.run, ...event }));
+        return this.writes.fenced(held, BEGIN_CALL({ run: held.run, ...event }));
       case 'cloned':
-        return this.fenced(held, CLONED({ run: held.run, commit: event.commit }));
+        return this.writes.fenced(held, CLONED({ run: held.run, commit: event.commit }));
       case 'changes':
         return this.changes(held, event);
       case 'tool':
@@ -143,13 +144,16 @@ export class RunRecorder {
       case 'cut':
         return this.cut(held, event);
       default:
-        return this.fenced(held, pushQuery(held.run, event));
+        return this.writes.fenced(held, pushQuery(held.run, event));
     }
   }
 
   private cut(held: Held, { usage, model, ...event }: Event<'cut'>): Promise<Written> {
     const about = { run: held.run, ...event };
-    return this.fenced(held, usage === null ? CUT(about) : SUMMARY({ ...about, ...this.metered(held, usage, model) }));
+    return this.writes.fenced(
+      held,
+      usage === null ? CUT(about) : SUMMARY({ ...about, ...this.metered(held, usage, model) }),
+    );
   }
 
   private metered({ run }: Held, usage: ModelUsage, model = run.model) {
@@ -158,19 +162,18 @@ export class RunRecorder {
 
   private step(held: Held, event: Event<'step'>): Promise<Written> {
     const { messageId, parts, calls, usage, surroundings, model } = event;
-    return this.fenced(
-      held,
-      STEP({
-        run: held.run,
-        messageId,
-        status: calls.length === 0 ? 'complete' : 'in_progress',
-        parts,
-        calls: calls.map((call, idx) => ({ ...call, idx, input: JSON.stringify(call.input) })),
-        ...this.metered(held, usage, model),
-        beganWith: surroundings?.messageId ?? null,
-        surroundings: surroundings?.part ?? null,
-      }),
-    );
+    const about = {
+      run: held.run,
+      messageId,
+      status: calls.length === 0 ? 'complete' : 'in_progress',
+      parts,
+      calls: calls.map((call, idx) => ({ ...call, idx, input: JSON.stringify(call.input) })),
+      ...this.metered(held, usage, model),
+      beganWith: surroundings?.messageId ?? null,
+      surroundings: surroundings?.part ?? null,
+    };
+    const which = about.beganWith === null ? 'further' : 'first';
+    return this.writes.freely(held, STEP_FREELY[which](about), STEP[which](about));
   }
 
   private async tool(held: Held, event: Event<'tool'>): Promise<Recorded> {
@@ -189,14 +192,17 @@ export class RunRecorder {
     const rooms: KeptRoom[] = [];
     try {
       const { result, files } = await this.files.stored(held, event, rooms);
-      if (files.length === 0) return { ...(await this.fenced(held, TOOL({ ...about, ...told(result) }))), result };
+      if (files.length === 0) {
+        const all = { ...about, ...told(result) };
+        return { ...(await this.writes.freely(held, TOOL_FREELY(all), TOOL(all))), result };
+      }
       const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
-      const written = await this.tried(held, PUBLISH({ ...about, ...told(result), files, publishedBytes }));
+      const written = await this.writes.tried(held, PUBLISH({ ...about, ...told(result), files, publishedBytes }));
       if (written !== undefined) return written;
       // The room was taken meanwhile, or the run is not ours any more: the next write tells.
       const { message } = await this.quota.refusal(held.run.workspaceId, publishedBytes);
       const refused = { status: 'error' as const, error: message };
-      return { ...(await this.fenced(held, TOOL({ ...about, ...told(refused) }))), result: refused };
+      return { ...(await this.writes.fenced(held, TOOL({ ...about, ...told(refused) }))), result: refused };
     } finally {
       for (const { release } of rooms) release();
     }
@@ -214,9 +220,12 @@ export class RunRecorder {
       const written =
         files.length === 0
           ? undefined
-          : await this.tried(held, CHANGES_PATCH({ run, counted, files, publishedBytes, limits: this.quota.limits }));
+          : await this.writes.tried(
+              held,
+              CHANGES_PATCH({ run, counted, files, publishedBytes, limits: this.quota.limits }),
+            );
       const left = patch === null || counted === null ? counted : { ...counted, patchOmitted: true };
-      return written ?? (await this.fenced(held, CHANGES({ run, counted: left })));
+      return written ?? (await this.writes.fenced(held, CHANGES({ run, counted: left })));
     } finally {
       for (const { release } of rooms) release();
     }
@@ -248,7 +257,7 @@ export class RunRecorder {
   async left(run: ClaimedRun): Promise<void> {
     const { taskId } = run;
     const workdirBytes = await this.measure(run);
-    await this.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, WORKDIR({ taskId, workdirBytes }));
+    await this.writes.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, WORKDIR({ taskId, workdirBytes }));
   }
 
   /** Ends the run until a person answers. */
@@ -260,41 +269,6 @@ export class RunRecorder {
   ): Promise<void> {
     const ttlSeconds = this.env.variables.INTERACTION_TTL_SECONDS;
     const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, ttlSeconds };
-    await this.fenced(held, QUESTION({ run: held.run, workdirBytes, ...asked }));
+    await this.writes.fenced(held, QUESTION({ run: held.run, workdirBytes, ...asked }));
   }
-
-  /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
-  private async tried<Row>({ signal }: Held, query: Query<Row>): Promise<Row | undefined> {
-    let rows: Row[] | null;
-    while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
-    return rows[0];
-  }
-
-  private async fenced<Row>(held: Held, query: Query<Row>): Promise<Row> {
-    const row = await this.tried(held, query);
-    if (row === undefined) throw new FencedError(held.run);
-    return row;
-  }
-
-  /** Null when the task was locked all the time. */
-  private async slice<Row>(query: Query<Row>, signal: AbortSignal): Promise<Row[] | null> {
-    // Not `run` of the pool: it closes the connection after any error, a lock that was not had in time too, and a write that
-    // asks again on a new one overtakes those that wait. A statement that was sent may be committed whatever the error says:
-    // the executor then lets the run go, and a worker loads it again.
-    const client = await retryWhileUnavailable(() => this.database.work.connect(), signal);
-    let broken = false;
-    try {
-      return query.rowsOf(await client.query(query));
-    } catch (error) {
-      broken = !isLockTimeout(error);
-      if (broken) throw error;
-      return null;
-    } finally {
-      client.release(broken);
-    }
-  }
-}
-
-function isLockTimeout(error: unknown): boolean {
-  return (error as { code?: string }).code === '55P03';
 }

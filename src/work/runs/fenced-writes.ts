@@ -1,0 +1,56 @@
+import type { Database } from '../../platform/database/database.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import type { Query } from '../../platform/database/sql.js';
+import { type ClaimedRun, FencedError, type Held } from './claimed-run.js';
+
+/** How the statements of run-recorder.sql.ts are carried out. */
+export class FencedWrites {
+  /** Runs whose workspace has windows of usage. */
+  private readonly limited = new WeakSet<ClaimedRun>();
+
+  constructor(private readonly database: Database) {}
+
+  /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
+  async tried<Row>({ signal }: Held, query: Query<Row>): Promise<Row | undefined> {
+    let rows: Row[] | null;
+    while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
+    return rows[0];
+  }
+
+  /** `free` writes nothing when the workspace has windows of usage, or when the run is not ours. */
+  async freely<Row>(held: Held, free: Query<Row>, limited: Query<Row>): Promise<Row> {
+    const row = this.limited.has(held.run) ? undefined : await this.tried(held, free);
+    if (row !== undefined) return row;
+    this.limited.add(held.run);
+    return this.fenced(held, limited);
+  }
+
+  /** Throws {@link FencedError} when the statement writes nothing. */
+  async fenced<Row>(held: Held, query: Query<Row>): Promise<Row> {
+    const row = await this.tried(held, query);
+    if (row === undefined) throw new FencedError(held.run);
+    return row;
+  }
+
+  /** Null when the task was locked all the time. */
+  private async slice<Row>(query: Query<Row>, signal: AbortSignal): Promise<Row[] | null> {
+    // Not `run` of the pool: it closes the connection after any error, a lock that was not had in time too, and a write that
+    // asks again on a new one overtakes those that wait. A statement that was sent may be committed whatever the error says:
+    // the executor then lets the run go, and a worker loads it again.
+    const client = await retryWhileUnavailable(() => this.database.work.connect(), signal);
+    let broken = false;
+    try {
+      return query.rowsOf(await client.query(query));
+    } catch (error) {
+      broken = !isLockTimeout(error);
+      if (broken) throw error;
+      return null;
+    } finally {
+      client.release(broken);
+    }
+  }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: string }).code === '55P03';
+}
