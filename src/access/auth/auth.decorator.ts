@@ -3,21 +3,22 @@ import type { Request } from 'express';
 import { notesOf } from '../../platform/http/request-notes.js';
 import type { AuthContext } from './auth-context.js';
 
-type Known = Request & { auth?: AuthContext };
-
 /** For the guard that has found out who asks. */
 export function setAuth(req: Request, auth: AuthContext): void {
-  (req as Known).auth = auth;
-  Object.assign(notesOf(req), { workspaceId: auth.workspaceId, userId: auth.userId, keyId: auth.credential.id });
+  const notes = notesOf(req);
+  notes.auth = auth;
+  notes.workspaceId = auth.workspaceId;
+  notes.userId = auth.userId;
+  notes.keyId = auth.credential.id;
 }
 
 /** Whether a guard has found out who asks. */
 export function isKnown(req: Request): boolean {
-  return (req as Known).auth !== undefined;
+  return notesOf(req).auth !== undefined;
 }
 
 export function authOf(req: Request): AuthContext {
-  const { auth } = req as Known;
+  const auth = notesOf(req).auth as AuthContext | undefined;
   if (auth === undefined) throw new Error(`${req.method} ${req.path} is public: nobody is known there.`);
   return auth;
 }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { endpointOf } from '../../platform/http/endpoint.js';
-import { RequestTurns, setTenant } from '../../platform/http/request-turns.js';
+import { RequestTurns } from '../../platform/http/request-turns.js';
 import { setAuth } from './auth.decorator.js';
 import { BearerStrategy } from './bearer.strategy.js';
 
@@ -20,7 +20,6 @@ export class BearerGuard implements CanActivate {
     await this.turns.arrive(req, http.getResponse());
     const auth = await this.strategy.identify(req);
     setAuth(req, auth);
-    setTenant(req, auth.workspaceId);
     return true;
   }
 }

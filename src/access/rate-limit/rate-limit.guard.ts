@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { authOf } from '../auth/auth.decorator.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
-import { noteCharge } from './rate-limit.interceptor.js';
+import { notesOf } from '../../platform/http/request-notes.js';
 import { rateLimited } from './rate-limited.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -24,7 +24,7 @@ export class RateLimitGuard implements CanActivate {
     const { credential, workspace } = authOf(req);
     const charge = await this.limiter.charge(credential.id, workspace.plan, policy);
     if (!charge.allowed) throw rateLimited('requests with this credential', charge);
-    noteCharge(req, charge);
+    notesOf(req).charge = charge;
     return true;
   }
 }

@@ -1,24 +1,18 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
+import { notesOf } from '../../platform/http/request-notes.js';
 import { type Charge, rateLimitHeaders } from './rate-limit-headers.js';
-
-const CHARGE = Symbol('millwright:charge');
-type Charged = Request & { [CHARGE]?: Charge | undefined };
-
-/** For the guard that has charged the request. */
-export function noteCharge(req: Request, charge: Charge): void {
-  (req as Charged)[CHARGE] = charge;
-}
 
 /**
  * Writes what is left after the charge of a request, once. The interceptor calls it before the handler, and the error filter for what
  * a guard refused: Nest runs no interceptor then (docs/decisions/0070).
  */
-export function writeRateLimit(req: Charged, res: Response): void {
-  const charge = req[CHARGE];
+export function writeRateLimit(req: Request, res: Response): void {
+  const notes = notesOf(req);
+  const charge = notes.charge as Charge | undefined;
   if (charge === undefined || res.headersSent) return;
-  req[CHARGE] = undefined;
+  notes.charge = undefined;
   for (const [name, value] of Object.entries(rateLimitHeaders(charge))) res.setHeader(name, value);
 }
 

@@ -1,12 +1,19 @@
-// What is known of a request beside what it sent, for its line in the log and its span. The room that finds it out notes it.
+// What the parts on the way of a request note for those behind them, for its line in the log and for its span.
 import type { Request } from 'express';
 import type { Span } from '../tracing/tracing.js';
 
-interface Notes {
-  workspaceId?: string;
-  userId?: string;
-  keyId?: string;
-  span?: Span;
+/** One object for all of them: a further property on a request costs 2 µs, because Express has changed its prototype. */
+class Notes {
+  workspaceId: string | undefined = undefined;
+  userId: string | undefined = undefined;
+  keyId: string | undefined = undefined;
+  span: Span | undefined = undefined;
+  /** Who asks: access/auth knows its type. */
+  auth: unknown = undefined;
+  /** What access/rate-limit has charged. */
+  charge: unknown = undefined;
+  /** Ends the turn of its arrival. */
+  arriving: (() => void) | undefined = undefined;
 }
 
 const NOTES = Symbol('millwright:notes');
@@ -14,7 +21,7 @@ type Noted = Request & { [NOTES]?: Notes };
 
 /** The notes of a request; what is set on them stays. */
 export function notesOf(req: Request): Notes {
-  return ((req as Noted)[NOTES] ??= {});
+  return ((req as Noted)[NOTES] ??= new Notes());
 }
 
 /** The template of the route, `/v1/tasks/{taskId}`; null for a path that no route has: it comes from outside, and may hold anything. */

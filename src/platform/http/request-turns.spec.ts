@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
 import { RequestTurns } from './request-turns.js';
 
-const MANY = 30;
+const MANY = 50;
 
 interface Sent {
   req: Request;
@@ -39,16 +39,16 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
   const ofKey = (name: string) => Array<string>(MANY).fill(`Bearer ${name}`);
   const ofMany = (count: number) => Array.from({ length: count }, (_, n) => `Bearer ${n}`);
 
-  it('of one credential eight at once, and those of another one do not wait for them', async () => {
+  it('of one credential 32 at once, and those of another one do not wait for them', async () => {
     const greedy = await send(ofKey('greedy'), '127.0.0.1');
-    expect(lookedAt(greedy)).toBe(8);
+    expect(lookedAt(greedy)).toBe(32);
     const [other] = await send(['Bearer other'], '127.0.0.1');
     expect(other?.looked).toBe(true);
     // One is let in, and one is refused.
     greedy.filter(({ looked }) => looked).slice(0, 1).forEach(({ req }) => turns.arrived(req)); // prettier-ignore
     greedy.filter(({ looked }) => looked).slice(1, 2).forEach(close); // prettier-ignore
     await rounds();
-    expect(lookedAt(greedy)).toBe(10);
+    expect(lookedAt(greedy)).toBe(34);
   });
 
   it('of one address 64 at once, whatever their credentials, and those of another one do not wait for them', async () => {
@@ -59,10 +59,10 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
 
   it('one whose client has left is not looked at, and its turn goes to the next', async () => {
     const sent = await send(ofKey('leaving'), '127.0.0.4');
-    sent.slice(8, 29).forEach(close);
-    sent.slice(0, 8).forEach(({ req }) => turns.arrived(req));
+    sent.slice(32, 49).forEach(close);
+    sent.slice(0, 32).forEach(({ req }) => turns.arrived(req));
     for (let n = 0; n < 10; n++) await rounds();
-    expect(lookedAt(sent)).toBe(9);
+    expect(lookedAt(sent)).toBe(33);
     expect(sent.at(-1)?.looked).toBe(true);
   });
 });

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.js';
 import { networkOf } from './network.js';
+import { notesOf } from './request-notes.js';
 import { Turns } from './turns.js';
 
 /** Requests of one credential that are looked at, before their bodies are read. */
-const ARRIVALS = 8;
+const ARRIVALS = 32;
 /** And of one address, whatever credentials they have. */
 const ARRIVALS_OF_ADDRESS = 64;
 /** Of the ten connections on which the transactions of requests run, a workspace has half. */
@@ -16,15 +17,6 @@ const READS = 6;
 const PATIENCE_MS = 10_000;
 /** Milliseconds. Longer than any statement (30 s, `connectionOptions`): nothing of the request is under way any more. */
 const LOST_MS = 40_000;
-
-const TENANTS = new WeakMap<Request, string>();
-const ARRIVING = Symbol('millwright:arriving');
-type Arriving = Request & { [ARRIVING]?: (() => void) | undefined };
-
-/** For the guard that has found out which workspace asks. */
-export function setTenant(req: Request, workspaceId: string): void {
-  TENANTS.set(req, workspaceId);
-}
 
 /**
  * How many requests of one workspace a process works on at once; the others wait, the one that waits longest is next. Without
@@ -45,32 +37,34 @@ export class RequestTurns {
    * when it is refused. 600 connections whose every request is refused would else have all connections to the database
    * (docs/decisions/0075).
    */
-  async arrive(req: Arriving, res: Response): Promise<void> {
+  async arrive(req: Request, res: Response): Promise<void> {
     const address = networkOf(req.ip ?? '');
     const credential = req.headers.authorization ?? req.headers.cookie;
     const own = credential === undefined ? undefined : await taken(this.arriving, `${address} ${credential}`);
     let shared: (() => void) | undefined;
-    req[ARRIVING] = () => {
+    const notes = notesOf(req);
+    notes.arriving = () => {
       own?.();
       shared?.();
     };
     // Before the wait for the second turn: the client may leave meanwhile.
     res.once('close', () => this.arrived(req));
     shared = await taken(this.addresses, address);
-    if (req[ARRIVING] === undefined) shared();
+    if (notes.arriving === undefined) shared();
     else if (res.destroyed) this.arrived(req);
     requireClient(res);
   }
 
   /** For the guard that lets a request in. May be called again. */
-  arrived(req: Arriving): void {
-    req[ARRIVING]?.();
-    req[ARRIVING] = undefined;
+  arrived(req: Request): void {
+    const notes = notesOf(req);
+    notes.arriving?.();
+    notes.arriving = undefined;
   }
 
   /** Resolves when a read may go on. Its turn ends when its answer is given to the connection. */
   async read(req: Request, res: Response): Promise<void> {
-    const workspaceId = TENANTS.get(req);
+    const { workspaceId } = notesOf(req);
     if (workspaceId === undefined) return;
     endWith(res, await taken(this.reading, workspaceId));
     requireClient(res);
@@ -81,7 +75,7 @@ export class RequestTurns {
    * the first of its key has no turn.
    */
   async write<T>(req: Request, res: Response, work: () => Promise<T>): Promise<T> {
-    const workspaceId = TENANTS.get(req);
+    const { workspaceId } = notesOf(req);
     if (workspaceId === undefined) return work();
     const end = await taken(this.writing, workspaceId);
     try {
@@ -94,7 +88,7 @@ export class RequestTurns {
 
   /** Parses a body in a turn: of several long ones of a workspace one in each round of the event loop. */
   async parse<T>(req: Request, parse: () => T): Promise<T> {
-    const end = await taken(this.parsing, TENANTS.get(req) ?? '');
+    const end = await taken(this.parsing, notesOf(req).workspaceId ?? '');
     try {
       return parse();
     } finally {

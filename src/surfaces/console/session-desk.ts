@@ -12,7 +12,8 @@ import { requireJson, welcome } from '../../platform/http/body.guard.js';
 import { parseJsonObject } from '../../platform/http/json-body.js';
 import { leadsToLoopback } from '../../platform/http/network.js';
 import { originOf } from '../../platform/http/origin.js';
-import { RequestTurns, setTenant } from '../../platform/http/request-turns.js';
+import { notesOf } from '../../platform/http/request-notes.js';
+import { RequestTurns } from '../../platform/http/request-turns.js';
 import { readBody } from '../../platform/http/read-body.js';
 
 const BODY = { most: 4096, inWords: '4 KiB' };
@@ -61,7 +62,7 @@ export class SessionDesk {
       const charge = await this.limiter.charge(auth.credential.id, auth.workspace.plan, 'resource_write');
       if (!charge.allowed) throw rateLimited('log-ins with this key', charge);
       // As all requests that write: one tenant's log-ins leave connections to the others.
-      setTenant(req, auth.workspaceId);
+      notesOf(req).workspaceId = auth.workspaceId;
       return this.turns.write(req, res, () => this.sessions.beginWithKey(req, auth));
     }
     if (typeof code === 'string' && key === undefined) return this.sessions.beginWithCode(req, code);
