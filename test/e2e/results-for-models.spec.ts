@@ -94,7 +94,8 @@ describe('What a model reads of results', () => {
 
   it.each<[string, (step: number) => Answer, number]>([
     ['alternate', (step) => call('bash', { command: step % 2 === 0 ? 'ls' : 'pwd' }), 12],
-    ['fail', () => call('bash', { command: 'echo x >> log; cat log; exit 1' }), 6],
+    ['count', (step) => call('bash', { command: `echo ${step}` }), 32],
+    ['fail', () => call('bash', { command: 'echo x >> log; exit 1' }), 6],
   ])('calls that only %s end the turn, after hints that the API does not show', async (what, script, steps) => {
     model.script = (request) => script(stepOf(request));
     const task = await runTask(member.client, `GO ROUND: ${what}`);
@@ -104,7 +105,7 @@ describe('What a model reads of results', () => {
       usage: { steps },
     });
     expect(resultsRead(asked(`GO ROUND: ${what}`).at(-1)).join('\n')).toMatch(
-      /\[\w[^\]]+ After \d+ times the task fails/,
+      /\[\w[^\]]+ After \d+ (times|steps) the task fails/,
     );
     expect(JSON.stringify(await readMessages(member.client, task.id, '?limit=100'))).not.toContain('the task fails');
     // A further message begins anew.

@@ -23,7 +23,7 @@ import {
 export class FolderSandbox extends Sandbox {
   /** The workdir of the one task of a test. */
   readonly folder = mkdtempSync(join(tmpdir(), 'folder-sandbox-'));
-  /** What tools see as /tmp. Commands have the one of the machine, but for /tmp/output. */
+  /** What tools see as /tmp. Commands have the one of the machine, but for /tmp/output, and this one as TMPDIR. */
   readonly tmp = mkdtempSync(join(tmpdir(), 'folder-sandbox-tmp-'));
   /** Commands in the order in which they were started. */
   readonly commands: string[] = [];
@@ -102,7 +102,11 @@ class FolderSession extends SandboxSession {
     this.signal.throwIfAborted();
     const child = spawn('sh', ['-c', command.replaceAll('/tmp/output', join(this.sandbox.tmp, 'output'))], {
       cwd: options.cwd === undefined ? this.sandbox.folder : this.inside(options.cwd),
-      env: { PATH: `${dirname(rgPath)}:/usr/local/bin:/usr/bin:/bin`, ...options.env },
+      env: {
+        PATH: `${dirname(rgPath)}:/usr/local/bin:/usr/bin:/bin`,
+        TMPDIR: this.sandbox.tmp,
+        ...options.env,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });

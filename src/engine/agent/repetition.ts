@@ -11,17 +11,20 @@ interface Bounds {
 
 /** Times in a row that a step brings the same. */
 const SAME: Bounds = { hint: 4, end: 8 };
-/** Times in a row that a step fails, whatever it says. */
+/** Times in a row that a step fails in the same way. */
 const SAME_FAILURE: Bounds = { hint: 3, end: 6 };
 /** Times that 2 to 4 steps come round. */
 const ROUNDS: Bounds = { hint: 3, end: 6 };
-/** Steps that are alike but for figures in their calls: some work has a few of these, on numbered files for instance. */
-const ALIKE: Bounds = { hint: 12, end: 24 };
+/** Steps that are alike but for figures, while no file changes: whoever waits for something makes some of these. */
+const ALIKE: Bounds = { hint: 16, end: 32 };
+/** From so many on the folders of the task are looked at, so that ordinary steps pay nothing. */
+const LOOKED_AT = 12;
 /** Steps in a row of which every call fails. */
 const FAILURES: Bounds = { hint: 12, end: 25 };
 /** Of the two above the model is told at every so many steps. */
 const EVERY = 4;
-const LONGEST_ROUND = 4;
+const STEPS_SEEN = Math.max(FAILURES.end, ALIKE.end);
+const PERIODS = [1, 2, 3, 4];
 
 /** What the last step shows: words for the model, in its result; with `over` the turn ends for that reason. */
 export interface Circling {
@@ -31,14 +34,20 @@ export interface Circling {
 
 /** Null while there is nothing to say. A message of the user begins anew; calls that are meant (`deliberate`) are never counted. */
 export function circling(conversation: readonly ConversationMessage[]): Circling | null {
-  const steps = lastSteps(conversation, FAILURES.end);
+  const steps = lastSteps(conversation, STEPS_SEEN);
   if (steps[0] === undefined) return null;
-  const all = [...rounds(steps), ...failures(steps)].filter(({ told, count, bounds }) => told || count >= bounds.end);
+  const all = [...failures(steps), ...rounds(steps)].filter(({ told, count, bounds }) => told || count >= bounds.end);
   const worst = all.find(({ count, bounds }) => count >= bounds.end) ?? all[0];
   if (worst === undefined) return null;
   const { count, bounds, what, advice, unit } = worst;
   const over = count >= bounds.end ? `${what}.` : null;
   return { hint: `${what}. ${advice} After ${bounds.end} ${unit} the task fails.`, over };
+}
+
+/** Whether the last step has come so often, but for its figures, that it matters whether it has changed a file. */
+export function mayCircle(conversation: readonly ConversationMessage[]): boolean {
+  const steps = lastSteps(conversation, STEPS_SEEN);
+  return PERIODS.some((period) => lengthOf(steps, period, isAlike) >= LOOKED_AT);
 }
 
 /**
@@ -83,8 +92,8 @@ interface Finding {
 function rounds(steps: Step[]): Finding[] {
   const call = steps[0]?.calls === 1 ? 'call' : 'calls';
   const found: Finding[] = [];
-  for (let period = 1; period <= LONGEST_ROUND; period++) {
-    const same = lengthOf(steps, period, ({ same }) => same);
+  for (const period of PERIODS) {
+    const same = lengthOf(steps, period, (one, other) => one.same === other.same);
     const [count, bounds] = [Math.floor(same / period), period === 1 ? SAME : ROUNDS];
     const what =
       period === 1
@@ -92,11 +101,11 @@ function rounds(steps: Step[]): Finding[] {
         : `The same ${period} steps came ${count} times in a row, with the same results`;
     const advice = 'It will not change by itself: do something else, or finish and say what is open.';
     found.push({ count, bounds, told: count >= bounds.hint && same % period === 0, what, advice, unit: 'times' });
-    const alike = lengthOf(steps, period, ({ alike }) => alike);
-    if (alike === same) continue;
+    const alike = sinceChange(steps.slice(0, lengthOf(steps, period, isAlike)));
+    if (alike <= same) continue;
     found.push({
       ...stepsInRow(alike, ALIKE),
-      what: `The last ${alike} steps differ in figures alone, and their results as well`,
+      what: `The last ${alike} steps differ in figures alone, their results as well, and no file has changed`,
       advice: 'If the task needs this, do what is left in one command; else do something else, or finish.',
     });
   }
@@ -105,8 +114,8 @@ function rounds(steps: Step[]): Finding[] {
 
 function failures(steps: Step[]): Finding[] {
   const call = steps[0]?.calls === 1 ? 'call' : 'calls';
-  const first = steps[0]?.asked;
-  const count = whileTrue(steps, ({ failed, asked }) => failed && asked === first);
+  const first = steps[0]?.same;
+  const count = whileTrue(steps, ({ failed, same }) => failed && same === first);
   const failing = whileTrue(steps, ({ failed }) => failed);
   return [
     {
@@ -130,14 +139,31 @@ function stepsInRow(count: number, bounds: Bounds) {
 }
 
 /** Steps at the end that come again every `period` steps; those of the first round count too. */
-function lengthOf(steps: Step[], period: number, key: (step: Step) => string): number {
+function lengthOf(steps: Step[], period: number, equal: (one: Step, other: Step) => boolean): number {
   let length = 0;
   for (const [index, step] of steps.entries()) {
     const next = steps[index + period];
-    if (next === undefined || key(next) !== key(step)) break;
+    if (next === undefined || !equal(step, next)) break;
     length++;
   }
   return length === 0 ? Math.min(1, steps.length) : length + period;
+}
+
+/** Alike but for figures, without anything new: another part of a file is new, whatever its figures are. */
+function isAlike(one: Step, other: Step): boolean {
+  return one.alike === other.alike && (one.asked === other.asked || one.found === other.found);
+}
+
+/** How many of the steps have come since the folders of the task last changed. Where nobody looked nothing is known to have changed. */
+function sinceChange(steps: Step[]): number {
+  let later: string | null = null;
+  let since = 0;
+  for (const [index, { workdir }] of steps.entries()) {
+    if (workdir === null) continue;
+    if (later !== null && workdir !== later) return since;
+    [later, since] = [workdir, index];
+  }
+  return steps.length;
 }
 
 function whileTrue(steps: Step[], test: (step: Step) => boolean): number {
@@ -151,10 +177,14 @@ interface Step {
   calls: number;
   /** Its calls. */
   asked: string;
-  /** Its calls, and their results without figures. */
+  /** Its calls and their results. */
   same: string;
   /** Both without figures. */
   alike: string;
+  /** What the results tell that the calls do not name. Empty: too little to be called new. */
+  found: string;
+  /** The fingerprint of the folders behind it; null: nobody looked. */
+  workdir: string | null;
   failed: boolean;
 }
 
@@ -187,14 +217,32 @@ function stepOf({ invocations }: ConversationMessage): Step | null {
     if (result === null) return null;
     results.push(result);
   }
-  const answered = results.map((result) => withoutFigures(resultKey(result))).join('\n');
+  const answers = results.map(resultKey);
+  const masked = [...invocations.map(callKey), ...answers].map(withoutFigures);
   return {
     calls: invocations.length,
     asked,
-    same: hash(asked, answered),
-    alike: hash(invocations.map((call) => withoutFigures(callKey(call))).join('\n'), answered),
+    same: hash(asked, ...answers),
+    alike: hash(...masked),
+    found: hash(...invocations.map((call, index) => foundBy(call, answers[index] ?? ''))),
+    workdir: workdirOf(results.at(-1)),
     failed: results.every(isFailure),
   };
+}
+
+function workdirOf(result: ToolResult | undefined): string | null {
+  return result === undefined || result.status === 'denied' ? null : (result.forModel?.workdir ?? null);
+}
+
+/** What may change files, and tells the time, a duration or a size: so many figures in its result are more, rows of a table for instance. */
+const CHANGING = ['bash', 'write', 'edit', 'apply_patch'];
+const MANY_FIGURES = 8;
+
+/** The figures of a result that its call does not name. */
+function foundBy(call: ToolInvocation, answer: string): string {
+  const named = new Set(callKey(call).match(FIGURES));
+  const found = (ends(answer).match(FIGURES) ?? []).filter((figure) => /\d/.test(figure) && !named.has(figure));
+  return !CHANGING.includes(call.name) || new Set(found).size >= MANY_FIGURES ? found.join(' ') : '';
 }
 
 function isDeliberate({ parts }: ConversationMessage): boolean {
@@ -225,6 +273,10 @@ function exitCodeOf(output: JsonValue): JsonValue {
 const EDGE = 8_000;
 /** Numbers, and ids and hashes, whose letters are figures too. Nothing is looked for ahead: 64 long results took 1.7 s with that. */
 const FIGURES = /(?<![\w-])[0-9a-f][0-9a-f-]{7,}|\d+(?:\.\d+)*/gi;
+
+function ends(text: string): string {
+  return text.length > 2 * EDGE ? text.slice(0, EDGE) + text.slice(-EDGE) : text;
+}
 
 function withoutFigures(text: string): string {
   if (text.length > 2 * EDGE) {

@@ -183,7 +183,20 @@ describe('limits', () => {
     await start((request) => ({ calls: [bash(`echo ${request.messages.length}`)] }));
     const { outcome } = await bench.run(bench.input('Go'));
     expect(outcome).toMatchObject({ type: 'failed', code: 'no_progress' });
-    expect(bench.server?.requests.length).toBe(24);
+    expect(bench.server?.requests.length).toBe(32);
+  });
+
+  it('lets calls go on that only count while each changes a file, also behind another worker', async () => {
+    await start((request) => ({ calls: [bash(`echo batch ${request.messages.length} | tee -a ledger.txt`)] }));
+    const input = bench.input('Go', { budget: { maxSteps: 20 } });
+    expect((await bench.run(input)).outcome).toMatchObject({ code: 'budget_exceeded' });
+    const { outcome, events } = await bench.run({ ...input, budget: { maxSteps: 20 } });
+    expect(outcome).toMatchObject({ code: 'budget_exceeded' });
+    expect(results(events).map((result) => result.status !== 'denied' && result.forModel?.hint)).toEqual(
+      Array.from({ length: 20 }, () => undefined),
+    );
+    // Steps that may be no circle are not looked at.
+    expect(bench.sandbox.commands.filter((command) => command.startsWith('find ')).length).toBe(40 - 11);
   });
 
   it('counts in what is on record: a worker that takes over ends the turn at the same step', async () => {

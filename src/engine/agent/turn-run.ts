@@ -9,6 +9,7 @@ import { needsApproval, recordsBeginning } from './approval.js';
 import { BesideResults } from './beside-results.js';
 import { CallIds } from './call-ids.js';
 import { CUT_CALL, CUT_TOO_OFTEN, isCutCall } from './cut-answer.js';
+import { markFolders } from './folder-mark.js';
 import { type CallPlace, LiveAnswer, progressOf } from './live-answer.js';
 import type { CalledAnswer } from './model-caller.js';
 import { SandboxError } from '../sandbox/sandbox.js';
@@ -212,11 +213,12 @@ export class TurnRun {
     return over === null ? question : noProgress(over);
   }
 
-  private *tellResult(message: ConversationMessage, call: ToolInvocation, done: Finished, last: boolean) {
+  private async *tellResult(message: ConversationMessage, call: ToolInvocation, done: Finished, last: boolean) {
     const { files, parts } = done;
-    const result = noted(done.result, last ? this.conversation : [], this.deps.resultCharacters);
-    call.result = result;
     try {
+      if (last) await markFolders(this.conversation, this.deps.sandbox);
+      const result = noted(done.result, last ? this.conversation : [], this.deps.resultCharacters);
+      call.result = result;
       const about = { messageId: message.id, toolCallId: call.toolCallId, last };
       const { workdirBytes } = this.deps.sandbox;
       yield* this.tell({ type: 'tool', ...about, result, files, parts, workdirBytes }, call);

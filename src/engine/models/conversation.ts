@@ -63,6 +63,8 @@ export interface ForModel {
   notes?: { file: string; text: string }[];
   /** What the loop says of it. */
   hint?: string;
+  /** What the folders of the task were like behind it, for the loop itself: looked at while steps are alike but for figures. */
+  workdir?: string;
   /** What it shows beside the text. */
   files?: KeptFile[];
 }
