@@ -6,6 +6,7 @@ import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js'
 import { FILE_BYTES, textOf } from './edit/file-text.js';
 import { applyHunks } from './patch/apply-hunks.js';
 import { parsePatch, type PatchOperation } from './patch/patch-grammar.js';
+import { nearestNote } from './nearest-path.js';
 import { changed } from './syntax/syntax-check.js';
 import { noNul, shellPath, toolText } from './tool-text.js';
 
@@ -79,13 +80,13 @@ async function planned(session: SandboxSession, operation: PatchOperation, files
       return `A ${path}`;
     case 'delete': {
       const file = await current(session, path, files);
-      if (file.text === null) throw absent(path);
+      if (file.text === null) throw await absent(session, path);
       files.set(path, { ...file, text: null });
       return `D ${path}`;
     }
     case 'update': {
       const { text: before, before: first } = await current(session, path, files);
-      if (before === null) throw absent(path);
+      if (before === null) throw await absent(session, path);
       if (operation.hunks.length * before.length > LOOKED_THROUGH) {
         throw new Error(
           `${path} is too long for ${operation.hunks.length} hunks at once. Nothing was changed: use several patches.`,
@@ -140,8 +141,8 @@ async function remove(session: SandboxSession, words: string[]): Promise<void> {
     throw new Error(`The files to add and to change are written, others not deleted: ${stderr.trim()}`);
 }
 
-function absent(path: string): Error {
-  return new Error(`There is no file ${path}. Nothing was changed.`);
+async function absent(session: SandboxSession, path: string): Promise<Error> {
+  return new Error(`There is no file ${path}. Nothing was changed.${await nearestNote(session, path)}`);
 }
 
 function tooLarge(path: string): Error {

@@ -7,6 +7,7 @@ import { diffOf, replaced } from './edit/edit-diff.js';
 import { FILE_BYTES, textOf } from './edit/file-text.js';
 import { Lines } from './edit/lines.js';
 import { matched } from './edit/match.js';
+import { openNamed } from './nearest-path.js';
 import { changed } from './syntax/syntax-check.js';
 import { FILE_PATH, noNul, toolText } from './tool-text.js';
 
@@ -41,7 +42,7 @@ export class EditTool extends AgentTool<typeof parameters> {
   async execute(input: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const { path, replaceAll } = input;
     const session = await context.sandbox();
-    const opened = await session.readFile(path);
+    const opened = await openNamed(session, path);
     const text = await textOf(opened, path);
     // The mark stays before the first line, which models do not see it in.
     const [bom, oldText, newText] = [text, input.oldText, input.newText].map(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { globToRegex } from './glob-regex.js';
+import { nearestNamed } from './nearest-path.js';
 import { ripgrep } from './ripgrep.js';
 import { FOLDER_PATH, noNul, shellPath, shellQuote, toolText } from './tool-text.js';
 
@@ -27,7 +28,9 @@ export class GlobTool extends AgentTool<typeof parameters> {
     const list = 'rg --files --hidden --no-require-git --sort path --glob "!.git/"';
     const filter = `rg --no-line-number --color never -e ${shellQuote(globToRegex(pattern))} -`;
     const script = `if cd -- ${shellPath(path)}; then ${list} | ${filter}; else (exit 2); fi`;
-    const { lines, cut } = await ripgrep(await context.sandbox(), script, FILES + 1, context.resultCharacters);
+    const session = await context.sandbox();
+    const found = ripgrep(session, script, FILES + 1, context.resultCharacters);
+    const { lines, cut } = await found.catch(nearestNamed(session, path));
     if (lines.length === 0) return success(`No file matches ${pattern} below ${path}.`);
     const prefix = path === '.' ? '' : `${path.replace(/\/+$/, '')}/`;
     const shown = lines.slice(0, FILES).map((line) => prefix + line);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
+import { nearestNamed } from './nearest-path.js';
 import { ripgrep } from './ripgrep.js';
 import { FILE_PATH, FOLDER_PATH, noNul, shellPath, shellQuote, toolText, within } from './tool-text.js';
 
@@ -42,12 +43,9 @@ export class GrepTool extends AgentTool<typeof parameters> {
   };
 
   async execute(input: Input, context: ToolContext): Promise<ToolOutcome> {
-    const { lines, cut } = await ripgrep(
-      await context.sandbox(),
-      commandFor(input),
-      LINES + 1,
-      context.resultCharacters,
-    );
+    const session = await context.sandbox();
+    const found = ripgrep(session, commandFor(input), LINES + 1, context.resultCharacters);
+    const { lines, cut } = await found.catch(nearestNamed(session, input.path));
     if (lines.length === 0) return success(`Nothing matches ${input.pattern} in ${input.path}.`);
     const shown = lines.slice(0, LINES).map((line) => line.replace(/^\.\//, ''));
     if (cut || lines.length > LINES)

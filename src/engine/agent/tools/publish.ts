@@ -6,6 +6,7 @@ import { isShown } from '../../../platform/text/names.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type OpenedFile, SandboxFileError } from '../../sandbox/sandbox.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js';
+import { openNamed } from './nearest-path.js';
 import { FILE_PATH, noNul, toolText } from './tool-text.js';
 
 const FILE_NAME = 'a file name without slashes and hidden characters is expected';
@@ -38,7 +39,7 @@ export class PublishTool extends AgentTool<typeof parameters> {
     const shownName = name ?? (basename(path) || 'file');
     if (!isShown(shownName)) throw new Error('The name has hidden characters: give it another `name`.');
     const session = await context.sandbox();
-    const opened = await session.readFile(path).catch((error: unknown) => {
+    const opened = await openNamed(session, path).catch((error: unknown) => {
       if (!(error instanceof SandboxFileError) || error.code !== 'not_a_file') throw error;
       throw new Error(`${error.message} Only a file can be published: pack a folder first (tar -czf).`, {
         cause: error,

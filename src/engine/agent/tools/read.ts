@@ -4,6 +4,7 @@ import { SandboxFileError, type SandboxSession } from '../../sandbox/sandbox.js'
 import { MOST_CHARACTERS } from '../../models/result-text.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { LineWindow } from './line-window.js';
+import { openNamed } from './nearest-path.js';
 import { show, sniffed } from './read-shown.js';
 import { FILE_PATH, noNul, shellPath, toolText, within } from './tool-text.js';
 
@@ -29,7 +30,7 @@ export class ReadTool extends AgentTool<typeof parameters> {
   async execute({ path, offset, limit }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();
     try {
-      const opened = await session.readFile(path);
+      const opened = await openNamed(session, path);
       const { type, content } = await sniffed(opened.content);
       if (type !== null) return await show({ path, type, size: opened.size, content }, context);
       const window = new LineWindow(offset, limit, context.resultCharacters ?? MOST_CHARACTERS);

@@ -114,7 +114,8 @@ it.each([
 ])('fails for a block `%s` that cannot be carried out', async (info, content, message) => {
   const { outcome } = await bench.run(bench.input(`${fence(info, content)}\n\n${fence('sh', 'echo ran')}`));
   expect(outcome).toMatchObject({ code: 'runbook_block_failed', message: expect.stringMatching(message) as unknown });
-  expect(bench.sandbox.commands).toEqual([]);
+  // For a path that does not exist the nearest one is looked for.
+  expect(bench.sandbox.commands.join('\n')).not.toContain('echo ran');
 });
 
 it('may run the same block many times', async () => {
