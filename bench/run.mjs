@@ -1,5 +1,6 @@
 // npm run bench [-- http|messages|create|start|agent|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
 // npm run bench -- against REF [routes|steps|boot|create …] [--rounds 9]
+// npm run bench -- gate [--record]
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { against } from './against.mjs';
@@ -7,6 +8,7 @@ import { agent, starts } from './agent.mjs';
 import { boot } from './boot.mjs';
 import { views } from './console.mjs';
 import { table } from './figures.mjs';
+import { gate } from './gate.mjs';
 import { creates, messages, reads } from './http.mjs';
 import { World } from './servers.mjs';
 import { streams } from './streams.mjs';
@@ -33,6 +35,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string' },
     json: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    burn: { type: 'string', default: '0' },
   },
 });
 const numbers = ['rounds', 'seconds', 'connections'].filter((name) => values[name] !== undefined);
@@ -42,6 +46,10 @@ if (positionals[0] === 'against') {
   const [, ref, ...parts] = positionals;
   await against(ref, { rounds: 9, ...options, parts });
   process.exit();
+}
+if (positionals[0] === 'gate') {
+  const open = await gate({ record: values.record, burn: Number(values.burn) });
+  process.exit(open ? 0 : 1);
 }
 const names = positionals.length === 0 ? Object.keys(COMMANDS) : positionals;
 const unknown = names.find((name) => COMMANDS[name] === undefined);
