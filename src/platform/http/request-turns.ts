@@ -40,17 +40,15 @@ export class RequestTurns {
   async arrive(req: Request, res: Response): Promise<void> {
     const address = networkOf(req.ip ?? '');
     const credential = req.headers.authorization ?? req.headers.cookie;
-    const own = credential === undefined ? undefined : await taken(this.arriving, `${address} ${credential}`);
-    let shared: (() => void) | undefined;
+    const ends: (() => void)[] = [];
+    const leave = () => ends.splice(0).forEach((end) => end());
+    if (credential !== undefined) ends.push(await taken(this.arriving, `${address} ${credential}`));
     const notes = notesOf(req);
-    notes.arriving = () => {
-      own?.();
-      shared?.();
-    };
+    notes.arriving = leave;
     // Before the wait for the second turn: the client may leave meanwhile.
     res.once('close', () => this.arrived(req));
-    shared = await taken(this.addresses, address);
-    if (notes.arriving === undefined) shared();
+    ends.push(await taken(this.addresses, address));
+    if (notes.arriving === undefined) leave();
     else if (res.destroyed) this.arrived(req);
     requireClient(res);
   }
