@@ -1,7 +1,8 @@
 // What an edit asks for, and what it comes to.
 
 /** What had to be overlooked to find the text. */
-export type Match = 'exact' | 'line_ends' | 'trailing_space' | 'look_alike' | 'line_numbers' | 'indentation';
+export type Match =
+  'exact' | 'line_ends' | 'trailing_space' | 'look_alike' | 'line_numbers' | 'indentation' | 'blank_edges' | 'escapes';
 
 export interface Edit {
   oldText: string;

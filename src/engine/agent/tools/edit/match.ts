@@ -1,9 +1,11 @@
-// Where an edit belongs in a file, and what it means there. The stages go from the exact text to a text whose indentation
-// was moved. Each leaves out a little more of what models change when they copy, and none looks for what is merely similar.
+// Where an edit belongs in a file, and what it means there. The stages go from the exact text to one whose indentation
+// was moved, or that has blank lines around it or escapes in it. Each leaves out a little more of what models change when they copy, and none looks for what is merely similar.
 import { setImmediate } from 'node:timers/promises';
+import { isBesideBlank, withoutBlankEdges } from './blank-edges.js';
 import type { Edit, Match, Matched } from './change.js';
+import { withoutEscapes } from './escapes.js';
 import { indentationOf, unitOf } from './indentation.js';
-import { withoutNumbers } from './line-numbers.js';
+import { type Unnumbered, withoutNumbers } from './line-numbers.js';
 import { type Form, lineAt, Lines, placesOf } from './lines.js';
 import { plain } from './look-alikes.js';
 import { rebased } from './rebase.js';
@@ -23,6 +25,8 @@ const STAGES: Stage[] = [
   { match: 'look_alike', form: (line) => plain(line).trimEnd(), whole: false },
   { match: 'line_numbers', form: (line) => plain(line).trimEnd(), whole: true },
   { match: 'indentation', form: (line) => plain(line).trim(), whole: true },
+  { match: 'blank_edges', form: (line) => plain(line).trimEnd(), whole: true },
+  { match: 'escapes', form: (line) => line.trimEnd(), whole: false },
 ];
 /** A text of more lines is found only as it stands: the later stages keep lists of its lines. */
 const LINES = 5_000;
@@ -44,12 +48,14 @@ export async function matched(file: Lines, edit: Edit, path: string): Promise<Ma
   const copied = long ? null : withoutNumbers(oldText, newText);
   for (const stage of STAGES) {
     if (stage.match !== 'line_ends' && (long || oldText.trim() === '')) break;
-    if (stage.match === 'line_numbers' && copied === null) continue;
-    const said = stage.whole && copied !== null ? { ...copied, replaceAll } : edit;
+    const said = saidAt(stage, edit, copied);
+    if (said === null) continue;
     const places = await found(file, said.oldText, stage);
     if (places.length === 0) continue;
+    if (said !== edit) await checkNewText(said);
     if (places.length > 1 && !(replaceAll && stage.match === 'line_ends')) throw occursOften(places.map(({ line }) => line), path, stage.match); // prettier-ignore
-    if (!stage.whole && !replaceAll && !isLiteral(file, edit, places[0]?.start ?? 0, path)) continue;
+    if (!stage.whole && !replaceAll && !isLiteral(file, said, places[0]?.start ?? 0, path)) continue;
+    if (said.goes === true && isBesideBlank(file, places[0]?.start ?? 0, places[0]?.end ?? 0)) continue;
     if (copied?.line != null && said !== edit && places[0]?.line !== copied.line - 1) continue;
     const by = byIn(file, said, stage);
     const changes = await each(places, ({ line, start, end }) => {
@@ -61,6 +67,17 @@ export async function matched(file: Lines, edit: Edit, path: string): Promise<Ma
     return { match: stage.match, changes };
   }
   throw await notFound(file, copied?.oldText ?? oldText, path);
+}
+
+/** What the model meant to say, as a stage reads it; null where that is nothing for this stage. */
+function saidAt({ match, whole }: Stage, edit: Edit, copied: Unnumbered | null): (Edit & { goes?: boolean }) | null {
+  const { oldText, newText, replaceAll } = edit;
+  if (match === 'blank_edges' || match === 'escapes') {
+    const retold = match === 'escapes' ? withoutEscapes(oldText, newText) : withoutBlankEdges(oldText, newText);
+    return retold === null || copied !== null ? null : { ...retold, replaceAll };
+  }
+  if (copied === null) return match === 'line_numbers' ? null : edit;
+  return whole ? { ...copied, replaceAll } : edit;
 }
 
 /**

@@ -60,6 +60,8 @@ const OVERLOOKED: Record<Match, string> = {
   look_alike: ', but for characters that look alike',
   line_numbers: ', without its line numbers',
   indentation: ', but for its indentation',
+  blank_edges: ', without the blank lines around it',
+  escapes: ', without its escapes',
 };
 
 /** `lines` from 0. */
