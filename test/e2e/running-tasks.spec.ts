@@ -221,7 +221,7 @@ slowDescribe('The cap holds across worker processes (reference §5)', () => {
     db = await createDatabase();
     await recordRunning(db);
     // Long enough for the cap to be reached, short enough for claims to collide.
-    model = await ModelServer.start(() => ({ text: 'Done.', firstByteMs: 50 }));
+    model = await ModelServer.start(() => ({ text: 'Done.', firstByteMs: 200 }));
     const path = join(folder.path, 'config.json');
     writeFileSync(path, JSON.stringify({ plans: { paid: { runningTasks: 7 } } }));
     const shared = {

@@ -29,13 +29,17 @@ const BESIDE: Record<string, RegExp> = {
 export function problemOf(sent: Sent, got: Got, contract: Contract): string | null {
   const { method, path, expected } = sent;
   if (got.status >= 500) return `${got.status}: the fault is the service's.`;
-  // A wrong host is refused before it is known whose request it is, as bytes that are no request are.
-  if (got.status === 400 && got.text.includes('"The header Host must be ')) return null;
+  if (got.status === 400 && isAboutHost(sent, got)) return null;
   const against = contract.problemOf({ method, path, status: got.status, headers: got.headers, text: got.text });
   if (against !== null) return `Against the document: ${against}`;
   // There a signature decides, which no generated request has.
   const known = expected.known && !path.startsWith('/hooks/');
   return limitProblem({ ...expected, known }, got) ?? formProblem(sent, got);
+}
+
+/** A wrong host is refused before it is known whose request it is, as bytes that are no request are. A HEAD has no words. */
+function isAboutHost({ method, headers }: Sent, { text }: Got): boolean {
+  return text.includes('"The header Host must be ') || (method === 'HEAD' && headers.some(([name]) => name === 'Host'));
 }
 
 function limitProblem({ known }: Expectation, { status, headers }: Got): string | null {
