@@ -6,6 +6,7 @@ import { Operator } from '../harness/operator.js';
 import { newMark, processesGone, sleeps } from '../harness/processes.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, readTask } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
 
 interface RunRow {
   id: string;
@@ -56,7 +57,8 @@ describe('One process on the embedded database that is killed (reference §5)', 
     const [run] = await runs();
     // Claimed, recovered, claimed.
     expect(run).toMatchObject({ status: 'running', epoch: 3 });
-    expect(service.log).toContain(`Run ${run?.id} is taken from a worker that has not renewed its lease.`);
+    const said = `Run ${run?.id} is taken from a worker that has not renewed its lease.`;
+    await until('the log to say so', () => service.log.includes(said));
     again.answer({ text: 'Held.' });
     expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Held.' } });
   }, 90_000);
