@@ -51,6 +51,17 @@ describe('Turns', () => {
     expect(begun.slice(4)).toEqual(['5']);
   });
 
+  it('of those that had to wait as many go on in one round of the event loop as it says', async () => {
+    turns = new Turns(4, 2);
+    for (const name of ['1', '2', '3', '4', '5', '6', '7', '8']) void take('a', name);
+    await settled();
+    for (const name of ['1', '2', '3', '4']) ends.get(name)?.();
+    await settled();
+    expect(begun.slice(4)).toEqual(['5', '6']);
+    await settled();
+    expect(begun.slice(4)).toEqual(['5', '6', '7', '8']);
+  });
+
   it('when all have ended there is room for four again', async () => {
     for (const name of ['1', '2', '3', '4', '5']) void take('a', name);
     await settled();

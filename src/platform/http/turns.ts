@@ -13,9 +13,16 @@ interface Share {
  */
 export class Turns {
   private readonly shares = new Map<string, Share>();
+  private readonly handed: (() => void)[] = [];
 
-  /** @param atOnce turns of one key. */
-  constructor(private readonly atOnce: number) {}
+  /**
+   * @param atOnce turns of one key
+   * @param inRound turns that are handed on in one round of the event loop; without a bound when not given
+   */
+  constructor(
+    private readonly atOnce: number,
+    private readonly inRound = Infinity,
+  ) {}
 
   /**
    * Resolves when the turn has come, with what ends it; that is called once. Rejects with the reason of `signal` when it is aborted before;
@@ -26,7 +33,7 @@ export class Turns {
     const free = this.takeFree(key);
     if (free !== undefined) return free;
     const share = this.shares.get(key) as Share;
-    await handedOn(share, signal, ms);
+    await this.handedOn(share, signal, ms);
     return () => this.end(key, share);
   }
 
@@ -45,23 +52,33 @@ export class Turns {
     share.taken--;
     if (share.taken === 0) this.shares.delete(key);
   }
-}
 
-function handedOn({ waiting }: Share, signal?: AbortSignal, ms?: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      waiting.delete(begin);
-      reject((signal?.reason as Error | undefined) ?? new Error(`No turn came within ${ms} ms.`));
-    };
-    // Not AbortSignal.timeout: it costs 8 µs, and on a busy service most requests wait.
-    const timer = ms === undefined ? undefined : setTimeout(leave, ms);
-    const begin = () => {
-      waiting.delete(begin);
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', leave);
-      setImmediate(resolve);
-    };
-    waiting.add(begin);
-    signal?.addEventListener('abort', leave, { once: true });
-  });
+  private handedOn({ waiting }: Share, signal?: AbortSignal, ms?: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.delete(begin);
+        reject((signal?.reason as Error | undefined) ?? new Error(`No turn came within ${ms} ms.`));
+      };
+      // Not AbortSignal.timeout: it costs 8 µs, and on a busy service most requests wait.
+      const timer = ms === undefined ? undefined : setTimeout(leave, ms);
+      const begin = () => {
+        waiting.delete(begin);
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', leave);
+        this.nextRound(resolve);
+      };
+      waiting.add(begin);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  private nextRound(begin: () => void): void {
+    if (this.handed.push(begin) === 1) setImmediate(this.round);
+  }
+
+  private readonly round = (): void => {
+    const now = this.handed.splice(0, this.inRound);
+    if (this.handed.length > 0) setImmediate(this.round);
+    for (const begin of now) begin();
+  };
 }
