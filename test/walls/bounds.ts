@@ -70,11 +70,12 @@ const BETWEEN_LOOKS = 2 * LIMITS.diskBytes;
  * @param processes of the service
  * @param tasks that the attacks have created
  * @param workspaces that attack
+ * @param addresses from which they do: each may have half of the connections
  * @param groups whether control groups bound the memory of a sandbox as a whole; else each of its processes has the limit
  */
-export function boundsOf({ processes, tasks, workspaces, groups }: Circumstances): Usage {
+export function boundsOf({ processes, tasks, workspaces, addresses, groups }: Circumstances): Usage {
   const { places, uploadBytes, descriptors, runningTasks, memoryBytes, diskBytes, storageBytes, outputBytes } = LIMITS;
-  const connections = (descriptors - OWN_DESCRIPTORS) / 2;
+  const connections = ((descriptors - OWN_DESCRIPTORS) / 2) * Math.min(2, addresses);
   const running = Math.min(tasks, places, workspaces * runningTasks);
   const one = groups ? memoryBytes : (LIMITS.processes + 0.25) * memoryBytes;
   return {
@@ -96,5 +97,6 @@ export interface Circumstances {
   processes: number;
   tasks: number;
   workspaces: number;
+  addresses: number;
   groups: boolean;
 }

@@ -31,6 +31,8 @@ const PATIENCE_MS = LONG ? 240_000 : 40_000;
 export class TenantA {
   /** How often which status came: 0 is no answer. */
   readonly statuses = new Map<number, number>();
+  /** From which it has sent its requests. */
+  readonly addresses = new Set<string>();
   /** Tasks that it has created. */
   readonly created: string[] = [];
   private readonly agent = new Agent({ keepAlive: true });
@@ -172,6 +174,7 @@ export class TenantA {
     body: string | Buffer | undefined,
     localAddress?: string,
   ): Promise<Answer> {
+    this.addresses.add(localAddress ?? '127.0.0.1');
     return new Promise((resolve) => {
       const none = () => resolve({ status: 0, body: '' });
       const from = localAddress === undefined ? {} : { localAddress };

@@ -82,7 +82,13 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
     const kept = (await watch.look()).stored - before.stored;
     const most = { ...watch.most, stored: watch.most.stored - before.stored };
     const wrongs = [...failed, ...late, ...(await world.wrongs(from))].slice(0, 20);
-    const circumstances = { processes: 2, tasks: tasks().length, workspaces: tenants.length, groups: world.groups };
+    const circumstances = {
+      processes: 2,
+      tasks: tasks().length,
+      workspaces: tenants.length,
+      addresses: new Set(tenants.flatMap((tenant) => [...tenant.addresses])).size,
+      groups: world.groups,
+    };
     const row = {
       attack,
       seconds: (to - from) / 1000,

@@ -175,6 +175,9 @@ export class World {
       REDIS_URL: this.redis.url,
       DATA_DIR: this.folder.path,
       SECRET_KEY,
+      // As they come: the walls are under attack with the limits that they have.
+      HOOKS_PER_MINUTE: '600',
+      AUTH_FAILURES_PER_MINUTE: '300',
       CONFIG_FILE: join(this.folder.path, 'millwright.json'),
       MAX_UPLOAD_BYTES: String(LIMITS.uploadBytes),
       WORKER_CONCURRENCY: String(LIMITS.places),
