@@ -229,7 +229,7 @@ export abstract class LocalSandbox extends Sandbox {
       projects: new ProjectFolders(base, uid !== null),
       groups,
       resources: {
-        pipes: new Pipes(base, needProgram('mkfifo', 'coreutils')),
+        pipes: new Pipes(needProgram('mkfifo', 'coreutils')),
         heartbeat: this.heartbeat,
         groups: typeof groups === 'string' ? null : groups,
         ...(sweep && { sweep }),

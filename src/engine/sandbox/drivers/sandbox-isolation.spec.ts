@@ -137,7 +137,7 @@ function isolation(way: Way): void {
       done 2>&-`;
     const long = `#${'x'.repeat(140_000)}`;
 
-    it('are the three, of the command and of the shell around it; none is a file or a socket of the host', async () => {
+    it('are the three, of the command and of the shell around it; none is a file or a socket of the host, or tells where it keeps its data', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'millwright-fd-'));
       writeFileSync(join(folder, 'secret'), SECRET);
       const held = openSync(join(folder, 'secret'), 'r');
@@ -149,7 +149,7 @@ function isolation(way: Way): void {
           const { stdout } = await task.run(`ls /proc/self/fd; ${list}\n${more}`, options);
           const [own, all] = stdout.split(/(?<=^0\n1\n2\n3\n)/);
           expect(own).toBe('0\n1\n2\n3\n');
-          expect(all).toMatch(/^1 1 fifo /m);
+          expect(all).toMatch(/^1 1 fifo \S+\/millwright-pipes-\w{6}\/\w{16} \(deleted\)$/m);
           expect(all?.split('\n').filter((line) => /secret|regular|socket| [4-9] /.test(line))).toEqual([]);
         }
       } finally {

@@ -1,14 +1,27 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isLeftOver, ownName } from '../host.js';
 
 const run = promisify(execFile);
 const BATCH = 32;
-const PREFIX = 'pipes.';
+const PREFIX = 'millwright-pipes-';
+/** In the folder: whose it is, to remove it when its owner was killed. */
+const OWNER = 'owner';
 
 export interface Pipe {
   /** What comes out; not flowing yet. */
@@ -20,18 +33,16 @@ export interface Pipe {
 /**
  * Real pipes for the output of commands. Node's own are socket pairs, on which `echo x > /dev/stderr` fails with
  * ENXIO (open(2) of a socket), and scripts do that. A FIFO is used once and has no name any more while it is used.
+ *
+ * The name that it had is what a command reads from /proc/self/fd/1. So the folder is one of the system's for temporary files, with a name of
+ * chance: a command learns neither where the data folder is nor the id of the service's process.
  */
 export class Pipes {
   private readonly free: string[] = [];
-  private readonly folder: string;
+  private folder: string | undefined;
   private making: Promise<void> | undefined;
 
-  constructor(
-    private readonly base: string,
-    private readonly mkfifo: string,
-  ) {
-    this.folder = join(base, PREFIX + ownName());
-  }
+  constructor(private readonly mkfifo: string) {}
 
   async take(): Promise<Pipe> {
     while (this.free.length === 0) await (this.making ??= this.make().finally(() => (this.making = undefined)));
@@ -50,8 +61,7 @@ export class Pipes {
 
   /** A descriptor of a nameless file with that content, for reading alone; the caller closes it. */
   file(content: Buffer): number {
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    const path = join(this.folder, randomBytes(8).toString('hex'));
+    const path = this.newPath();
     try {
       // For all, because the program that makes the sandbox opens it once more by the descriptor, under its own uid.
       writeFileSync(path, content, { mode: 0o444, flag: 'wx' });
@@ -64,22 +74,37 @@ export class Pipes {
 
   close(): void {
     this.free.length = 0;
-    rmSync(this.folder, { recursive: true, force: true });
+    if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
+    this.folder = undefined;
   }
 
   private async make(): Promise<void> {
-    this.forgetDead();
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    const names = Array.from({ length: BATCH }, () => join(this.folder, randomBytes(8).toString('hex')));
+    const names = Array.from({ length: BATCH }, () => this.newPath());
     // Writable for all, because the command's uid opens it once more through /dev/stdout; no one finds its name.
     await run(this.mkfifo, ['--mode=0666', ...names], { env: {} });
     this.free.push(...names);
   }
 
-  private forgetDead(): void {
-    for (const name of readdirSync(this.base)) {
-      if (!name.startsWith(PREFIX) || !isLeftOver(name.slice(PREFIX.length))) continue;
-      rmSync(join(this.base, name), { recursive: true, force: true });
-    }
+  private newPath(): string {
+    this.folder ??= makeFolder();
+    return join(this.folder, randomBytes(8).toString('hex'));
+  }
+}
+
+/** Of this process alone: 0700. Removes those of processes that were killed. */
+function makeFolder(): string {
+  for (const name of readdirSync(tmpdir())) {
+    if (name.startsWith(PREFIX)) removeLeftOver(join(tmpdir(), name));
+  }
+  const folder = mkdtempSync(join(tmpdir(), PREFIX));
+  writeFileSync(join(folder, OWNER), ownName());
+  return folder;
+}
+
+function removeLeftOver(folder: string): void {
+  try {
+    if (isLeftOver(readFileSync(join(folder, OWNER), 'utf8'))) rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Another user's, or one that is being made or removed.
   }
 }
