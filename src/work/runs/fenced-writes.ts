@@ -5,8 +5,8 @@ import { type ClaimedRun, FencedError, type Held } from './claimed-run.js';
 
 /** How the statements of run-recorder.sql.ts are carried out. */
 export class FencedWrites {
-  /** Runs whose workspace has windows of usage. */
-  private readonly limited = new WeakSet<ClaimedRun>();
+  /** How often a run's write without windows of usage and without steering was refused, one after the other. */
+  private readonly refused = new WeakMap<ClaimedRun, number>();
 
   constructor(private readonly database: Database) {}
 
@@ -17,12 +17,21 @@ export class FencedWrites {
     return rows[0];
   }
 
-  /** `free` writes nothing when the workspace has windows of usage, or when the run is not ours. */
-  async freely<Row>(held: Held, free: Query<Row>, limited: Query<Row>): Promise<Row> {
-    const row = this.limited.has(held.run) ? undefined : await this.tried(held, free);
-    if (row !== undefined) return row;
-    this.limited.add(held.run);
-    return this.fenced(held, limited);
+  /**
+   * `free` writes nothing when the workspace has windows of usage, when a message waits to steer, or when the run is not ours. After two
+   * refusals one after the other it has windows, and is not asked again.
+   */
+  async freely<Row>(held: Held, free: Query<Row>, whole: Query<Row>): Promise<Row> {
+    const refused = this.refused.get(held.run) ?? 0;
+    if (refused < 2) {
+      const row = await this.tried(held, free);
+      if (row !== undefined) {
+        if (refused > 0) this.refused.delete(held.run);
+        return row;
+      }
+      this.refused.set(held.run, refused + 1);
+    }
+    return this.fenced(held, whole);
   }
 
   /** Throws {@link FencedError} when the statement writes nothing. */

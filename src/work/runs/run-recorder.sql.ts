@@ -2,7 +2,6 @@
 // everywhere: task, then run.
 import type { ChangeCounts, StartedCall } from '../../engine/agent/agent-engine.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
-import { columns } from '../../platform/database/columns.js';
 import {
   bigint,
   bigintOrNull,
@@ -22,9 +21,9 @@ import { CALL, EXHAUSTED_NOW, METER, METER_FREELY, underWay } from '../../resour
 import { exhausted, LIMITED, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
-import { Message } from '../../resources/tasks/messages/message.entity.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
+import { NONE_STEERS, STEER, type Steer, type Steering, WAITS_TO_STEER } from './run-steering.sql.js';
 import { SPENT, USAGE } from './run-usage.sql.js';
 
 const run = field<ClaimedRun>();
@@ -55,13 +54,14 @@ ${raw(name)} AS (
 const PROGRESSES = raw('recovery_count = 0');
 export const PROGRESS = fence(PROGRESSES);
 /**
- * The same of a workspace without windows of usage. Without what windows need a step costs the database a fifth less: a statement
- * is made ready as a whole each time, whatever of it runs.
+ * The same of a workspace without windows of usage, when no message waits to steer. Without what these need a step costs the database a third
+ * less: a statement is made ready as a whole each time, whatever of it runs.
  */
 const PROGRESS_FREELY = fence(
   PROGRESSES,
   'run',
-  sql`EXISTS (SELECT FROM workspaces w WHERE w.id = ${run('run', 'workspaceId', 'uuid')} AND NOT ${LIMITED})`,
+  sql`EXISTS (SELECT FROM workspaces w WHERE w.id = ${run('run', 'workspaceId', 'uuid')} AND NOT ${LIMITED})
+    AND NOT EXISTS (SELECT FROM messages WHERE task_id = ${TASK_ID} AND ${WAITS_TO_STEER})`,
 );
 const NOT_EXHAUSTED = raw('NULL::json');
 /** Nothing changes in the run. */
@@ -69,35 +69,14 @@ const HELD = raw('epoch = r.epoch');
 /** Nothing is finished by the write, so recoveries go on counting. */
 export const HOLD = fence(HELD);
 
-const HANDED = columns(Message, 'm', ['id', 'parts', 'readSeq']);
-
 /** What a write answers: the messages that it has handed over, among others. */
 export interface Written {
-  steer: (typeof HANDED.row)[] | null;
+  steer: Steering[] | null;
   /** What the workspace stores when that is above its limit. Only after a call. */
   above?: StorageUsed | null;
   /** The window of usage that is used up, if any. After a step and after a call. */
   exhausted?: WindowState | null;
 }
-
-/**
- * Two CTEs that give the waiting messages of mode `steer` to the agent and mark them as read, in the same write. `after` is how
- * many places of the reading order the write takes for itself. A message that is committed while the write waits for the task's
- * lock is not in its snapshot: the next write, or the end of the turn, finds it. One that is withdrawn meanwhile is, so the messages
- * are locked behind the task, which passes over it, before they get their numbers.
- */
-const steer = (after: '0' | '1') => sql`
-steer AS (
-  UPDATE messages m SET status = 'complete', turn = task.turn, read_seq = task.last_seq + ${raw(after)} + w.n,
-    read_at = clock_timestamp()
-  FROM task, run, (
-    SELECT id, row_number() OVER (ORDER BY seq)::int AS n FROM (
-      SELECT id, seq FROM messages
-      WHERE task_id = (SELECT task.id FROM task, run) AND status = 'queued' AND mode = 'steer' FOR UPDATE) there) w
-  WHERE m.id = w.id
-  RETURNING ${HANDED}),
-handed AS (
-  SELECT count(*)::int AS n, json_agg(steer ORDER BY steer."readSeq") AS messages FROM steer)`;
 
 export const MESSAGE_ID = CALL.messageId;
 export const CALL_ID = text('toolCallId');
@@ -114,7 +93,12 @@ began AS (
   FROM task, run WHERE m.id = ${uuidOrNull('beganWith')} AND m.task_id = task.id)`;
 
 /** Records one call of the model: its message, the calls in it, what it used. Lock order: task, run, counter, workspace. */
-const step = <A, B, C>(progress: Fragment<A>, more: Fragment<B>, exhaustedNow: Fragment<C>) =>
+const step = <A, B, C>(
+  progress: Fragment<A>,
+  more: Fragment<B>,
+  { ctes, events, n, from, messages }: Steer,
+  exhaustedNow: Fragment<C>,
+) =>
   sql`
 WITH ${progress},
 message AS (
@@ -128,28 +112,27 @@ calls AS (
   SELECT message.id, c.idx, c."toolCallId", c.name, c.input::jsonb, c.input, 'running'
   FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input text)),
 ${more},
-${steer('1')},
+${ctes}
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
   SELECT task.id, task.last_event + 1, CASE ${STATUS} WHEN 'complete' THEN 'message.completed' ELSE 'message.created' END,
     ${MESSAGE_ID}, jsonb_build_object('parts', jsonb_array_length(${PARTS}), 'usage', ${USAGE})
-  FROM task, run
-  UNION ALL SELECT task.id, task.last_event + steer."readSeq" - task.last_seq, 'message.completed', steer.id, NULL FROM task, steer)
-UPDATE tasks t SET last_seq = t.last_seq + 1 + handed.n, last_event = t.last_event + 1 + handed.n,
+  FROM task, run${events(raw('1'))})
+UPDATE tasks t SET last_seq = t.last_seq + 1 + ${n}, last_event = t.last_event + 1 + ${n},
   message_count = t.message_count + 1, updated_at = now(),
   tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
   context_tokens = nullif(${CALL.inputTokens}, 0) + ${CALL.outputTokens}, ${SPENT}
-FROM run, task, handed WHERE t.id = ${TASK_ID} RETURNING handed.messages AS steer, ${exhaustedNow} AS exhausted`.rows<Written>();
+FROM run, task${from} WHERE t.id = ${TASK_ID} RETURNING ${messages} AS steer, ${exhaustedNow} AS exhausted`.rows<Written>();
 
 /** By whether the task begins with it. */
 export const STEP = {
-  first: step(PROGRESS, sql`${SURROUNDINGS},${METER}`, EXHAUSTED_NOW),
-  further: step(PROGRESS, METER, EXHAUSTED_NOW),
+  first: step(PROGRESS, sql`${SURROUNDINGS},${METER}`, STEER('1'), EXHAUSTED_NOW),
+  further: step(PROGRESS, METER, STEER('1'), EXHAUSTED_NOW),
 };
-/** The same of a workspace without windows of usage; no row, and nothing is written, when it has one. */
+/** The same with {@link PROGRESS_FREELY}; no row, and nothing is written, when that does not hold. */
 export const STEP_FREELY = {
-  first: step(PROGRESS_FREELY, sql`${SURROUNDINGS},${METER_FREELY}`, NOT_EXHAUSTED),
-  further: step(PROGRESS_FREELY, METER_FREELY, NOT_EXHAUSTED),
+  first: step(PROGRESS_FREELY, sql`${SURROUNDINGS},${METER_FREELY}`, NONE_STEERS, NOT_EXHAUSTED),
+  further: step(PROGRESS_FREELY, METER_FREELY, NONE_STEERS, NOT_EXHAUSTED),
 };
 
 /** A call is about to run. Nothing is finished by it, so recoveries go on counting. */
@@ -169,7 +152,7 @@ export const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir
 const EXHAUSTED_AFTER = exhausted(raw('run.workspace_id'), MODEL, underWay('task'));
 
 /** `files`: how many events of the statement stand before these. */
-const result = <A, B>(files: Fragment<A>, exhaustedNow: Fragment<B>) => sql`
+const result = <A, B>(files: Fragment<A>, { ctes, events, n, from, messages }: Steer, exhaustedNow: Fragment<B>) => sql`
 invocation AS (
   UPDATE tool_invocations v SET state = ${text('state')}, output = ${textOrNull('output')}::jsonb,
     error = ${textOrNull('error')}, for_model = ${textOrNull('forModel')}::jsonb, finished_at = now()
@@ -177,7 +160,7 @@ invocation AS (
 message AS (
   UPDATE messages m SET status = CASE WHEN ${LAST} THEN 'complete' ELSE m.status END, parts = m.parts || ${PARTS}
   FROM run WHERE m.id = ${MESSAGE_ID} AND (${LAST} OR ${PARTS} <> '[]')),
-${steer('0')},
+${ctes}
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
   SELECT task.id, task.last_event + ${files} + 1, 'tool.completed', ${MESSAGE_ID},
@@ -185,13 +168,11 @@ recorded AS (
       'parts', jsonb_array_length(${PARTS}),
       'after', (SELECT jsonb_array_length(m.parts) FROM messages m WHERE m.id = ${MESSAGE_ID})) END
   FROM task, run
-  UNION ALL SELECT task.id, task.last_event + ${files} + 2, 'message.completed', ${MESSAGE_ID}, NULL FROM task, run WHERE ${LAST}
-  UNION ALL SELECT task.id, task.last_event + ${files} + 1 + ${LAST}::int + steer."readSeq" - task.last_seq, 'message.completed',
-    steer.id, NULL FROM task, steer)
-UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + handed.n, ${MEASURED},
-  last_event = t.last_event + ${files} + 1 + ${LAST}::int + handed.n
-FROM task, run, handed WHERE t.id = ${TASK_ID}
-RETURNING handed.messages AS steer,
+  UNION ALL SELECT task.id, task.last_event + ${files} + 2, 'message.completed', ${MESSAGE_ID}, NULL FROM task, run WHERE ${LAST}${events(sql`${files} + 1 + ${LAST}::int`)})
+UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + ${n}, ${MEASURED},
+  last_event = t.last_event + ${files} + 1 + ${LAST}::int + ${n}
+FROM task, run${from} WHERE t.id = ${TASK_ID}
+RETURNING ${messages} AS steer,
   ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above,
   ${exhaustedNow} AS exhausted`;
 
@@ -201,11 +182,11 @@ RETURNING handed.messages AS steer,
  */
 export const TOOL = sql`
 WITH ${PROGRESS},
-${result(raw('0'), EXHAUSTED_AFTER)}`.rows<Written>();
-/** The same of a workspace without windows of usage; no row, and nothing is written, when it has one. */
+${result(raw('0'), STEER('0'), EXHAUSTED_AFTER)}`.rows<Written>();
+/** The same with {@link PROGRESS_FREELY}; no row, and nothing is written, when that does not hold. */
 export const TOOL_FREELY = sql`
 WITH ${PROGRESS_FREELY},
-${result(raw('0'), NOT_EXHAUSTED)}`.rows<Written>();
+${result(raw('0'), NONE_STEERS, NOT_EXHAUSTED)}`.rows<Written>();
 
 /** Those that people are told of; the others are kept for the model. */
 const TOLD = sql`jsonb_path_query_array(${FILES}, '$[*] ? (@.origin == "task")')`;
@@ -223,7 +204,7 @@ told AS (
   INSERT INTO task_events (task_id, seq, type, ref)
   SELECT task.id, task.last_event + f.n, 'file.published', (f.file ->> 'id')::uuid
   FROM task, run, jsonb_array_elements(${TOLD}) WITH ORDINALITY AS f(file, n)),
-${result(sql`jsonb_array_length(${TOLD})`, EXHAUSTED_AFTER)}`.rows<Written>();
+${result(sql`jsonb_array_length(${TOLD})`, STEER('0'), EXHAUSTED_AFTER)}`.rows<Written>();
 
 /** The repository of the task is cloned. */
 export const CLONED = sql`
