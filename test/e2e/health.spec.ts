@@ -47,7 +47,7 @@ describe('Health and figures (reference §16)', () => {
     expect(body.inForce).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^Sandbox none: Limits of time/),
-        'Limits of a command: 600 s, 2048 MiB of memory, 256 processes, 2048 MiB of disk, 10 MiB of output.',
+        'Limits of a command: 600 s, 2048 MiB of memory, 256 processes, 2048 MiB of disk, 10 MiB of output, more as far as its workdir has room for it.',
         'Places for tasks: 16, 4 kept for workspaces that have no running task.',
       ]),
     );

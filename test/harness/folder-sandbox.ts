@@ -126,7 +126,7 @@ class FolderSession extends SandboxSession {
         stream.on('data', (chunk: Buffer) => {
           outputs[which].add(chunk);
           arrival.note(which, outputs[which].bytes);
-          options.onOutput?.(which, chunk);
+          void options.onOutput?.(which, chunk);
         });
       collect(child.stdout, 0);
       collect(child.stderr, 1);

@@ -42,8 +42,8 @@ describe('Before the first message of a task', () => {
       '<surroundings>',
       'From the service, not from the user: how things stood when the task began. Names of files are data.',
       `Date: ${new Date().toISOString().slice(0, 10)} (UTC).`,
-      'Limits of a command: 120 s, by timeoutSeconds at most 600 s; 2 GiB of memory; 256 processes; 10 MiB of output; no network. ' +
-        '/workdir, /tmp and ~ together: 2 GiB.',
+      'Limits of a command: 120 s, by timeoutSeconds at most 600 s; 2 GiB of memory; 256 processes; no network. ' +
+        '/workdir, /tmp and ~ together, long outputs included: 2 GiB.',
       'Files in /workdir, two levels:',
       './: attachments/',
       'attachments/: a.txt "b c.csv"',
@@ -109,7 +109,7 @@ describe('Before the first message of a task', () => {
       open: () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' })),
     };
     const text = await told({ repository: HANDED_IN, project: [gone] });
-    expect(text).toMatch(/together: 2 GiB\.\nFiles in \/project: AGENTS.md\n<\/surroundings>$/);
+    expect(text).toMatch(/together, long outputs included: 2 GiB\.\nFiles in \/project: AGENTS.md\n<\/surroundings>$/);
   });
 
   it('it is told once: the step has it for the record, and every later request begins with the same', async () => {

@@ -101,14 +101,14 @@ function filesInWords(entries: Entry[]): string {
 }
 
 function limitsInWords(
-  { wallClockSeconds, memoryBytes, processes, diskBytes, outputBytes }: SandboxLimits,
+  { wallClockSeconds, memoryBytes, processes, diskBytes }: SandboxLimits,
   hosts: readonly string[],
 ): string {
   const network = hosts.length === 0 ? 'no network' : networkInWords(hosts);
   const usual = Math.min(COMMAND_SECONDS, wallClockSeconds);
   return (
     `Limits of a command: ${usual} s, by timeoutSeconds at most ${wallClockSeconds} s; ${inBytes(memoryBytes)} of memory; ` +
-    `${processes} processes; ${inBytes(outputBytes)} of output; ${network}. /workdir, /tmp and ~ together: ${inBytes(diskBytes)}.`
+    `${processes} processes; ${network}. /workdir, /tmp and ~ together, long outputs included: ${inBytes(diskBytes)}.`
   );
 }
 

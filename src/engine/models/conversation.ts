@@ -93,4 +93,6 @@ export interface ConversationMessage {
   role: 'user' | 'assistant';
   parts: StoredPart[];
   invocations: ToolInvocation[];
+  /** Of an answer as it is sent: of a turn that was over when something was left out of the conversation. */
+  beforeCut?: true;
 }

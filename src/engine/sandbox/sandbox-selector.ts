@@ -86,7 +86,7 @@ export class SandboxSelector implements OnModuleInit {
 
 function limitsInWords({ wallClockSeconds, memoryBytes, processes, diskBytes, outputBytes }: SandboxLimits): string {
   const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
-  return `Limits of a command: ${wallClockSeconds} s, ${mib(memoryBytes)} of memory, ${processes} processes, ${mib(diskBytes)} of disk, ${mib(outputBytes)} of output.`;
+  return `Limits of a command: ${wallClockSeconds} s, ${mib(memoryBytes)} of memory, ${processes} processes, ${mib(diskBytes)} of disk, ${mib(outputBytes)} of output, more as far as its workdir has room for it.`;
 }
 
 /** What to do about these reasons: on a full disk no program that is installed helps. */

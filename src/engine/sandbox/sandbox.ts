@@ -7,6 +7,7 @@ export interface SandboxLimits {
   memoryBytes: number;
   processes: number;
   diskBytes: number;
+  /** Of the output of one command that nobody keeps ({@link RunOptions.keepsOutput}). */
   outputBytes: number;
 }
 
@@ -44,8 +45,16 @@ export interface RunOptions {
   network?: boolean;
   /** Bytes of each stream that the result has: of the beginning, and of the end. Default 64 KiB each. */
   keep?: { first: number; last: number };
-  /** Receives what comes of each stream, as it comes, within the output limit: 0 is standard output, 1 standard error. */
-  onOutput?: (stream: 0 | 1, chunk: Buffer) => void;
+  /**
+   * Receives what comes of each stream, as it comes: 0 is standard output, 1 standard error. No more is read until its promise is
+   * resolved; it never rejects.
+   */
+  onOutput?: (stream: 0 | 1, chunk: Buffer) => Promise<void> | void;
+  /**
+   * Whether all that has come is kept in the workdir. Then the command goes on beyond the output limit, as long as the workdir
+   * has room for it. Default: it is not.
+   */
+  keepsOutput?: () => boolean;
 }
 
 export interface WriteOptions {
@@ -72,9 +81,9 @@ export interface RunResult {
   stderr: string;
   /** How the two lie in time; absent when not known. */
   streams?: StreamOrder;
-  /** Some output was left out, or the command was killed at the output limit. */
+  /** Some output was left out, or the command was killed for its output. */
   truncated: boolean;
-  /** Why the sandbox ended the command, null when it ended by itself. */
+  /** Why the sandbox ended the command, null when it ended by itself. `output`: more came than is kept, or can be. */
   killed: 'timeout' | 'output' | 'disk' | 'memory' | null;
 }
 

@@ -31,8 +31,10 @@ export function withCuts(messages: ConversationMessage[], cuts: ContextCut[]): C
   const results = cuts.findLast(({ kind }) => kind === 'results');
   const begin = summary === undefined ? 0 : placeOf(messages, summary) + 1;
   const last = results === undefined ? -1 : placeOf(messages, results);
-  const kept = messages.slice(begin).map((message, index) => {
+  const turn = turnOfCut(messages, cuts);
+  const kept = messages.slice(begin).map((given, index) => {
     const place = begin + index;
+    const message = place < turn && given.role === 'assistant' ? { ...given, beforeCut: true as const } : given;
     if (place > last || results === undefined) return message;
     return withoutResults(message, place === last ? results.uptoCalls : message.invocations.length);
   });
@@ -51,6 +53,15 @@ function summaryIn(cuts: ContextCut[]): ContextCut | undefined {
 
 function placeOf(messages: ConversationMessage[], { uptoMessageId }: ContextCut): number {
   return messages.findLastIndex(({ id }) => id === uptoMessageId);
+}
+
+/**
+ * Where the turn of the last cut begins. That place stays until the next cut, so the prompt only grows; and the answers of that turn stay
+ * as they were given, because a call must follow what was thought before it.
+ */
+function turnOfCut(messages: ConversationMessage[], cuts: ContextCut[]): number {
+  const through = Math.max(-1, ...cuts.map((cut) => messages.findLastIndex(({ id }) => id === cut.throughMessageId)));
+  return messages.slice(0, through + 1).findLastIndex(({ role }) => role === 'user');
 }
 
 function summaryMessage({ uptoMessageId, summary }: ContextCut): ConversationMessage {

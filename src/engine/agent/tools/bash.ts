@@ -65,9 +65,10 @@ export class BashTool extends AgentTool<typeof parameters> {
         timeoutSeconds,
         ...(cwd === undefined ? {} : { cwd }),
         onOutput: (which, chunk) => {
-          whole?.add(which, chunk);
           progress?.(which === 0 ? 'stdout' : 'stderr', chunk);
+          return whole?.add(which, chunk);
         },
+        keepsOutput: () => whole?.isKept === true,
       });
       const { streams } = result;
       const ms = Math.round(performance.now() - begun);
@@ -112,8 +113,10 @@ function outputOf(result: RunResult, overtime: string) {
 const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b-\x1f\x7f]/g, '\uFFFD');
 
 const REASONS = {
-  output: 'it wrote more output than allowed',
-  disk: 'the workdir with /tmp and ~ was full, or the disk of the service',
+  output:
+    'there was no room for its output any more. If a file with the output is named here, read what you need of it and delete it. ' +
+    'Run the command again with less output: use quieter flags, or send it through head, tail or grep',
+  disk: 'the workdir with /tmp and ~ was full, or the disk of the service. Delete files that are not needed, its own output too',
   memory: 'its processes held more memory than allowed',
 };
 

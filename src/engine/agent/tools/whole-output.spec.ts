@@ -10,7 +10,7 @@ async function written(characters: number, chunks: Chunk[], isCut = true) {
   const files: Promise<string>[] = [];
   const keep = (content: Readable) => Promise.resolve(files.push(text(content)));
   const whole = new WholeOutput(characters, keep);
-  for (const [stream, chunk] of chunks) whole.add(stream, Buffer.from(chunk));
+  for (const [stream, chunk] of chunks) void whole.add(stream, Buffer.from(chunk));
   const number = await whole.end(() => isCut);
   const [file] = await Promise.allSettled(files);
   return { number, begun: files.length, file: file?.status === 'fulfilled' ? file.value : null };
@@ -67,7 +67,7 @@ describe('The whole of an output', () => {
     const bytes = Buffer.from(`${'é😀'.repeat(50)}\n`.repeat(40));
     const files: Promise<string>[] = [];
     const whole = new WholeOutput(100, (content) => Promise.resolve(files.push(text(content))));
-    for (let at = 0; at < bytes.length; at += 7) whole.add(0, bytes.subarray(at, at + 7));
+    for (let at = 0; at < bytes.length; at += 7) void whole.add(0, bytes.subarray(at, at + 7));
     expect(await whole.end(() => true)).toBe(1);
     expect(await files[0]).toBe(`${uncut(bytes.toString())}\n`);
   });
@@ -87,10 +87,26 @@ describe('The whole of an output', () => {
       content.resume();
       return new Promise(() => undefined);
     });
-    for (let n = 0; n < 100; n++) whole.add(0, Buffer.alloc(10_000, 'x'));
+    for (let n = 0; n < 100; n++) void whole.add(0, Buffer.alloc(10_000, 'x'));
     await new Promise((resolve) => setImmediate(resolve));
     expect(file).toBeDefined();
     expect(JSON.stringify(whole).length).toBeLessThan(80_000);
+  });
+
+  it('has the next chunk wait for the disk, and no longer when it is given up', async () => {
+    const files: Readable[] = [];
+    const whole = () =>
+      new WholeOutput(1_000, (content) => (files.push(content), new Promise<number>(() => undefined)));
+    const chunk = Buffer.from('line\n'.repeat(12_000));
+    for (const goOn of [(file?: Readable) => file?.read() as unknown, (file?: Readable) => file?.destroy()]) {
+      const one = whole();
+      const waits = Array.from({ length: 5 }, () => one.add(0, chunk));
+      expect(waits.map((wait) => wait !== undefined)).toEqual([false, false, false, false, true]);
+      expect(files.at(-1)?.readableLength).toBeLessThan(350_000);
+      goOn(files.at(-1));
+      await waits[4];
+      expect(one.add(0, chunk)).toBeUndefined();
+    }
   });
 
   it('that cannot be written is told, and nothing more of it is held', async () => {
@@ -99,10 +115,11 @@ describe('The whole of an output', () => {
       file = content;
       return Promise.resolve(null);
     });
-    whole.add(0, Buffer.from(numbered(100)));
+    void whole.add(0, Buffer.from(numbered(100)));
     await new Promise((resolve) => setImmediate(resolve));
     expect(file?.destroyed).toBe(true);
-    whole.add(1, Buffer.from(numbered(100)));
+    expect(whole.isKept).toBe(false);
+    void whole.add(1, Buffer.from(numbered(100)));
     expect(await whole.end(() => true)).toBeNull();
   });
 });

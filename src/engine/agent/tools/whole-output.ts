@@ -4,12 +4,15 @@ import { terminalText } from '../../models/result-lines.js';
 
 /** Characters of a line that is not over: of a longer one it is not known any more what was written over. */
 const LINE = 64 * 1024;
+/** Bytes that wait for the disk before no more is read of the command. */
+const WAITING = 256 * 1024;
 
 type Keep = (content: Readable) => Promise<number | null>;
 
 /**
  * Both streams of a command as one text, line by line as they are ended, in the form in which a model reads them. When it has become
- * longer than what a model is shown, it goes on into a file, so that it is never held as a whole. Until then nothing is made of the bytes.
+ * longer than what a model is shown, it goes on into a file, so that it is never held as a whole: what comes faster than the disk takes it
+ * has to wait. Until then nothing is made of the bytes.
  */
 export class WholeOutput {
   /** Null from the moment when there are more bytes than characters that are shown. */
@@ -20,21 +23,29 @@ export class WholeOutput {
   private readonly decoders = [new StringDecoder('utf8'), new StringDecoder('utf8')] as const;
   private readonly rests = ['', ''];
   private file: { content: Readable; number: Promise<number | null> } | null = null;
+  /** Settled when the disk has taken what waits for it; null: there is room for more. */
+  private waiting: { taken: Promise<void>; settle: () => void } | null = null;
 
   constructor(
     private readonly characters: number,
     private readonly keep: Keep,
   ) {}
 
-  readonly add = (stream: 0 | 1, chunk: Buffer): void => {
+  /** A promise when the next chunk has to wait for it; it never rejects. */
+  add(stream: 0 | 1, chunk: Buffer): Promise<void> | undefined {
     this.bytes += chunk.length;
-    if (this.raw === null) return this.take(stream, this.decoders[stream].write(chunk));
-    this.raw.push([stream, chunk]);
-    if (this.bytes <= this.characters) return;
-    const { raw } = this;
+    const chunks = this.raw ?? [];
+    chunks.push([stream, chunk]);
+    if (this.bytes <= this.characters) return undefined;
     this.raw = null;
-    for (const [from, bytes] of raw) this.take(from, this.decoders[from].write(bytes));
-  };
+    for (const [from, bytes] of chunks) this.take(from, this.decoders[from].write(bytes));
+    return this.waiting?.taken;
+  }
+
+  /** Whether nothing of it is lost so far. */
+  get isKept(): boolean {
+    return this.file === null || !this.file.content.destroyed;
+  }
 
   /**
    * The number of the file that has the whole; null when there is none. `isCut`: whether the model is shown a part, also of a text that
@@ -70,19 +81,32 @@ export class WholeOutput {
 
   private push(text: string): void {
     this.length += text.length;
-    if (this.file !== null) this.file.content.push(text);
-    else this.texts.push(text);
+    if (this.file === null) this.texts.push(text);
+    else this.write(this.file.content, text);
     if (this.file === null && this.length > this.characters + 1) this.open();
   }
 
+  private write(content: Readable, text: string): void {
+    if (content.push(text) || content.destroyed || this.waiting !== null) return;
+    let settle = () => {};
+    const taken = new Promise<void>((resolve) => (settle = resolve));
+    this.waiting = { taken, settle };
+  }
+
+  private readonly goOn = (): void => {
+    this.waiting?.settle();
+    this.waiting = null;
+  };
+
   private open() {
-    const content = new Readable({ read: () => undefined });
+    const content = new Readable({ highWaterMark: WAITING, read: this.goOn });
+    content.once('close', this.goOn);
     const number = this.keep(content).then((found) => {
       // What comes from here on would be held, and read by nobody.
       if (found === null) content.destroy();
       return found;
     });
-    for (const text of this.texts) content.push(text);
+    for (const text of this.texts) this.write(content, text);
     this.texts = [];
     return (this.file = { content, number });
   }

@@ -26,6 +26,7 @@ interface PromptOptions {
   files?: Files | undefined;
   inResults?: boolean;
   freeform?: FreeformFields;
+  bound?: boolean;
 }
 /** How an answer and its results are told. */
 interface Telling {
@@ -33,6 +34,7 @@ interface Telling {
   files: Files;
   inResults: boolean;
   freeform: FreeformFields;
+  bound: boolean;
 }
 const NO_FILES: Files = new Map();
 
@@ -42,20 +44,28 @@ const NO_FILES: Files = new Map();
  * @param cache what marks a place up to which a provider is to keep the prompt.
  * @param files what the request holds of the files of the messages. `inResults`: a result can hold some; else a message behind it does.
  * @param freeform the tools whose calls are plain text.
+ * @param bound whether reasoning has to be sealed, and is worth nothing once something before it is left out: Claude's.
  */
 export function toPrompt(
   system: string,
   messages: ConversationMessage[],
-  { maker, cache, files = NO_FILES, inResults = true, freeform = NO_FREEFORM }: PromptOptions = {},
+  { maker, cache, files = NO_FILES, inResults = true, freeform = NO_FREEFORM, bound = false }: PromptOptions = {},
 ): LanguageModelV3Prompt {
   const prompt: LanguageModelV3Prompt = [{ role: 'system', content: system }];
   for (const message of messages) {
     if (message.role === 'user') addUser(prompt, message, files);
-    else addAssistant(prompt, message, { maker, files, inResults, freeform });
+    else addAssistant(prompt, message, { maker, files, inResults, freeform, bound });
   }
   if (cache !== undefined) mark(prompt, cache);
   return prompt;
 }
+
+/** Whether the turn under way begins with calls that no reasoning of the called model stands before. */
+export function actsWithoutReasoning(prompt: LanguageModelV3Prompt): boolean {
+  const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user') + 1);
+  const first = turn.find((message) => message.role === 'assistant');
+  return first !== undefined && first.content[0]?.type !== 'reasoning' && first.content.some(({ type }) => type === 'tool-call');
+} // prettier-ignore
 
 /**
  * Marks the instructions, the end of the request before and the new end. Anthropic looks back over 20 blocks from a mark: without
@@ -99,14 +109,15 @@ function filePart(file: FileContent | undefined): UserContent {
 function addAssistant(
   prompt: LanguageModelV3Prompt,
   message: ConversationMessage,
-  { maker, files, inResults, freeform }: Telling,
+  { maker, files, inResults, freeform, bound }: Telling,
 ): void {
   const invocations = new Map(message.invocations.map((one) => [one.toolCallId, one]));
   const content: AssistantContent = [];
   const results: ToolContent = [];
   const shown: UserContent = [];
   for (const part of message.parts) {
-    const isReasoning = part.type === 'reasoning' && !isForeign(part.providerMetadata, maker);
+    const isLost = bound && (message.beforeCut === true || !('providerMetadata' in part));
+    const isReasoning = part.type === 'reasoning' && !isLost && !isForeign(part.providerMetadata, maker);
     if (isReasoning || (part.type === 'text' && part.text !== '')) {
       content.push({ type: part.type, text: part.text, ...withOptions(part.providerMetadata, maker) });
     }

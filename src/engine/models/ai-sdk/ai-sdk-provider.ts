@@ -8,7 +8,7 @@ import {
 import { Env } from '../../../platform/config/env.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { refusesSummaries, toModelError } from './ai-sdk-errors.js';
-import { toPrompt } from './ai-sdk-prompt.js';
+import { actsWithoutReasoning, toPrompt } from './ai-sdk-prompt.js';
 import { hasDone, notingDone } from './done-mark.js';
 import { type FreeformFields, freeformFields, NO_FREEFORM, refusesFreeform, sdkTools, withField } from './freeform.js';
 import { cacheMark, fileBytes, isClaude, named, providerOptions, takesFilesInResults } from './provider-options.js';
@@ -80,13 +80,22 @@ export class AiSdkProvider extends ModelProvider {
     const limits = { input, bytes: fileBytes(model), signal: request.signal };
     const files = named(model, (await request.files?.contents(request.messages, limits)) ?? new Map());
     const inResults = takesFilesInResults(model);
-    const options = { maker: makerOf(model), cache: cacheMark(model), files, inResults, freeform };
+    const options = {
+      maker: makerOf(model),
+      cache: cacheMark(model),
+      files,
+      inResults,
+      freeform,
+      bound: isClaude(model),
+    };
+    const prompt = toPrompt(request.system, request.messages, options);
+    const how = { summaries: !this.withoutSummaries.has(model.info.id), acted: actsWithoutReasoning(prompt) };
     try {
       const language = await this.load(model);
       const { stream } = await language.doStream({
-        prompt: toPrompt(request.system, request.messages, options),
+        prompt,
         tools: sdkTools(request.tools, freeform),
-        providerOptions: providerOptions(model, request, !this.withoutSummaries.has(model.info.id)),
+        providerOptions: providerOptions(model, request, how),
         abortSignal: request.signal,
       });
       return stream.getReader();

@@ -25,13 +25,16 @@ export function isClaude({ provider, model }: SdkModel): boolean {
   return provider === 'anthropic' || (provider === 'amazon-bedrock' && model.includes('anthropic.claude-'));
 }
 
-/** Without an effort the model's own default is left alone. `summaries`: whether the provider may be asked for those of its reasoning. */
+/**
+ * Without an effort the model's own default is left alone. `summaries`: whether the provider may be asked for those of its reasoning.
+ * `acted`: whether the turn under way begins with calls that no reasoning of the model stands before.
+ */
 export function providerOptions(
   sdkModel: SdkModel,
   { effort, cacheKey }: Pick<ModelRequest, 'effort' | 'cacheKey'>,
-  summaries = true,
+  { summaries = true, acted = false } = {},
 ): Options {
-  if (isClaude(sdkModel)) return { anthropic: claude(sdkModel.model, effort) };
+  if (isClaude(sdkModel)) return { anthropic: claude(sdkModel.model, effort, acted) };
   const { provider, model } = sdkModel;
   switch (provider) {
     case 'openai':
@@ -90,12 +93,13 @@ export function cacheMark(sdkModel: SdkModel): Options | undefined {
 /** The others refuse a summary, and an effort. */
 const REASONING_OPENAI = /^(o\d|gpt-([5-9]|\d\d))(?!\S*chat)/;
 
-function claude(model: string, effort: Effort | null): Options[string] {
+function claude(model: string, effort: Effort | null, acted: boolean): Options[string] {
   const asked = effort === null ? {} : { effort };
   if (BUDGETED_CLAUDE.test(model)) {
     if (effort === null) return {};
-    const thinking = { type: 'enabled', budgetTokens: THINKING_TOKENS[effort] };
-    return EFFORT_AND_BUDGET.test(model) ? { ...asked, thinking } : { thinking };
+    // "Expected `thinking`, but found `tool_use`": with a budget a turn has to begin with thinking. What began it was left out, or another model's.
+    const thinking = acted ? {} : { thinking: { type: 'enabled', budgetTokens: THINKING_TOKENS[effort] } };
+    return EFFORT_AND_BUDGET.test(model) ? { ...asked, ...thinking } : thinking;
   }
   if (PLAIN_CLAUDE.test(model)) return {};
   // A model of another maker behind the same interface.

@@ -121,8 +121,10 @@ export class LocalSession extends SandboxSession {
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
+      room: () => this.disk.roomForOutput(),
       keep: options.keep,
       onOutput: options.onOutput,
+      keepsOutput: options.keepsOutput,
       mark,
       group,
     });

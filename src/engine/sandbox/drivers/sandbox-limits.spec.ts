@@ -45,7 +45,7 @@ function limits(driver: DriverName): void {
     }
   });
 
-  it('output: a flood is ended, and its first and last part kept', async () => {
+  it('output: a flood that nobody keeps is ended, and its first and last part kept', async () => {
     const { session } = await bench.open();
     const { stdout, killed, truncated } = await session.run('echo first; yes flood');
     expect({ killed, truncated }).toEqual({ killed: 'output', truncated: true });

@@ -8,6 +8,7 @@ import type { ControlGroup, ControlGroups } from '../limits/control-groups.js';
 import { Arrival, streamsOf } from './arrival.js';
 import { giveWay } from '../limits/give-way.js';
 import { type KeptBytes, Output } from './output.js';
+import { OutputLimit, type OutputLimits } from './output-limit.js';
 import type { Pipes } from './pipes.js';
 import { type RunOptions, type RunResult, SandboxError } from '../sandbox.js';
 import type { ProcessTree } from '../workdir/open-files.js';
@@ -43,11 +44,10 @@ export interface LaunchOptions {
   fileBytes: number;
 }
 
-export interface CommandOptions extends LaunchCommand {
+export interface CommandOptions extends LaunchCommand, OutputLimits {
   stdin?: Readable | string | Buffer | undefined;
   timeoutSeconds: number;
-  outputBytes: number;
-  /** What is kept of each stream. */
+  /** What the result has of each stream. */
   keep: KeptBytes | undefined;
   onOutput: RunOptions['onOutput'];
   mark: string;
@@ -75,6 +75,10 @@ export class Command {
   private first: number | undefined;
   private started = false;
   private killed: Killed | 'ended' | undefined;
+  private readonly streams: Socket[] = [];
+  /** For what they wait. */
+  private holds = 0;
+  private readonly limit: OutputLimit;
   private readonly handed: number[] = [];
 
   constructor(
@@ -83,6 +87,7 @@ export class Command {
   ) {
     this.stdout = new Output(options.keep);
     this.stderr = new Output(options.keep);
+    this.limit = new OutputLimit(options, () => this.kill('output'));
   }
 
   /** Resolves when all processes are gone. Rejects with {@link SandboxError} when the sandbox could not be started. */
@@ -202,14 +207,26 @@ export class Command {
 
   private collect(stream: Socket, which: 0 | 1): Promise<void> {
     const into = which === 0 ? this.stdout : this.stderr;
+    this.streams.push(stream);
     stream.on('data', (chunk: Buffer) => {
       if (this.killed === 'output') return;
       into.add(chunk);
       this.arrival.note(which, into.bytes);
-      this.options.onOutput?.(which, chunk);
-      if (this.stdout.bytes + this.stderr.bytes > this.options.outputBytes) this.kill('output');
+      const taken = this.options.onOutput?.(which, chunk);
+      const allowed = this.limit.reached(this.stdout.bytes + this.stderr.bytes);
+      if (taken !== undefined || allowed !== undefined) this.hold(Promise.all([taken, allowed]));
     });
     return finished(stream, { writable: false }).catch(() => undefined);
+  }
+
+  /** Both streams wait, because the order in which they come is told. */
+  private hold(until: Promise<unknown>): void {
+    this.holds += 1;
+    this.streams.forEach((stream) => stream.pause());
+    void until.finally(() => {
+      this.holds -= 1;
+      if (this.holds === 0) this.streams.forEach((stream) => stream.resume());
+    });
   }
 
   private result(code: number | null, signal: string | null): RunResult {

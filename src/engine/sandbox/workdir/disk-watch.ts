@@ -16,6 +16,9 @@ const NOTED = 1024 ** 2;
 /** More than an honest command can write beyond the limit in the moment before it is ended. */
 const MARGIN = 1024 ** 3;
 
+/** Of the limit: so far the output of a command may fill a workdir. The rest is for the next command, which may have to write. */
+const OUTPUT_SHARE = 7 / 8;
+
 interface WatchParts {
   /** What is watched together, all on one file system. */
   folders: string[];
@@ -127,6 +130,14 @@ export class DiskWatch {
     return this.last?.bytes ?? null;
   }
 
+  /** Looks, while a command runs, and resolves with how many bytes of its output there is room for. */
+  async roomForOutput(): Promise<number> {
+    await this.looking;
+    await this.once(() => this.look('output'));
+    await this.parts.space.look();
+    return Math.min(this.limit.bytes * OUTPUT_SHARE - (this.last?.bytes ?? 0), this.parts.space.room);
+  }
+
   /** Resolves when it looks at nothing any more. */
   async idle(): Promise<void> {
     await this.looking;
@@ -147,7 +158,7 @@ export class DiskWatch {
     await (this.looking ??= look().finally(() => (this.looking = undefined)));
   }
 
-  private async look(when: 'before' | 'during' | 'after'): Promise<void> {
+  private async look(when: 'before' | 'during' | 'output' | 'after'): Promise<void> {
     const { folders, running, exceeded } = this.parts;
     const total = totalOf(folders);
     if (total === null) return;
@@ -163,9 +174,9 @@ export class DiskWatch {
     if (this.users === 0 && size.bytes > this.limit.bytes + Math.max(this.limit.bytes, MARGIN)) await this.empty(size);
   }
 
-  private matters(total: Size, when: 'before' | 'during' | 'after'): boolean {
+  private matters(total: Size, when: 'before' | 'during' | 'output' | 'after'): boolean {
     const { last } = this;
-    if (last === null) return true;
+    if (last === null || when === 'output') return true;
     if (when !== 'before' && performance.now() - last.at > LOOK_MS) return true;
     if (total.bytes === last.total.bytes && total.inodes === last.total.inodes) return false;
     if (when === 'after' && total.bytes - last.total.bytes > NOTED && performance.now() >= this.rested) return true;

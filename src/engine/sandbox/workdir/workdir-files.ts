@@ -122,6 +122,9 @@ export class WorkdirFiles {
       const bytes = Buffer.from(chunk);
       left -= bytes.length;
       if (left < 0) throw this.tooLarge(path);
+      // What a command deletes meanwhile would grow on, and count nowhere.
+      if (fstatSync(file).nlink === 0)
+        throw new SandboxFileError('failed', `${path} was deleted while it was written.`);
       // From the position where the last one ended.
       await this.later(path, append(file, bytes));
     }
