@@ -47,7 +47,6 @@ async function answering(server: Server): Promise<string> {
 describe('doctor says ✖ for a real fault', () => {
   const service = useService();
   const env = () => ({ DATABASE_URL: service.db.url });
-  /** What makes an answer one of this installation. */
   const own = () => ({ DATA_DIR: service.app.get(DataDir).path, installation: service.app.get(Installation).sign });
 
   describe('of PostgreSQL', () => {

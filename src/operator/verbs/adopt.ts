@@ -35,7 +35,7 @@ const act: Verb<Adopted> = async (services, { secret }) => {
   await transactions.open(async (tx) => {
     if (adopted === 'secret') await installation.takeSecret(tx);
     else installation.takeFolder(marks);
-    await recordOperator(tx, null, `installation.${adopted}`, { type: 'installation', id: sign });
+    await recordOperator(tx, null, 'adopt', { type: adopted, id: sign });
   });
   return { adopted, installation: sign, note: adopted === 'secret' ? SECRET : folderNote(services.get(DataDir)) };
 };
