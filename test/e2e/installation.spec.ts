@@ -113,7 +113,7 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     await here.run('workspace', 'list');
     await expect(new Operator(service, { SECRET_KEY: ANOTHER }).run('workspace', 'list')).rejects.toThrow(/^SECRET_KEY: /);
     const backup = join(folder.path, 'backup');
-    await expect(here.run('backup', backup)).rejects.toThrow(/^DATA_DIR: .* is of another installation/);
+    await expect(here.run('backup', backup)).rejects.toThrow(/^DATA_DIR: /);
     expect(existsSync(backup)).toBe(false);
     await new Operator(service, { DATA_DIR }).run('backup', backup);
     expect(existsSync(join(backup, 'manifest.json'))).toBe(true);
