@@ -10,6 +10,7 @@ import { FolderRemoval } from './access/workspaces/folder-removal.entity.js';
 import { Membership } from './access/workspaces/membership.entity.js';
 import { User } from './access/workspaces/user.entity.js';
 import { Workspace } from './access/workspaces/workspace.entity.js';
+import { StoredInstallation } from './platform/installation/installation.entity.js';
 import { StoredJob } from './platform/jobs/job.entity.js';
 import { EventHandler } from './platform/events/event-handler.entity.js';
 import { WorkspaceEvent } from './platform/events/workspace-event.entity.js';
@@ -61,6 +62,7 @@ export const ENTITIES = [
   HookDelivery,
   Automation,
   AutomationRun,
+  StoredInstallation,
   StoredJob,
   TaskEvent,
   WorkspaceEvent,

@@ -283,8 +283,8 @@ describe('A verb of the operator (reference §14, §16)', () => {
     room.remove();
   }); // prettier-ignore
 
-  it('is in that list, or only shows something; that of a restore is in the restored log (backup-audit.spec.ts)', () => {
-    done.add('restore');
+  it('is in that list, or only shows something; that of a restore is in the restored log (backup-audit.spec.ts), for adopt see installation.spec.ts', () => {
+    for (const elsewhere of ['restore', 'adopt']) done.add(elsewhere);
     const verbs = program(new ExtensionSet([])).commands.flatMap((group) =>
       group.commands.length === 0 ? [group.name()] : group.commands.map((one) => `${group.name()}.${one.name()}`),
     );

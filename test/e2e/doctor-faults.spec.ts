@@ -20,6 +20,7 @@ import { storageCheck } from '../../src/operator/doctor/storage.check.js';
 import { stuckCheck } from '../../src/operator/doctor/stuck.check.js';
 import { ofNode } from '../../src/operator/doctor/versions.check.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
+import { Installation } from '../../src/platform/installation/installation.js';
 import { TableStorageModule } from '../extensions/table-storage.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
@@ -46,6 +47,7 @@ async function answering(server: Server): Promise<string> {
 describe('doctor says ✖ for a real fault', () => {
   const service = useService();
   const env = () => ({ DATABASE_URL: service.db.url });
+  const own = () => ({ DATA_DIR: service.app.get(DataDir).path, installation: service.app.get(Installation).sign });
 
   describe('of PostgreSQL', () => {
     it('that is not there, in one line: what asks it says that it did not look', async () => {
@@ -189,29 +191,31 @@ describe('doctor says ✖ for a real fault', () => {
   }, 120_000); // prettier-ignore
 
   it('of the clock: a service that lives in another hour', async () => {
-    const ready = { status: 'ok', checks: { process: 'ok', database: 'ok', signals: 'ok', storage: 'ok' }, inForce: [], missing: [] };
+    const { DATA_DIR, installation } = own();
+    const ready = { installation, status: 'ok', checks: { process: 'ok', database: 'ok', signals: 'ok', storage: 'ok' }, inForce: [], missing: [] };
     const server = createServer((_request, response) => {
       response.setHeader('Date', new Date(Date.now() + 3_600_000).toUTCString()).end(JSON.stringify(ready));
     });
     const PORT = await answering(server);
-    const found = await findings([clocksCheck, serviceCheck], { env: { ...env(), PORT } });
+    const found = await findings([clocksCheck, serviceCheck], { env: { ...env(), DATA_DIR, PORT } });
     server.close();
     expect(line(found, 'clocks')).toMatchObject({ ...FAIL, detail: expect.stringMatching(/database within 1 s, service 60 min ahead/) });
     expect(line(found, 'service').status).toBe('ok');
   }); // prettier-ignore
 
   it.each([
-    ['is no Millwright', () => createServer((_request, response) => response.end('{}'))],
-    ['is cut off from its database', () => createServer((_request, response) => {
+    ['is no Millwright', 'is no Millwright', () => createServer((_request, response) => response.end('{}'))],
+    ['is cut off from its database', 'database unavailable', (installation: string) => createServer((_request, response) => {
       const checks = { process: 'ok', database: 'unavailable', signals: 'ok', storage: 'ok' };
-      response.writeHead(503).end(JSON.stringify({ status: 'unavailable', checks, inForce: [], missing: [] }));
+      response.writeHead(503).end(JSON.stringify({ status: 'unavailable', checks, installation, inForce: [], missing: [] }));
     })],
-  ])('of what answers at HOST and PORT: it %s', async (_what, make) => {
-    const server = make();
+  ])('of what answers at HOST and PORT: it %s', async (_what, words, make) => {
+    const { DATA_DIR, installation } = own();
+    const server = make(installation);
     const PORT = await answering(server);
-    const found = await findings([serviceCheck], { env: { ...env(), PORT } });
+    const found = await findings([serviceCheck], { env: { ...env(), DATA_DIR, PORT } });
     server.close();
-    expect(line(found, 'service')).toMatchObject(FAIL);
+    expect(line(found, 'service')).toMatchObject({ ...FAIL, detail: expect.stringContaining(words) });
   }); // prettier-ignore
 
   it('of versions and descriptors: an old Node, and more connections than the system allows', async () => {

@@ -78,6 +78,7 @@ const CASES: Record<string, Case> = {
   backup: { line: ({ backup }) => [backup] },
   restore: { line: ({ backup }) => [backup], anew: true },
   doctor: { line: () => [], badNews: true },
+  adopt: { line: () => [] },
   completion: { line: () => ['bash'] },
   'service-account delete': { line: (world) => [...at(world), ...NIGHTLY] },
   'member remove': { line: ann },

@@ -141,6 +141,7 @@ function workers(places: number): void {
 describe('Without Redis work is signalled through PostgreSQL', () => {
   let model: ModelServer;
   let db: TestDatabase;
+  const files = temporaryFolder();
 
   beforeAll(async () => {
     model = await ModelServer.start();
@@ -149,10 +150,10 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
   afterAll(async () => {
     await db.drop();
     await model.stop();
+    files.remove();
   });
 
   it('an api process and a worker process share the work; a cancel reaches the worker', async () => {
-    const files = temporaryFolder();
     const env = {
       DATABASE_URL: db.url,
       DATA_DIR: files.path,
@@ -172,11 +173,9 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     await until('the worker to have let go', () => model.openRequests === 0, { within: 2000 });
     expect(await worker.end()).toBe(0);
     await api.close();
-    files.remove();
   }, 120_000);
 
   slowIt('what else is sent on the channel is ignored by every process, and the next cancel still arrives', async () => {
-    const files = temporaryFolder();
     const env = {
       DATABASE_URL: db.url,
       DATA_DIR: files.path,
@@ -200,6 +199,5 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     expect(await runTask(client, script({ text: 'Still there.' }))).toMatchObject({ status: 'completed' });
     expect(await worker.end()).toBe(0);
     await api.close();
-    files.remove();
   }); // prettier-ignore
 });

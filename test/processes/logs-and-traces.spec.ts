@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { useService } from '../harness/app.js';
+import { type TestApp, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { connect, github } from '../harness/hooks.js';
 import { FAR_LIMITS } from '../harness/limits.js';
@@ -36,6 +36,8 @@ describe('Logs and traces of a process (reference §16)', () => {
     folder.remove();
   });
   const service = useService();
+  /** Of another installation: it has a secret of its own. */
+  const other = useService();
   const secrets = {
     database: plain('database-password'),
     redis: plain('redis-password'),
@@ -57,8 +59,8 @@ describe('Logs and traces of a process (reference §16)', () => {
   /** In nanoseconds since 1970. */
   let lastRequest: bigint;
 
-  const start = (name: string, env: Record<string, string>) => {
-    const url = new URL(service.db.url);
+  const start = (name: string, { db }: TestApp, env: Record<string, string>) => {
+    const url = new URL(db.url);
     Object.assign(url, { username: role, password: secrets.database });
     return ServiceProcess.start({
       DATABASE_URL: url.href,
@@ -90,8 +92,8 @@ describe('Logs and traces of a process (reference §16)', () => {
     connection = await connect(service, member, { secret: secrets.hook });
     const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'mill' };
     [traced, untraced] = await Promise.all([
-      start('a', tracing),
-      start('b', { ROLE: 'api', SECRET_KEY: secrets.secretKey }),
+      start('a', service, tracing),
+      start('b', other, { ROLE: 'api', SECRET_KEY: secrets.secretKey }),
     ]);
     await work();
     lastRequest = BigInt(Date.now()) * 1_000_000n;

@@ -29,8 +29,8 @@ describe('What ends a key ends it for every process at once (reference §3)', ()
   beforeAll(async () => {
     // Each request comes from an address of its own: failed authentications are limited by address.
     const env = { ROLE: 'api', DATABASE_URL: service.db.url, SECRET_KEY, TRUST_PROXY: '1' };
-    const start = (name: string) => ServiceProcess.start({ ...env, DATA_DIR: join(folder.path, name), LOG_LEVEL: 'fatal' });
-    apis = await Promise.all(['a', 'b'].map(start));
+    const start = () => ServiceProcess.start({ ...env, DATA_DIR: join(folder.path, 'data'), LOG_LEVEL: 'fatal' });
+    apis = await Promise.all([start(), start()]);
     owner = await makeMember(service, { role: 'owner' });
     operator = new Operator(service);
   }, 60_000); // prettier-ignore

@@ -10,11 +10,15 @@ import { createTask, reaches, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 describe('Connections that are cut without a word', () => {
+  const folder = temporaryFolder();
   let db: TestDatabase;
   beforeAll(async () => {
     db = await createDatabase();
   });
-  afterAll(() => db.drop());
+  afterAll(async () => {
+    await db.drop();
+    folder.remove();
+  });
 
   it('stop neither the leases nor the reconciler of a worker', async () => {
     const model = await ModelServer.start();
@@ -39,7 +43,6 @@ describe('Connections that are cut without a word', () => {
   }, 150_000);
 
   it('a client that stops reading does not keep a service from ending', async () => {
-    const folder = temporaryFolder();
     const service = await ServiceProcess.start({
       DATA_DIR: folder.path,
       DATABASE_URL: db.url,
@@ -53,7 +56,6 @@ describe('Connections that are cut without a word', () => {
     socket.write('POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{');
     expect(await service.end('SIGTERM')).toBe(0);
     socket.destroy();
-    folder.remove();
   }, 30_000);
 
   // A kernel that keeps fewer has been told to.
@@ -61,7 +63,6 @@ describe('Connections that are cut without a word', () => {
   (kept > 1500 ? it : it.skip)(
     '1,500 clients that come while the process stands still are all connected',
     async () => {
-      const folder = temporaryFolder();
       const service = await ServiceProcess.start({
         DATA_DIR: folder.path,
         DATABASE_URL: db.url,
@@ -79,7 +80,6 @@ describe('Connections that are cut without a word', () => {
         sockets.forEach((socket) => socket.destroy());
         service.child.kill('SIGCONT');
         await service.end();
-        folder.remove();
       }
     },
     60_000,

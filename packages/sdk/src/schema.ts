@@ -1358,6 +1358,8 @@ export interface components {
             };
             /** @description What guards this process and keeps tenants apart, one sentence each, as the boot said it. */
             inForce: string[];
+            /** @description Of which installation the process is: the same for all that share its database. No secret. */
+            installation: string;
             /** @description What this machine does not offer for it. No reason for a 503. */
             missing: string[];
             /** @enum {string} */

@@ -32,6 +32,8 @@ FROM pg_trigger g WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgrelid 
 
 /** Nobody renews what was leased in the original; from here on it counts as ended (reference §5). */
 const LEASED = ['runs', 'jobs'];
+/** The marks of the original: the copy has another DATA_DIR, and its next boot marks both. */
+const MARKS = 'installation';
 
 export class Loader {
   /** @param histories tables that have migrations on record: the migrations that have run here wrote them. */
@@ -59,7 +61,10 @@ export class Loader {
       for (const { value, ...sequence } of backup.sequences) {
         if (value !== null) await client.query('SELECT setval($1::regclass, $2::bigint)', [quoted(sequence), value]);
       }
-      for (const table of tables) if (LEASED.includes(table.name)) await this.endLeases(table);
+      for (const table of tables) {
+        if (LEASED.includes(table.name)) await this.endLeases(table);
+        if (table.name === MARKS) await client.query(`DELETE FROM ${quoted(table)}`);
+      }
       say('foreign keys');
       for (const statement of put) await client.query(statement);
       await recordBackup(client, 'restore', backup.createdAt);

@@ -9,6 +9,7 @@ import { descriptorsCheck } from './descriptors.check.js';
 import { diskCheck } from './disk.check.js';
 import { embeddedCheck } from './embedded.check.js';
 import { Examination } from './examination.js';
+import { installationCheck } from './installation.check.js';
 import { migrationsCheck } from './migrations.check.js';
 import { modelsCheck } from './models.check.js';
 import { queuesCheck } from './queues.check.js';
@@ -28,6 +29,7 @@ export const CHECKS: readonly Check[] = [
   databaseCheck,
   embeddedCheck,
   migrationsCheck,
+  installationCheck,
   secretCheck,
   redisCheck,
   clocksCheck,

@@ -7,6 +7,8 @@ import type { Env } from '../../platform/config/env.js';
 import { connectionOptions, StatementPool } from '../../platform/database/database.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
 import { hasDatabase } from '../../platform/database/embedded/embedded-cluster.js';
+import { marksOf, signOf } from '../../platform/installation/installation.js';
+import { markIn } from '../../platform/installation/installation-file.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { askService, type ServiceAnswer } from './service-answer.js';
 import { reasonOf } from './words.js';
@@ -38,9 +40,9 @@ export class Examination {
     /** Whether models may be called, which costs money. */
     readonly callsModels: boolean,
   ) {
-    this.service = askService(env);
     this.database = this.openDatabase();
     this.database.catch(() => undefined);
+    this.service = askService(env, this.sign());
   }
 
   static begin(env: Env, extensions: ExtensionSet, { models }: { models: boolean }): Examination {
@@ -55,6 +57,18 @@ export class Examination {
     await this.database.catch(() => undefined);
     for (const close of this.closers.reverse()) await close().catch(() => undefined);
     this.dataDir?.remove();
+  }
+
+  /** By which the service of this installation is known: by the database, or without one by DATA_DIR. Never rejects. */
+  private async sign(): Promise<string | null> {
+    try {
+      const marks = await this.database.then(({ sql }) => marksOf(sql)).catch(() => null);
+      const mark = marks?.mark ?? (this.dataDir && markIn(this.dataDir.path));
+      return mark === null ? null : signOf(mark);
+    } catch {
+      // The check of the installation says what is wrong with the file.
+      return null;
+    }
   }
 
   private async openDatabase(): Promise<OpenDatabase> {

@@ -24,7 +24,9 @@ export async function withPlugins<T, R>(
   const DATA_DIR = at.dataDir?.path ?? tmpdir();
   const SECRET_KEY = secretOf(at) ?? randomBytes(32).toString('hex');
   const env = new Env({ ...variables, DATABASE_URL: url, DATA_DIR, SECRET_KEY }, file, modelKeys);
-  @Module(composeCli(env, at.extensions, () => Promise.resolve()))
+  // What is not of this installation, other checks say.
+  const nothing = () => Promise.resolve();
+  @Module(composeCli(env, at.extensions, { prepare: nothing, recognise: nothing }))
   class PluginsOfExtensions {}
   const options = { logger: false, abortOnError: false } as const;
   const context = await NestFactory.createApplicationContext(PluginsOfExtensions, options);

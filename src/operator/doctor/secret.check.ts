@@ -3,12 +3,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiKey } from '../../access/auth/api-key.entity.js';
 import { Env } from '../../platform/config/env.js';
-import { Secrets } from '../../platform/config/secrets.js';
+import { markOf, Secrets } from '../../platform/config/secrets.js';
 import { Sealing } from '../../platform/config/sealing.js';
 import { columns } from '../../platform/database/columns.js';
 import { sql } from '../../platform/database/sql.js';
 import { Connection, ownerOf } from '../../resources/integrations/connection.entity.js';
 import { Webhook, ownerOfSecret } from '../../resources/webhooks/webhook.entity.js';
+import { marksOf } from '../../platform/installation/installation.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
 import { count } from './words.js';
@@ -41,7 +42,9 @@ export const secretCheck: Check = {
       ...(await database.run(NEWEST.connections())).map(({ id, secret }) => ({ owner: ownerOf(id), secret })),
       ...(await database.run(NEWEST.webhooks())).map(({ id, secret }) => ({ owner: ownerOfSecret(id), secret })),
     ];
-    return [judge(sealed.length, sealed.filter(({ owner, secret }) => opens(sealing, owner, secret)).length)];
+    const opened = sealed.filter(({ owner, secret }) => opens(sealing, owner, secret)).length;
+    const marks = await marksOf(database);
+    return [judge(sealed.length, opened, marks && marks.secretMark === markOf(given))];
   },
 }; // prettier-ignore
 
@@ -73,10 +76,15 @@ function opens(sealing: Sealing, owner: string, sealed: Buffer): boolean {
   }
 }
 
-function judge(sealed: number, opened: number): Finding {
-  const compared = `${opened} of ${count(sealed, 'secret')} of connections and webhooks can be read with it.`;
-  if (sealed === 0) return ok(NAME, 'It is there. Nothing in the database was encrypted with it, so there is nothing to compare it with.');
+/** @param known whether the database has it on record as its own; null where it has none. */
+function judge(sealed: number, opened: number, known: boolean | null): Finding {
+  const compared = sealed === 0 ? 'Nothing in the database was encrypted with it.' : `${opened} of ${count(sealed, 'secret')} of connections and webhooks can be read with it.`;
+  const another = `It is not the one of this database: ${compared} No key is valid either.`;
+  if (known === false) {
+    return fail(NAME, another, 'Bring the former SECRET_KEY back: the service does not start with this one. Where that is lost for good: adopt --secret.');
+  }
+  if (sealed === 0) return ok(NAME, known === true ? `It is the one of this database. ${compared}` : `It is there. ${compared} There is nothing to compare it with.`);
   if (opened === sealed) return ok(NAME, `It is the one of this database: ${compared}`);
   const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret).';
-  return opened === 0 ? fail(NAME, `It is not the one of this database: ${compared} No key is valid either.`, advice) : warn(NAME, compared, advice);
+  return opened === 0 && known === null ? fail(NAME, another, advice) : warn(NAME, compared, advice);
 } // prettier-ignore

@@ -9,24 +9,35 @@ const PATIENCE = 5_000;
 export interface ServiceAnswer {
   /** `http://HOST:PORT` */
   origin: string;
-  /** `absent`: nobody listens. `silent`: somebody does and says nothing. `stranger`: it is no Millwright. */
-  state: 'ready' | 'absent' | 'silent' | 'stranger';
+  /**
+   * `absent`: nobody listens. `silent`: somebody does and says nothing. `stranger`: it is no Millwright. `foreign`: it is not shown to
+   * be this installation's.
+   */
+  state: 'ready' | 'absent' | 'silent' | 'stranger' | 'foreign';
   /** What it says of itself; null where the state is not `ready`. */
-  ready: z.output<typeof readinessSchema> | null;
+  ready: z.output<typeof answerSchema> | null;
   /** Milliseconds by which its clock is ahead of ours, to half a second; null where it says no time. */
   aheadMs: number | null;
 }
 
-/** Asks the service at `HOST` and `PORT` how it is. Never rejects. */
-export async function askService(env: Env): Promise<ServiceAnswer> {
+// An older version does not say it.
+const answerSchema = readinessSchema.partial({ installation: true });
+
+/**
+ * Asks the service at `HOST` and `PORT` how it is. Never rejects.
+ * @param own how this installation is known; null where that is not known either.
+ */
+export async function askService(env: Env, own: Promise<string | null>): Promise<ServiceAnswer> {
   const origin = originOf(env);
   const asked = Date.now();
   const found = { origin, ready: null, aheadMs: null };
   try {
     const answer = await fetch(`${origin}/health/ready`, { signal: AbortSignal.timeout(PATIENCE), redirect: 'manual' });
     const aheadMs = ahead(answer.headers.get('date'), (asked + Date.now()) / 2);
-    const { data } = readinessSchema.safeParse(await answer.json().catch(() => null));
-    return data === undefined ? { ...found, state: 'stranger' } : { origin, state: 'ready', ready: data, aheadMs };
+    const { data } = answerSchema.safeParse(await answer.json().catch(() => null));
+    if (data === undefined) return { ...found, state: 'stranger' };
+    if (data.installation !== (await own)) return { ...found, state: 'foreign' };
+    return { origin, state: 'ready', ready: data, aheadMs };
   } catch (error) {
     return { ...found, state: stateOf(error) };
   }

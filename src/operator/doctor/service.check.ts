@@ -25,6 +25,8 @@ function notThere(origin: string, state: string): Finding {
       return warn(NAME, `Nobody listens at ${origin}.`, 'Start it, or give HOST and PORT as the service has them.');
     case 'silent':
       return fail(NAME, `What listens at ${origin} does not answer.`, 'Look at its log, and start it anew.');
+    case 'foreign':
+      return fail(NAME, `Another service answers at ${origin}, or an older version of this one: it does not show the mark of this installation.`, 'Stop it, or give HOST and PORT, DATA_DIR and DATABASE_URL as the service has them.');
     default:
       return fail(NAME, `What answers at ${origin} is no Millwright.`, 'Stop it, or give HOST and PORT as the service has them.');
   }

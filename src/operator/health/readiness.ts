@@ -3,6 +3,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { z } from 'zod';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
+import { Installation } from '../../platform/installation/installation.js';
 import { Safeguards } from '../../platform/config/safeguards.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
@@ -26,6 +27,9 @@ export const readinessSchema = named(
           '`full`: below `DISK_RESERVE_BYTES`, new data is refused. No reason for a 503: reads and deletes go on.',
         ),
     }),
+    installation: z
+      .string()
+      .describe('Of which installation the process is: the same for all that share its database. No secret.'),
     inForce: z
       .array(z.string())
       .describe('What guards this process and keeps tenants apart, one sentence each, as the boot said it.'),
@@ -54,6 +58,7 @@ export class Readiness implements OnModuleDestroy {
     private readonly signal: WorkSignal,
     private readonly space: DiskSpace,
     private readonly safeguards: Safeguards,
+    private readonly installation: Installation,
   ) {}
 
   onModuleDestroy(): void {
@@ -74,6 +79,7 @@ export class Readiness implements OnModuleDestroy {
         signals: this.signal.connected ? 'ok' : 'degraded',
         storage: storage === 'ok' && this.space.state !== 'enough' ? 'full' : storage,
       },
+      installation: this.installation.sign,
       inForce: [...this.safeguards.inForce],
       missing: [...this.safeguards.missing],
     };

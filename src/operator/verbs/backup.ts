@@ -6,7 +6,7 @@ import { OperatorError } from '../../access/auth/operator-error.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { type Env, readEnv } from '../../platform/config/env.js';
 import { Secrets } from '../../platform/config/secrets.js';
-import type { Prepare } from '../../platform/database/database.module.js';
+import type { Prepare, Recognise } from '../../platform/database/database.module.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
 import { MIGRATIONS } from '../../platform/database/migrations/index.js';
 import { DiskModule } from '../../platform/disk/disk.module.js';
@@ -75,7 +75,9 @@ async function makeBackup(context: Context): Promise<Manifest> {
   }
   // No migrations: a backup is what somebody makes before an update.
   const prepare = () => Promise.resolve();
-  return withFiles(context, prepare, (services) => {
+  // With another DATA_DIR every file would count as lost, and no workdir were there.
+  const recognise: Recognise = (installation) => installation.compare({ withFolder: true });
+  return withFiles(context, { prepare, recognise }, (services) => {
     const source = {
       databaseUrl: services.get(DatabaseServer).url,
       dataDir: services.get(DataDir).path,
@@ -100,7 +102,9 @@ async function restore(context: Context): Promise<Manifest> {
     // Before anything asks for it: it would be generated anew.
     if (secret !== null) dataDir.putSecret(secret);
     const prepare: Prepare = (dataSource) => prepareDatabase(dataSource, backup, program);
-    await withFiles(context, prepare, (services) => {
+    // The database is nobody's yet, and its secret is that of the backup.
+    const recognise: Recognise = () => Promise.resolve();
+    await withFiles(context, { prepare, recognise }, (services) => {
       const { url: databaseUrl } = services.get(DatabaseServer);
       const target = { databaseUrl, storage: storageOf(services), dataDir, histories: program.histories };
       return putInPlace(folder, backup, target, say, interrupted);
@@ -115,10 +119,10 @@ async function restore(context: Context): Promise<Manifest> {
 /** Does something with the services and the storage. When that is interrupted, it has taken back what it began before this rejects. */
 function withFiles<T>(
   { env, extensions, interrupted }: Context,
-  prepare: Prepare,
+  beginning: { prepare: Prepare; recognise: Recognise },
   act: (services: Services) => Promise<T>,
 ): Promise<T> {
-  const imports = [...composeCli(env, extensions, prepare).imports, DiskModule, StorageModule];
+  const imports = [...composeCli(env, extensions, beginning).imports, DiskModule, StorageModule];
   return withOpen({ imports }, interrupted, act);
 }
 

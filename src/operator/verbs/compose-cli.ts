@@ -5,7 +5,7 @@ import { KeysModule } from '../../access/auth/keys.module.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../../entities.js';
-import { DatabaseModule, type Prepare } from '../../platform/database/database.module.js';
+import { DatabaseModule, type Prepare, type Recognise } from '../../platform/database/database.module.js';
 import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
@@ -18,14 +18,18 @@ import { WebhookOffboardingModule } from '../../resources/webhooks/webhook-offbo
 import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
+/** Most verbs need the secret of the installation and none of its files: an operator's machine may have no DATA_DIR of it. */
+const knowsSecret: Recognise = (installation) => installation.compare({ withFolder: false });
+
 /**
  * The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server.
  * @param prepare what is done with the database in place of the migrations.
+ * @param recognise what has to be of the installation, in place of the secret alone.
  */
 export function composeCli(
   env: Env,
   extensions: ExtensionSet,
-  prepare?: Prepare,
+  { prepare, recognise = knowsSecret }: { prepare?: Prepare; recognise?: Recognise } = {},
 ): { imports: NonNullable<ModuleMetadata['imports']> } {
   const ground = [
     ConfigModule.with(env, extensions),
@@ -33,6 +37,7 @@ export function composeCli(
       entities: extensions.entitiesBeside(ENTITIES),
       migrations: extensions.migrations,
       join: true,
+      recognise,
       ...(prepare && { prepare }),
     }),
     ChannelModule,

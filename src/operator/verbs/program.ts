@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { VERSION } from '../../platform/config/version.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
+import { adopt } from './adopt.js';
 import { audit } from './audit.js';
 import { automations } from './automations.js';
 import { backup } from './backup.js';
@@ -39,6 +40,7 @@ export function program(extensions: ExtensionSet): Command {
   audit(group('audit', 'the log of who did what'));
   backup(root, extensions, VERSION);
   doctor(root, extensions);
+  adopt(root);
   completion(root);
   for (const extension of extensions.list) addExtensionVerbs(root, extension);
   return root;

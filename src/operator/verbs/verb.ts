@@ -13,6 +13,7 @@ import { interruptible } from './interruption.js';
 import { lines, table } from './words.js';
 import { type Env, readEnv } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
+import type { Recognise } from '../../platform/database/database.module.js';
 import { isInstallation } from '../../platform/database/embedded/embedded-cluster.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
@@ -58,6 +59,8 @@ interface VerbSettings<T> {
   words?: (answer: T) => string;
   /** The verb may make an installation where there is none. */
   installs?: boolean;
+  /** As {@link composeCli} has it. */
+  recognise?: Recognise;
 }
 
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -97,7 +100,7 @@ export function verb<T extends object>(
   parent: Command,
   usage: string,
   act: Verb<T>,
-  { words = inWords, installs = false }: VerbSettings<T> = {},
+  { words = inWords, installs = false, ...beginning }: VerbSettings<T> = {},
 ): VerbCommand {
   const command = addVerb(parent, usage);
   return command.action(async () => {
@@ -105,7 +108,7 @@ export function verb<T extends object>(
     const extensions = extensionsOf(command);
     const env = readEnv(undefined, extensions);
     if (!installs) requireInstallation(env);
-    const answer = await withServices(composeCli(env, extensions), (services) => {
+    const answer = await withServices(composeCli(env, extensions, beginning), (services) => {
       return act(services, options, command.args[0] ?? '');
     });
     console.log(options.json === true ? JSON.stringify(answer) : printable(words(answer)));

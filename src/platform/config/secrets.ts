@@ -1,9 +1,10 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { DataDir } from './data-dir.js';
 import { ConfigurationError, Env } from './env.js';
+import { writeOnce } from './whole-files.js';
 import { hasDatabase } from '../database/embedded/embedded-cluster.js';
 
 /** In `DATA_DIR`: the secret that the first boot generates when `SECRET_KEY` is not set. */
@@ -54,7 +55,7 @@ function generatedSecret(folder: string): string {
       `SECRET_KEY: the secret of this installation is expected. ${path} is gone: bring it back, or set SECRET_KEY to what was in it.`,
     );
   }
-  if (!existsSync(path)) makeSecret(path);
+  if (!existsSync(path)) writeOnce(path, randomBytes(48).toString('base64url'));
   const secret = readFileSync(path, 'utf8').trim();
   if (Buffer.byteLength(secret) < 32) {
     throw new ConfigurationError(
@@ -62,17 +63,4 @@ function generatedSecret(folder: string): string {
     );
   }
   return secret;
-}
-
-/** Written whole under another name and linked into place, so that two processes at once agree on one. */
-function makeSecret(path: string): void {
-  const candidate = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  try {
-    writeFileSync(candidate, randomBytes(48).toString('base64url'), { mode: 0o600 });
-    linkSync(candidate, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(candidate, { force: true });
-  }
 }

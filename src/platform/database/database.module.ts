@@ -5,6 +5,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
 import { Secrets } from '../config/secrets.js';
+import { Installation } from '../installation/installation.js';
 import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate, type MigrationSet } from './migrate.js';
@@ -53,10 +54,14 @@ interface DatabaseParts {
   migrations?: readonly MigrationSet[];
   join?: boolean;
   prepare?: Prepare;
+  recognise?: Recognise;
 }
 
 /** What is done with the database before anything else uses it, on connections without time limits. */
 export type Prepare = (dataSource: DataSource) => Promise<void>;
+
+/** Whether this process belongs to the installation of the database: asked before anything serves or works. */
+export type Recognise = (installation: Installation) => Promise<void>;
 
 @Global()
 @Module({})
@@ -73,12 +78,14 @@ export class DatabaseModule implements OnApplicationShutdown {
    * @param migrations those of extensions, which run after the service's own.
    * @param join an operator command: it uses the server of the running service.
    * @param prepare in place of the migrations.
+   * @param recognise in place of joining the installation as a service.
    */
   static with({
     entities,
     migrations: further = [],
     join = false,
     prepare = (dataSource) => migrate(dataSource, further),
+    recognise = (installation) => installation.join(),
   }: DatabaseParts): DynamicModule {
     const typeorm = TypeOrmModule.forRootAsync({
       inject: [DatabaseServer],
@@ -114,8 +121,19 @@ export class DatabaseModule implements OnApplicationShutdown {
     return {
       module: DatabaseModule,
       imports: [DatabaseServerModule.with(join), typeorm],
-      providers: [Transactions],
-      exports: [Transactions],
+      providers: [
+        Transactions,
+        {
+          provide: Installation,
+          inject: [Transactions, DataDir, Secrets],
+          useFactory: async (transactions: Transactions, dataDir: DataDir, secrets: Secrets) => {
+            const installation = new Installation(transactions, dataDir, secrets);
+            await recognise(installation);
+            return installation;
+          },
+        },
+      ],
+      exports: [Transactions, Installation],
     };
   }
 

@@ -26,6 +26,7 @@ export const VERB_GROUPS: readonly string[] = [
   'backup',
   'restore',
   'doctor',
+  'adopt',
   'completion',
 ];
 

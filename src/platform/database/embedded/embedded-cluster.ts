@@ -2,13 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
-  chownSync,
-  closeSync,
   existsSync,
-  fsyncSync,
   lchownSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -16,9 +12,9 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeWhole } from '../../config/whole-files.js';
 import { canWalk, makeReachable, reachableFolder } from '../../config/reachable.js';
 import { databaseFolder } from '../../disk/own-folders.js';
 import { type Account, databaseAccount, finish, spawnAs } from './embedded-account.js';
@@ -188,19 +184,4 @@ function giveTo(path: string, { uid, gid }: Account): void {
     if (entry.isDirectory()) giveTo(child, { uid, gid, name: '' });
     else lchownSync(child, uid, gid);
   }
-}
-
-function writeWhole(path: string, content: string): void {
-  writeFileSync(`${path}.new`, content, { mode: 0o600 });
-  sync(`${path}.new`);
-  renameSync(`${path}.new`, path);
-  sync(dirname(path));
-  const { uid, gid } = statSync(dirname(path));
-  if (process.getuid?.() === 0) chownSync(path, uid, gid);
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }

@@ -28,6 +28,7 @@ import { StructuredOutput1797552000036 } from './0036-structured-output.js';
 import { ConsoleSessions1797638400037 } from './0037-console-sessions.js';
 import { Waits1797724800038 } from './0038-waits.js';
 import { UsageLanes1797984000041 } from './0041-usage-lanes.js';
+import { Installation1798070400042 } from './0042-installation.js';
 
 /** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
 export const MIGRATIONS = [
@@ -61,4 +62,5 @@ export const MIGRATIONS = [
   ConsoleSessions1797638400037,
   Waits1797724800038,
   UsageLanes1797984000041,
+  Installation1798070400042,
 ];

@@ -1,0 +1,113 @@
+// By which the processes of one installation are known: its DATA_DIR, its secret and its database belong together (docs/decisions/0072).
+import { createHash } from 'node:crypto';
+import { columns } from '../database/columns.js';
+import type { DataDir } from '../config/data-dir.js';
+import { ConfigurationError } from '../config/env.js';
+import type { Secrets } from '../config/secrets.js';
+import { type Sql, sql, text, uuid } from '../database/sql.js';
+import { StoredInstallation } from './installation.entity.js';
+import { makeMark, markIn, replaceMark } from './installation-file.js';
+
+const MARKS = columns(StoredInstallation, 'i', ['mark', 'secretMark']);
+/** What the database knows of its installation. */
+export type Marks = typeof MARKS.row;
+
+const IS_THERE = sql`SELECT to_regclass('installation') IS NOT NULL AS there`.rows<{ there: boolean }>();
+const FIND = sql`SELECT ${MARKS} FROM installation i`.rows<Marks>();
+const MAKE = sql`
+INSERT INTO installation (mark, secret_mark) VALUES (${uuid('mark')}, ${text('secretMark')}) ON CONFLICT DO NOTHING`.rows();
+const TAKE_SECRET = sql`UPDATE installation SET secret_mark = ${text('secretMark')}`.rows();
+
+/** Null where no service has booted on the database since it has marks, or since it was restored. */
+export async function marksOf(database: Sql): Promise<Marks | null> {
+  // An older program's has no such table; a backup and `doctor` migrate nothing.
+  const [found] = await database.run(IS_THERE());
+  return found?.there === true ? ((await database.run(FIND()))[0] ?? null) : null;
+}
+
+/** By which everybody may know an installation again: nothing of the mark can be told from it. */
+export function signOf(mark: string): string {
+  return createHash('sha256').update(mark).digest('hex').slice(0, 12);
+}
+
+/** This process beside the installation of its database. */
+export class Installation {
+  private readonly folder: Pick<DataDir, 'path' | 'temporary'>;
+  private readonly secretMark: string;
+  private mark: string | null = null;
+
+  constructor(
+    private readonly database: Sql,
+    dataDir: DataDir,
+    secrets: Secrets,
+  ) {
+    this.folder = dataDir;
+    this.secretMark = secrets.mark;
+  }
+
+  /** Of a service that has booted. */
+  get sign(): string {
+    return signOf(this.mark ?? '');
+  }
+
+  /**
+   * For a service, before it works: the first one on a database marks it, others belong to it or throw {@link ConfigurationError}.
+   * Applications of one test have a folder each, and none of them stands for the installation.
+   */
+  async join(): Promise<void> {
+    const { path, temporary } = this.folder;
+    const marks = (await marksOf(this.database)) ?? (temporary ? null : await this.makeMarks());
+    this.mark = marks?.mark ?? makeMark(path);
+    if (marks === null) return;
+    // First: who has not even the secret is on another's database.
+    this.requireSecret(marks);
+    this.requireFolder(marks);
+  }
+
+  /**
+   * For what works beside the service. Rejects with {@link ConfigurationError} when it is of another installation; a database
+   * without marks is left so.
+   * @param withFolder it reads or writes files, too.
+   */
+  async compare({ withFolder }: { withFolder: boolean }): Promise<void> {
+    const marks = await marksOf(this.database);
+    if (marks === null) return;
+    this.requireSecret(marks);
+    if (withFolder) this.requireFolder(marks);
+  }
+
+  /** From here on this DATA_DIR is the one of the installation, whatever lay in it. */
+  takeFolder({ mark }: Marks): void {
+    replaceMark(this.folder.path, mark);
+  }
+
+  /** From here on this secret is the one of the installation. */
+  async takeSecret(database: Sql): Promise<void> {
+    await database.run(TAKE_SECRET({ secretMark: this.secretMark }));
+  }
+
+  private async makeMarks(): Promise<Marks | null> {
+    // The file first: a row whose file a power cut has taken would refuse its own folder.
+    const mark = makeMark(this.folder.path);
+    await this.database.run(MAKE({ mark, secretMark: this.secretMark }));
+    return marksOf(this.database);
+  }
+
+  private requireSecret({ secretMark }: Marks): void {
+    if (secretMark === this.secretMark) return;
+    throw new ConfigurationError(
+      "SECRET_KEY: the secret of the installation that this database belongs to is expected, and this is another one: with it no key is valid, and nothing that was encrypted can be read. Set the SECRET_KEY of its other processes. Where it was changed or lost for good, 'millwright adopt --secret' makes this one its secret.",
+    );
+  }
+
+  private requireFolder({ mark }: Marks): void {
+    const { path, temporary } = this.folder;
+    if (temporary) return;
+    const found = markIn(path);
+    if (found === mark) return;
+    const what = found === null ? 'has no mark of it' : 'is of another installation';
+    throw new ConfigurationError(
+      `DATA_DIR: the folder of the installation that this database belongs to is expected, and ${path} ${what}: its workdirs and files would be missing. Mount or share that folder, and set DATA_DIR to it. Where it was replaced or lost for good, 'millwright adopt' makes this one its folder.`,
+    );
+  }
+}
