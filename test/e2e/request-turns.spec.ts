@@ -11,7 +11,7 @@ import { slowIt } from '../harness/slow.js';
 /** More than all connections of requests. */
 const MANY = 30;
 const WRITES = 5;
-const READS = 6;
+const READS = 10;
 
 describe('Requests of one workspace take turns in a process (docs/operating.md, Walls)', () => {
   let greedy: Member;

@@ -12,7 +12,7 @@ const TESTED = 18;
 /** Milliseconds. A request asks several times, one after the other. */
 const SLOW = 20;
 /** What the pools of one process may open together (docs/operating.md). */
-const POOLS = 44;
+const POOLS = 48;
 /** Share of the connections in use above which it becomes tight. */
 const TIGHT = 0.8;
 

@@ -59,7 +59,7 @@ export class Database {
   readonly leases: StatementPool;
 
   constructor(readonly url: string) {
-    this.read = new ReadPool(pool(url, 'millwright read', 8, { pipeline: true }));
+    this.read = new ReadPool(pool(url, 'millwright read', 12, { pipeline: true }));
     this.work = new StatementPool(pool(url, 'millwright work', 10, { lock_timeout: SLICE_MS }));
     this.claims = new StatementPool(
       pool(url, 'millwright claims', 4, { lock_timeout: SLICE_MS, options: PLANNED_ONCE }),

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
+import { notesOf } from './request-notes.js';
 import { RequestTurns } from './request-turns.js';
 
 const MANY = 50;
@@ -35,6 +36,24 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
     Object.assign(one.res, { destroyed: true });
     one.res.emit('close');
   };
+  /** Reads of one moment, of a workspace that has been let in. */
+  const read = async (workspaceId: string, count: number): Promise<Sent[]> => {
+    const sent = Array.from({ length: count }, () => {
+      const req = {} as Request;
+      Object.assign(notesOf(req), { workspaceId });
+      const sizes = { bytes: 0 };
+      const parts = { destroyed: false, sizes, end: () => undefined, getHeader: () => sizes.bytes };
+      const one: Sent = { req, res: Object.assign(new EventEmitter(), parts) as unknown as Response, looked: false };
+      void turns.read(req, one.res).then(() => (one.looked = true));
+      return one;
+    });
+    await rounds();
+    return sent;
+  };
+  const answer = (one: Sent | undefined, bytes: number) => {
+    Object.assign((one?.res as unknown as { sizes: object }).sizes, { bytes });
+    one?.res.end();
+  };
   const lookedAt = (sent: Sent[]) => sent.filter(({ looked }) => looked).length;
   const ofKey = (name: string) => Array<string>(MANY).fill(`Bearer ${name}`);
   const ofMany = (count: number) => Array.from({ length: count }, (_, n) => `Bearer ${n}`);
@@ -55,6 +74,18 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
     const guessing = await send(ofMany(100), '127.0.0.2');
     expect(lookedAt(guessing)).toBe(64);
     expect(lookedAt(await send(ofMany(10), '127.0.0.3'))).toBe(10);
+  });
+
+  it('after an answer of more than 128 KiB two reads of the workspace go on at once, and those of another one do not wait', async () => {
+    const workspaceId = 'a workspace with long answers';
+    const [first] = await read(workspaceId, 1);
+    answer(first, 200 * 1024);
+    const next = await read(workspaceId, 5);
+    expect(lookedAt(next)).toBe(2);
+    next.filter(({ looked }) => looked).forEach((one) => answer(one, 100));
+    await rounds();
+    expect(lookedAt(next)).toBe(4);
+    expect(lookedAt(await read('another workspace', 5))).toBe(5);
   });
 
   it('one whose client has left is not looked at, and its turn goes to the next', async () => {

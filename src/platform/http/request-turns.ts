@@ -16,8 +16,12 @@ const ARRIVALS_OF_ADDRESS = 64;
 const ARRIVALS_IN_ROUND = 4;
 /** Of the ten connections on which the transactions of requests run, a workspace has half. */
 const WRITES = 5;
-/** Of the eight connections for reads. */
-const READS = 6;
+/** Of the twelve connections for reads. */
+const READS = 10;
+/** After an answer of so many bytes a workspace has few reads at once for a while: each of 1 MiB takes the event loop 10 ms. */
+const LONG_BYTES = 128 * 1024;
+const LONG_READS = 2;
+const LONG_MS = 1_000;
 /** How long a request waits for its turn, in milliseconds. */
 const PATIENCE_MS = 10_000;
 /** Milliseconds. Longer than any statement (30 s, `connectionOptions`): nothing of the request is under way any more. */
@@ -34,6 +38,9 @@ export class RequestTurns {
   private readonly arriving = new Turns(ARRIVALS, ARRIVALS_IN_ROUND);
   private readonly addresses = new Turns(ARRIVALS_OF_ADDRESS, ARRIVALS_IN_ROUND);
   private readonly reading = new Turns(READS);
+  private readonly readingLong = new Turns(LONG_READS);
+  /** Until when the next answers of a workspace may be long. */
+  private readonly longUntil = new Map<string, number>();
   private readonly writing = new Turns(WRITES);
   private readonly parsing = new Turns(1);
 
@@ -69,7 +76,9 @@ export class RequestTurns {
   async read(req: Request, res: Response): Promise<void> {
     const { workspaceId } = notesOf(req);
     if (workspaceId === undefined) return;
-    endWith(res, await taken(this.reading, workspaceId));
+    const turns = this.readsLong(workspaceId) ? this.readingLong : this.reading;
+    const end = await taken(turns, workspaceId);
+    endWith(res, end, () => this.longUntil.set(workspaceId, performance.now() + LONG_MS));
     requireClient(res);
   }
 
@@ -87,6 +96,13 @@ export class RequestTurns {
     } finally {
       end();
     }
+  }
+
+  private readsLong(workspaceId: string): boolean {
+    const until = this.longUntil.get(workspaceId);
+    if (until === undefined || performance.now() < until) return until !== undefined;
+    this.longUntil.delete(workspaceId);
+    return false;
   }
 
   /** Parses a body in a turn: of several long ones of a workspace one in each round of the event loop. */
@@ -122,7 +138,7 @@ function taken(turns: Turns, key: string): (() => void) | Promise<() => void> {
  * The answer ends the turn, and not the end of the connection: a client that closes at once would have all it asks for under
  * way at once, and one that reads slowly would keep others of its workspace waiting.
  */
-function endWith(res: Response, end: () => void): void {
+function endWith(res: Response, end: () => void, long: () => void): void {
   let ended = false;
   let lost: NodeJS.Timeout | undefined;
   const once = () => {
@@ -132,6 +148,7 @@ function endWith(res: Response, end: () => void): void {
   };
   const answer = res.end.bind(res) as (...args: unknown[]) => Response;
   res.end = ((...args: unknown[]) => {
+    if (Number(res.getHeader('Content-Length')) > LONG_BYTES) long();
     once();
     return answer(...args);
   }) as Response['end'];
