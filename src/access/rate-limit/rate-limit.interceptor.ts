@@ -13,7 +13,8 @@ export function writeRateLimit(req: Request, res: Response): void {
   const charge = notes.charge as Charge | undefined;
   if (charge === undefined || res.headersSent) return;
   notes.charge = undefined;
-  for (const [name, value] of Object.entries(rateLimitHeaders(charge))) res.setHeader(name, value);
+  const headers = rateLimitHeaders(charge);
+  for (const name in headers) res.setHeader(name, headers[name] as string);
 }
 
 /** Writes the headers that the charge of {@link RateLimitGuard} gives: before the handler, so that a stream and a replay have them too. */
