@@ -4,8 +4,8 @@ import { ConfigurationError, type Env } from './env.js';
 
 /** What an idle process has open (27 measured), and what a look at the disk or a file that is read adds for a moment. */
 const GROUND = 32;
-/** Connections to PostgreSQL (46) and Redis (12), at most. */
-const POOLS = 58;
+/** Connections to PostgreSQL (48) and Redis (12), at most. */
+const POOLS = 60;
 /** Connections beyond the cap that are still being told so. */
 export const LINGERING = 32;
 /** For each place of a worker: three pipes, two files of output, a connection to the model, and a file that is published. */

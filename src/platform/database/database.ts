@@ -7,8 +7,8 @@ import type { Query, Sql } from './sql.js';
 const SLICE_MS = 500;
 
 /**
- * For statements that find their rows by ids: values change nothing of their plans. By itself the server plans a statement anew five times on each
- * connection, and ever after where it thinks that worth it: 1.1 ms of each task were plans of the look at the queue.
+ * For statements that find their rows by ids: values change nothing of their plans. By itself the server plans such a statement anew at its first five
+ * calls on each connection, and some at every call: 1.1 ms of each task were plans of the look at the queue.
  */
 const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan';
 

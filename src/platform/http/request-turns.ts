@@ -37,8 +37,7 @@ const LOST_MS = 40_000;
 export class RequestTurns {
   private readonly arriving = new Turns(ARRIVALS, ARRIVALS_IN_ROUND);
   private readonly addresses = new Turns(ARRIVALS_OF_ADDRESS, ARRIVALS_IN_ROUND);
-  private readonly reading = new Turns(READS);
-  private readonly readingLong = new Turns(LONG_READS);
+  private readonly reading = new Turns((workspaceId) => (this.readsLong(workspaceId) ? LONG_READS : READS));
   /** Until when the next answers of a workspace may be long. */
   private readonly longUntil = new Map<string, number>();
   private readonly writing = new Turns(WRITES);
@@ -76,8 +75,7 @@ export class RequestTurns {
   async read(req: Request, res: Response): Promise<void> {
     const { workspaceId } = notesOf(req);
     if (workspaceId === undefined) return;
-    const turns = this.readsLong(workspaceId) ? this.readingLong : this.reading;
-    const end = await taken(turns, workspaceId);
+    const end = await taken(this.reading, workspaceId);
     endWith(res, end, () => this.longUntil.set(workspaceId, performance.now() + LONG_MS));
     requireClient(res);
   }

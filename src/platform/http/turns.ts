@@ -16,11 +16,11 @@ export class Turns {
   private readonly handed: (() => void)[] = [];
 
   /**
-   * @param atOnce turns of one key
+   * @param atOnce turns of one key; a function is asked whenever a turn may be handed on
    * @param inRound turns that are handed on in one round of the event loop; without a bound when not given
    */
   constructor(
-    private readonly atOnce: number,
+    private readonly atOnce: number | ((key: string) => number),
     private readonly inRound = Infinity,
   ) {}
 
@@ -40,17 +40,26 @@ export class Turns {
   /** The same for a turn that is free, without a promise; undefined when who asks has to wait. */
   takeFree(key: string): (() => void) | undefined {
     const share = this.shares.get(key) ?? { taken: 0, waiting: new Set() };
-    if (share.taken >= this.atOnce) return undefined;
+    // After a bound has risen some wait beside a free turn, until the next one ends.
+    if (share.taken >= this.mostOf(key) || share.waiting.size > 0) return undefined;
     share.taken++;
     this.shares.set(key, share);
     return () => this.end(key, share);
   }
 
   private end(key: string, share: Share): void {
-    const [next] = share.waiting;
-    if (next !== undefined) return next();
     share.taken--;
+    const most = this.mostOf(key);
+    for (const next of share.waiting) {
+      if (share.taken >= most) return;
+      share.taken++;
+      next();
+    }
     if (share.taken === 0) this.shares.delete(key);
+  }
+
+  private mostOf(key: string): number {
+    return typeof this.atOnce === 'number' ? this.atOnce : this.atOnce(key);
   }
 
   private handedOn({ waiting }: Share, signal?: AbortSignal, ms?: number): Promise<void> {
