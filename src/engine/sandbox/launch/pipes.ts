@@ -4,6 +4,8 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -45,8 +47,7 @@ export class Pipes {
   constructor(private readonly mkfifo: string) {}
 
   async take(): Promise<Pipe> {
-    while (this.free.length === 0) await (this.making ??= this.make().finally(() => (this.making = undefined)));
-    const path = this.free.pop() ?? '';
+    const path = await this.path();
     const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const input = openSync(path, constants.O_WRONLY);
@@ -85,8 +86,17 @@ export class Pipes {
     this.free.push(...names);
   }
 
+  /** Of a FIFO that is there: what cleans the folder for temporary files may have removed some. */
+  private async path(): Promise<string> {
+    for (;;) {
+      const path = this.free.pop();
+      if (path === undefined) await (this.making ??= this.make().finally(() => (this.making = undefined)));
+      else if (existsSync(path)) return path;
+    }
+  }
+
   private newPath(): string {
-    this.folder ??= makeFolder();
+    if (this.folder === undefined || !existsSync(this.folder)) this.folder = makeFolder();
     return join(this.folder, randomBytes(8).toString('hex'));
   }
 }
@@ -101,10 +111,13 @@ function makeFolder(): string {
   return folder;
 }
 
+/** Anybody may make such a folder: what another user has put there is not even read. */
 function removeLeftOver(folder: string): void {
   try {
+    const stat = lstatSync(folder);
+    if (!stat.isDirectory() || stat.uid !== process.geteuid?.()) return;
     if (isLeftOver(readFileSync(join(folder, OWNER), 'utf8'))) rmSync(folder, { recursive: true, force: true });
   } catch {
-    // Another user's, or one that is being made or removed.
+    // It is being made or removed.
   }
 }
