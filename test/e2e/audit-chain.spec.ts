@@ -115,13 +115,12 @@ describe('The chain of a workspace (reference §14)', () => {
 
   it('seals what a dump of another server brought, whose transactions were further on', async () => {
     const owner = await sealed();
+    // In one statement: the service seals meanwhile.
     await tamper(
-      'UPDATE audit_log SET xid = xid + 1000000000, seq = NULL, hash = NULL WHERE workspace_id = $1 AND seq = 6',
-      [owner.workspace.id],
-    );
-    await tamper(
-      `UPDATE audit_chains c SET seq = 5, hash = a.hash FROM audit_log a
-       WHERE c.workspace_id = $1 AND a.workspace_id = $1 AND a.seq = 5`,
+      `WITH chain AS (
+         UPDATE audit_chains c SET seq = 5, hash = a.hash FROM audit_log a
+         WHERE c.workspace_id = $1 AND a.workspace_id = $1 AND a.seq = 5)
+       UPDATE audit_log SET xid = xid + 1000000000, seq = NULL, hash = NULL WHERE workspace_id = $1 AND seq = 6`,
       [owner.workspace.id],
     );
     await allSealed(owner);
