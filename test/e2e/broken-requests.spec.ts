@@ -24,6 +24,7 @@ describe('What is no HTTP request (reference §1)', () => {
   it.each([
     ['a garbage request line', 'NONSENSE\r\n\r\n', 400, 'invalid_body'],
     ['an unknown method', 'FOO /v1/tasks HTTP/1.1\r\nHost: x\r\n\r\n', 501, 'method_not_allowed'],
+    ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', 501, 'method_not_allowed'],
     ['a header without end', `GET /v1/tasks HTTP/1.1\r\nHost: x\r\nX: ${LONG}\r\n\r\n`, 431, 'header_too_large'],
     ['a path without end', `GET /v1/tasks?q=${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'header_too_large'],
   ])('%s is answered in the shape of every error, with an id', async (_what, bytes, status, code) => {
@@ -42,6 +43,7 @@ describe('What is no HTTP request (reference §1)', () => {
     ['with a host and a path', 'Host: x/y\r\n'],
     ['with a user before its host', 'Host: a@x\r\n'],
     ['with a port that is no number', 'Host: x:http\r\n'],
+    ['with a port beyond 65535', 'Host: x:65536\r\n'],
     ['with an open bracket', 'Host: [::1\r\n'],
   ])('a request %s is answered in that shape too', async (_what, hosts) => {
     const [head = '', body = ''] = (await say(`GET /v1/tasks HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)).split(
@@ -98,5 +100,10 @@ describe('What is no HTTP request (reference §1)', () => {
   it('an expectation that nobody knows is ignored', async () => {
     const said = await say('GET /v1/tasks HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\nConnection: close\r\n\r\n');
     expect(said).toMatch(/^HTTP\/1.1 401 /);
+    const { key } = await makeMember(service);
+    const head = `POST /v1/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.secret}\r\nExpect: nonsense\r\nConnection: close\r\n`;
+    expect(await say(`${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`)).toMatch(
+      /^HTTP\/1.1 400 /,
+    );
   });
 });

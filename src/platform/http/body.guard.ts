@@ -46,8 +46,9 @@ export class BodyGuard implements CanActivate {
 
 /** Tells a client that asked with `Expect: 100-continue` to send its body. */
 export function welcome(req: Request, res: Response): void {
-  if (req.headers.expect === undefined) return;
-  res.writeContinue();
+  const { expect } = req.headers;
+  if (expect === undefined) return;
+  if (expect.toLowerCase() === '100-continue') res.writeContinue();
   delete req.headers.expect;
 }
 

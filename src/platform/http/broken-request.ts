@@ -1,5 +1,6 @@
 import { maxHeaderSize, METHODS } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Request } from 'express';
 import { ApiError, type ErrorCode } from './api-error.js';
 import { headerValues } from './request.js';
@@ -23,7 +24,8 @@ const REQUEST_LINE = /^([!#$%&'*+.^`|~\w-]+) \S+ HTTP\/1\.[01]\r?\n/;
 const UNREADABLE: Refusal = ['400 Bad Request', 'invalid_body', 'This is no HTTP request that can be read.'];
 
 /** A host and perhaps a port (RFC 9110 §7.2, RFC 3986 §3.2.2); an empty value is allowed there. */
-const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d{0,5})?$/i;
+const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(\d{0,5}))?$/i;
+const LAST_PORT = 65_535;
 
 /** A request names its host exactly once (RFC 9112 §3.2). Node would answer a missing one without a body. */
 export function wrongHost(req: Request): ApiError | undefined {
@@ -32,9 +34,9 @@ export function wrongHost(req: Request): ApiError | undefined {
   if (more.length > 0 || (hosts.length === 0 && req.httpVersion !== '1.0')) {
     return new ApiError('invalid_body', 'A request must have the header Host exactly once.');
   }
-  return HOST.test(host)
-    ? undefined
-    : new ApiError('invalid_body', 'The header Host must be a host and, with a colon, a port.');
+  const found = HOST.exec(host);
+  if (found !== null && Number(found[1] ?? 0) <= LAST_PORT) return undefined;
+  return new ApiError('invalid_body', 'The header Host must be a host and, with a colon, a port.');
 }
 
 function refusalOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): Refusal {
@@ -52,7 +54,15 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     socket.destroy(error);
     return;
   }
-  const [statusLine, code, message] = refusalOf(error);
+  answer(socket, refusalOf(error));
+}
+
+/** For CONNECT, which Node takes for no request of HTTP and would answer by the end of the connection. */
+export function refuseTunnel(_req: unknown, socket: Duplex): void {
+  answer(socket, UNKNOWN_METHOD);
+}
+
+function answer(socket: Duplex, [statusLine, code, message]: Refusal): void {
   const requestId = newId();
   const body = JSON.stringify(new ApiError(code, message).body(requestId));
   const head = [

@@ -7,7 +7,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { Connections, SWEEP_MS } from './connections.js';
 import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from '../logging/pino-logger.js';
-import { refuseBrokenRequest, wrongHost } from './broken-request.js';
+import { refuseBrokenRequest, refuseTunnel, wrongHost } from './broken-request.js';
 import { noSuchPath, nothingHere } from './not-found.js';
 import { plainTarget } from './request.js';
 import { requestLog, requestSpans } from './request-log.js';
@@ -113,6 +113,7 @@ function limit(server: Server): void {
   // A server may ignore an expectation that it does not know (RFC 9110 §10.1.1). Node would answer it without a body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
   server.on('clientError', refuseBrokenRequest);
+  server.on('connect', refuseTunnel);
   // Nest has made the server by now, so its options are set afterwards. For the host see wrongHost; Node's own interval of half a minute
   // would give a head four times its time.
   Object.assign(server, { requireHostHeader: false, connectionsCheckingInterval: SWEEP_MS });
