@@ -119,6 +119,29 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     expect(existsSync(join(backup, 'manifest.json'))).toBe(true);
   }); // prettier-ignore
 
+  it('a service or a verb of another installation is refused before it migrates its database', async () => {
+    const old = await createDatabase();
+    const { mark } = (await row()) ?? {};
+    // As an older version left it.
+    await old.query(
+      `ALTER TABLE usage_days DROP COLUMN lane, ADD CONSTRAINT usage_days_pkey PRIMARY KEY (workspace_id, day)`,
+    );
+    await old.query(`DELETE FROM migrations WHERE name LIKE 'UsageLanes%'`);
+    await old.query(`INSERT INTO installation (mark, secret_mark) VALUES ($1, 'of others')`, [mark]);
+    try {
+      await expect(bootApp({ db: old, env: { DATA_DIR } })).rejects.toThrow(/^SECRET_KEY: /);
+      await expect(new Operator({ db: old }, { DATA_DIR }).run('workspace', 'list')).rejects.toThrow(/^SECRET_KEY: /);
+      const { secret_mark: own } = (await row()) ?? {};
+      await old.query('UPDATE installation SET secret_mark = $1', [own]);
+      await expect(bootApp({ db: old, env: { DATA_DIR: elsewhere } })).rejects.toThrow(/^DATA_DIR: /);
+      expect(await old.query(`SELECT 1 FROM migrations WHERE name LIKE 'UsageLanes%'`)).toEqual([]);
+      await (await bootApp({ db: old, env: { DATA_DIR } })).close();
+      expect(await old.query(`SELECT 1 FROM migrations WHERE name LIKE 'UsageLanes%'`)).toHaveLength(1);
+    } finally {
+      await old.drop();
+    }
+  }, 60_000);
+
   it('adopt makes DATA_DIR the one of the installation, says what is lost, and is in the log of the installation', async () => {
     const { mark = '' } = (await row()) ?? {};
     const said = await new Operator(service, { DATA_DIR: elsewhere }).run('adopt');

@@ -8,6 +8,7 @@ import { type Sql, sql, text, uuid } from '../database/sql.js';
 import { StoredInstallation } from './installation.entity.js';
 import { makeMark, markIn, replaceMark } from './installation-file.js';
 
+// Read before the migrations, too: no column that a later one adds.
 const MARKS = columns(StoredInstallation, 'i', ['mark', 'secretMark']);
 /** What the database knows of its installation. */
 export type Marks = typeof MARKS.row;
