@@ -108,6 +108,15 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     expect(line(await look({ DATABASE_URL, DATA_DIR: elsewhere }), 'service').status).toBe('fail');
   });
 
+  it('doctor: where it has no mark of its own it does not call the service a stranger', async () => {
+    const DATABASE_URL = `postgres://127.0.0.1:${await freePort()}/none`;
+    for (const none of [join(folder.path, 'unmarked'), join(folder.path, 'nowhere')]) {
+      if (none.endsWith('unmarked')) mkdirSync(none);
+      const found = line(await look({ DATABASE_URL, DATA_DIR: none }), 'service');
+      expect(found).toMatchObject({ status: 'warn', detail: expect.stringContaining('is not known'), advice: expect.not.stringMatching(/stop/i) });
+    }
+  }); // prettier-ignore
+
   it('a verb with another secret is refused; one that needs no file works from another DATA_DIR, a backup does not', async () => {
     const here = new Operator(service, { DATA_DIR: elsewhere });
     await here.run('workspace', 'list');
