@@ -153,12 +153,36 @@ describe('DATA_DIR, secret and database know that they are of one installation (
 
   it('adopt makes DATA_DIR the one of the installation, says what is lost, and is in the log of the installation', async () => {
     const { mark = '' } = (await row()) ?? {};
-    const said = await new Operator(service, { DATA_DIR: elsewhere }).run('adopt');
+    // It has been marked above.
+    const others = fileIn(elsewhere);
+    await expect(new Operator(service, { DATA_DIR: elsewhere }).run('adopt')).rejects.toThrow(`${elsewhere} is the folder of another installation`);
+    expect([fileIn(elsewhere), await adoptions()]).toEqual([others, []]);
+    const said = await new Operator(service, { DATA_DIR: elsewhere }).run('adopt', '--force');
     expect(said).toMatch(new RegExp(`^${elsewhere} is the folder of the installation from now on\\. Lost unless .*workdirs`));
     expect([fileIn(elsewhere), (await row())?.mark]).toEqual([mark, mark]);
     expect(line(await look({ DATA_DIR: elsewhere }), 'installation').status).toBe('ok');
     expect(await adoptions()).toEqual(['folder']);
   }); // prettier-ignore
+
+  it('adopt takes an empty folder, and names it by its whole path', async () => {
+    const empty = join(folder.path, 'a', '..', 'new');
+    const said = await new Operator(service, { DATA_DIR: empty }).run('adopt');
+    expect(said).toMatch(new RegExp(`^${join(folder.path, 'new')} is the folder`));
+    expect(fileIn(empty)).toBe((await row())?.mark);
+  });
+
+  it('adopt writes no file that the log does not have', async () => {
+    const fresh = join(folder.path, 'fresh');
+    await db.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no commit'; END $$;
+      CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON audit_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    try {
+      await expect(new Operator(service, { DATA_DIR: fresh }).run('adopt')).rejects.toThrow('no commit');
+    } finally {
+      await db.query('DROP FUNCTION refuse() CASCADE');
+    }
+    expect(existsSync(join(fresh, INSTALLATION_FILE))).toBe(false);
+  });
 
   it('adopt --secret makes the secret the one of the installation, and touches no folder', async () => {
     const empty = join(folder.path, 'empty');
@@ -170,7 +194,7 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     expect(line(await look(), 'secret').status).toBe('fail');
     await new Operator(service).run('adopt', '--secret');
     expect(line(await look(), 'secret').status).toBe('ok');
-    expect(await adoptions()).toEqual(['folder', 'secret', 'secret']);
+    expect(await adoptions()).toEqual(['folder', 'folder', 'secret', 'secret']);
   }); // prettier-ignore
 
   it('a database without marks has nothing to adopt', async () => {
