@@ -108,6 +108,15 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     expect(line(await look({ DATABASE_URL, DATA_DIR: elsewhere }), 'service').status).toBe('fail');
   });
 
+  it('doctor: where it has no mark of its own it does not call the service a stranger', async () => {
+    const DATABASE_URL = `postgres://127.0.0.1:${await freePort()}/none`;
+    for (const none of [join(folder.path, 'unmarked'), join(folder.path, 'nowhere')]) {
+      if (none.endsWith('unmarked')) mkdirSync(none);
+      const found = line(await look({ DATABASE_URL, DATA_DIR: none }), 'service');
+      expect(found).toMatchObject({ status: 'warn', detail: expect.stringContaining('is not known'), advice: expect.not.stringMatching(/stop/i) });
+    }
+  }); // prettier-ignore
+
   it('a verb with another secret is refused; one that needs no file works from another DATA_DIR, a backup does not', async () => {
     const here = new Operator(service, { DATA_DIR: elsewhere });
     await here.run('workspace', 'list');
@@ -119,14 +128,61 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     expect(existsSync(join(backup, 'manifest.json'))).toBe(true);
   }); // prettier-ignore
 
+  it('a service or a verb of another installation is refused before it migrates its database', async () => {
+    const old = await createDatabase();
+    const { mark } = (await row()) ?? {};
+    // As an older version left it.
+    await old.query(
+      `ALTER TABLE usage_days DROP COLUMN lane, ADD CONSTRAINT usage_days_pkey PRIMARY KEY (workspace_id, day)`,
+    );
+    await old.query(`DELETE FROM migrations WHERE name LIKE 'UsageLanes%'`);
+    await old.query(`INSERT INTO installation (mark, secret_mark) VALUES ($1, 'of others')`, [mark]);
+    try {
+      await expect(bootApp({ db: old, env: { DATA_DIR } })).rejects.toThrow(/^SECRET_KEY: /);
+      await expect(new Operator({ db: old }, { DATA_DIR }).run('workspace', 'list')).rejects.toThrow(/^SECRET_KEY: /);
+      const { secret_mark: own } = (await row()) ?? {};
+      await old.query('UPDATE installation SET secret_mark = $1', [own]);
+      await expect(bootApp({ db: old, env: { DATA_DIR: elsewhere } })).rejects.toThrow(/^DATA_DIR: /);
+      expect(await old.query(`SELECT 1 FROM migrations WHERE name LIKE 'UsageLanes%'`)).toEqual([]);
+      await (await bootApp({ db: old, env: { DATA_DIR } })).close();
+      expect(await old.query(`SELECT 1 FROM migrations WHERE name LIKE 'UsageLanes%'`)).toHaveLength(1);
+    } finally {
+      await old.drop();
+    }
+  }, 60_000);
+
   it('adopt makes DATA_DIR the one of the installation, says what is lost, and is in the log of the installation', async () => {
     const { mark = '' } = (await row()) ?? {};
-    const said = await new Operator(service, { DATA_DIR: elsewhere }).run('adopt');
+    // It has been marked above.
+    const others = fileIn(elsewhere);
+    await expect(new Operator(service, { DATA_DIR: elsewhere }).run('adopt')).rejects.toThrow(`${elsewhere} is the folder of another installation`);
+    expect([fileIn(elsewhere), await adoptions()]).toEqual([others, []]);
+    const said = await new Operator(service, { DATA_DIR: elsewhere }).run('adopt', '--force');
     expect(said).toMatch(new RegExp(`^${elsewhere} is the folder of the installation from now on\\. Lost unless .*workdirs`));
     expect([fileIn(elsewhere), (await row())?.mark]).toEqual([mark, mark]);
     expect(line(await look({ DATA_DIR: elsewhere }), 'installation').status).toBe('ok');
     expect(await adoptions()).toEqual(['folder']);
   }); // prettier-ignore
+
+  it('adopt takes an empty folder, and names it by its whole path', async () => {
+    const empty = join(folder.path, 'a', '..', 'new');
+    const said = await new Operator(service, { DATA_DIR: empty }).run('adopt');
+    expect(said).toMatch(new RegExp(`^${join(folder.path, 'new')} is the folder`));
+    expect(fileIn(empty)).toBe((await row())?.mark);
+  });
+
+  it('adopt writes no file that the log does not have', async () => {
+    const fresh = join(folder.path, 'fresh');
+    await db.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no commit'; END $$;
+      CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON audit_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    try {
+      await expect(new Operator(service, { DATA_DIR: fresh }).run('adopt')).rejects.toThrow('no commit');
+    } finally {
+      await db.query('DROP FUNCTION refuse() CASCADE');
+    }
+    expect(existsSync(join(fresh, INSTALLATION_FILE))).toBe(false);
+  });
 
   it('adopt --secret makes the secret the one of the installation, and touches no folder', async () => {
     const empty = join(folder.path, 'empty');
@@ -138,7 +194,7 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     expect(line(await look(), 'secret').status).toBe('fail');
     await new Operator(service).run('adopt', '--secret');
     expect(line(await look(), 'secret').status).toBe('ok');
-    expect(await adoptions()).toEqual(['folder', 'secret', 'secret']);
+    expect(await adoptions()).toEqual(['folder', 'folder', 'secret', 'secret']);
   }); // prettier-ignore
 
   it('a database without marks has nothing to adopt', async () => {

@@ -45,13 +45,12 @@ describe('Processes of one database are of one installation, or do not boot (ref
   }
   /** The one sentence with which it ends, with 1 and without a stack. */
   async function refusal(more: Record<string, string>): Promise<string> {
-    const asked = Date.now();
     const service = await ServiceProcess.spawn(settings(more));
     // One that boots all the same would outlive the test.
-    await until('it to end', () => service.ended, { within: 20_000 }).finally(() => service.end('SIGKILL'));
+    await until('it to end', () => service.ended, { within: 60_000 }).finally(() => service.end('SIGKILL'));
     expect([service.child.exitCode, service.log]).toEqual([1, expect.not.stringMatching(/^\s+at |"stack"/m)]);
     // A database that does not answer is asked again for ten seconds; this is no such thing.
-    expect(Date.now() - asked).toBeLessThan(10_000);
+    expect(service.log).not.toContain('Retrying');
     const said = service.log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     expect(said).toHaveLength(1);
     return said[0] ?? '';

@@ -11,9 +11,9 @@ export interface ServiceAnswer {
   origin: string;
   /**
    * `absent`: nobody listens. `silent`: somebody does and says nothing. `stranger`: it is no Millwright. `foreign`: it is not shown to
-   * be this installation's.
+   * be this installation's. `unknown`: nor is it shown how this installation is known.
    */
-  state: 'ready' | 'absent' | 'silent' | 'stranger' | 'foreign';
+  state: 'ready' | 'absent' | 'silent' | 'stranger' | 'foreign' | 'unknown';
   /** What it says of itself; null where the state is not `ready`. */
   ready: z.output<typeof answerSchema> | null;
   /** Milliseconds by which its clock is ahead of ours, to half a second; null where it says no time. */
@@ -36,7 +36,9 @@ export async function askService(env: Env, own: Promise<string | null>): Promise
     const aheadMs = ahead(answer.headers.get('date'), (asked + Date.now()) / 2);
     const { data } = answerSchema.safeParse(await answer.json().catch(() => null));
     if (data === undefined) return { ...found, state: 'stranger' };
-    if (data.installation !== (await own)) return { ...found, state: 'foreign' };
+    const sign = await own;
+    if (sign === null) return { ...found, state: 'unknown' };
+    if (data.installation !== sign) return { ...found, state: 'foreign' };
     return { origin, state: 'ready', ready: data, aheadMs };
   } catch (error) {
     return { ...found, state: stateOf(error) };

@@ -27,6 +27,8 @@ function notThere(origin: string, state: string): Finding {
       return fail(NAME, `What listens at ${origin} does not answer.`, 'Look at its log, and start it anew.');
     case 'foreign':
       return fail(NAME, `Another service answers at ${origin}, or an older version of this one: it does not show the mark of this installation.`, 'Stop it, or give HOST and PORT, DATA_DIR and DATABASE_URL as the service has them.');
+    case 'unknown':
+      return warn(NAME, `A Millwright answers at ${origin}; whether it is of this installation is not known, because neither the database nor DATA_DIR shows a mark.`, 'See the lines about the database and DATA_DIR first; give DATABASE_URL and DATA_DIR as the service has them.');
     default:
       return fail(NAME, `What answers at ${origin} is no Millwright.`, 'Stop it, or give HOST and PORT as the service has them.');
   }

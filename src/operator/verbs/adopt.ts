@@ -1,6 +1,7 @@
 // The verb `adopt` (reference §16): an operator who has replaced DATA_DIR or the secret says so (docs/decisions/0072).
 import type { Command } from 'commander';
 import { recordOperator } from '../../access/audit/record.js';
+import { OperatorError } from '../../access/auth/operator-error.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Installation, marksOf, signOf } from '../../platform/installation/installation.js';
@@ -20,10 +21,11 @@ export function adopt(root: Command): void {
   verb(root, 'adopt', act, { words: ({ note }) => note, recognise: () => Promise.resolve() })
     .description('makes this DATA_DIR, or this secret, the one of the installation that the database belongs to')
     .option('--secret', 'SECRET_KEY in place of DATA_DIR')
+    .option('--force', 'even a DATA_DIR that is the folder of another installation')
     .example('');
 }
 
-const act: Verb<Adopted> = async (services, { secret }) => {
+const act: Verb<Adopted> = async (services, { secret, force }) => {
   const [transactions, installation] = [services.get(Transactions), services.get(Installation)];
   const marks = await marksOf(transactions);
   if (marks === null) {
@@ -31,14 +33,22 @@ const act: Verb<Adopted> = async (services, { secret }) => {
     return { adopted: null, installation: null, note };
   }
   const adopted = secret === undefined ? 'folder' : 'secret';
+  const dataDir = services.get(DataDir);
+  if (adopted === 'folder' && force === undefined && installation.isOthersFolder(marks)) throw taken(dataDir);
   const sign = signOf(marks.mark);
   await transactions.open(async (tx) => {
     if (adopted === 'secret') await installation.takeSecret(tx);
-    else installation.takeFolder(marks);
     await recordOperator(tx, null, 'adopt', { type: adopted, id: sign });
   });
-  return { adopted, installation: sign, note: adopted === 'secret' ? SECRET : folderNote(services.get(DataDir)) };
+  // No transaction takes a file back: what the log does not have is not done.
+  if (adopted === 'folder') installation.takeFolder(marks);
+  return { adopted, installation: sign, note: adopted === 'secret' ? SECRET : folderNote(dataDir) };
 };
+
+const taken = ({ path }: DataDir) =>
+  new OperatorError(
+    `${path} is the folder of another installation than the database is of, and was left as it is. Set DATA_DIR to the folder of this installation, or DATABASE_URL to the database of that one. Where the other installation is given up, 'adopt --force' takes its folder: its processes do not start with it any more.`,
+  );
 
 const SECRET =
   'This secret is the one of the installation from now on. Lost with the former one: every key, cursor and log-in to the console, and the secrets of connections and webhooks. Make new keys (key create), rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and start every process with this secret.';

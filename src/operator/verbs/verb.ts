@@ -36,6 +36,7 @@ export interface Options {
   default?: true;
   transferTo?: string;
   yes?: true;
+  force?: true;
   secret?: string;
   /** Seconds. */
   overlap?: number;

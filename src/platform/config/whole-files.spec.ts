@@ -1,4 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { jest } from '@jest/globals';
+import fs, { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeOnce, writeWhole } from './whole-files.js';
@@ -23,5 +25,42 @@ describe('A small file of DATA_DIR', () => {
     expect(readFileSync(whole, 'utf8')).toBe('second');
     expect([once, whole].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
     expect(readdirSync(folder)).toEqual(['once', 'whole']);
+  });
+
+  it.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])(
+    'is made, once, where the file system has neither links nor folders to sync (%s)',
+    (code) => {
+      const refuse = () => {
+        throw Object.assign(new Error(`${code}: not offered`), { code });
+      };
+      const { fsyncSync } = fs;
+      const spies = [
+        jest.spyOn(fs, 'linkSync').mockImplementation(refuse),
+        jest
+          .spyOn(fs, 'fsyncSync')
+          .mockImplementation((file) => (fs.fstatSync(file).isDirectory() ? refuse() : fsyncSync(file))),
+      ];
+      syncBuiltinESMExports();
+      try {
+        const path = join(folder, 'mark');
+        for (const content of ['first', 'second']) writeOnce(path, content);
+        expect(readFileSync(path, 'utf8')).toBe('first');
+        for (const spy of spies) expect(spy).toHaveBeenCalled();
+      } finally {
+        for (const spy of spies) spy.mockRestore();
+        syncBuiltinESMExports();
+      }
+      expect(statSync(join(folder, 'mark')).mode & 0o777).toBe(0o600);
+      expect(readdirSync(folder)).toEqual(['mark']);
+    },
+  );
+
+  const asRoot = process.getuid?.() === 0 ? it : it.skip;
+  asRoot('that root writes belongs to the owner of its folder', () => {
+    chownSync(folder, 4242, 4243);
+    const [once, whole] = [join(folder, 'once'), join(folder, 'whole')];
+    writeOnce(once, 'first');
+    writeWhole(whole, 'first');
+    for (const path of [once, whole]) expect(statSync(path)).toMatchObject({ uid: 4242, gid: 4243 });
   });
 });

@@ -60,7 +60,7 @@ interface DatabaseParts {
 /** What is done with the database before anything else uses it, on connections without time limits. */
 export type Prepare = (dataSource: DataSource) => Promise<void>;
 
-/** Whether this process belongs to the installation of the database: asked before anything serves or works. */
+/** Whether this process belongs to the installation of the database: asked before the migrations, and after them before anything serves or works. */
 export type Recognise = (installation: Installation) => Promise<void>;
 
 @Global()
@@ -78,34 +78,41 @@ export class DatabaseModule implements OnApplicationShutdown {
    * @param migrations those of extensions, which run after the service's own.
    * @param join an operator command: it uses the server of the running service.
    * @param prepare in place of the migrations.
-   * @param recognise in place of joining the installation as a service.
+   * @param recognise in place of what a service does: it compares before the migrations, and joins the installation after them.
    */
   static with({
     entities,
     migrations: further = [],
     join = false,
     prepare = (dataSource) => migrate(dataSource, further),
-    recognise = (installation) => installation.join(),
+    recognise,
   }: DatabaseParts): DynamicModule {
+    const before = recognise ?? ((installation: Installation) => installation.compare({ withFolder: true }));
+    const after = recognise ?? ((installation: Installation) => installation.join());
+    let installationOf: (dataSource: DataSource) => Installation;
     const typeorm = TypeOrmModule.forRootAsync({
-      inject: [DatabaseServer],
-      useFactory: (server: DatabaseServer) => ({
-        type: 'postgres',
-        url: server.url,
-        migrations: MIGRATIONS,
-        entities,
-        namingStrategy: new PostgresNaming(),
-        // A service may start before its database; an operator waits at a terminal, and is told at once.
-        retryAttempts: server.embedded || join ? 0 : 10,
-        retryDelay: 1000,
-        toRetry: (error) => error instanceof ConfigurationError,
-        poolSize: 10,
-        extra: {
-          ...connectionOptions(server.url, 'millwright'),
-          lock_timeout: LOCK_TIMEOUT_MS,
-          Client: PipelinedClient,
-        },
-      }),
+      inject: [DatabaseServer, DataDir, Secrets],
+      useFactory: (server: DatabaseServer, dataDir: DataDir, secrets: Secrets) => {
+        // TypeORM hands the options alone to what makes the data source.
+        installationOf = (dataSource) => new Installation(new Transactions(dataSource), dataDir, secrets);
+        return {
+          type: 'postgres',
+          url: server.url,
+          migrations: MIGRATIONS,
+          entities,
+          namingStrategy: new PostgresNaming(),
+          // A service may start before its database; an operator waits at a terminal, and is told at once.
+          retryAttempts: server.embedded || join ? 0 : 10,
+          retryDelay: 1000,
+          toRetry: (error) => error instanceof UnreachableError,
+          poolSize: 10,
+          extra: {
+            ...connectionOptions(server.url, 'millwright'),
+            lock_timeout: LOCK_TIMEOUT_MS,
+            Client: PipelinedClient,
+          },
+        };
+      },
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
         // Without entities: their metadata would be built twice.
@@ -114,7 +121,13 @@ export class DatabaseModule implements OnApplicationShutdown {
           entities: [],
           extra: { ...(options.extra as object), ...UNLIMITED },
         });
-        await prepare(migrations).finally(() => migrations.destroy());
+        try {
+          // Forward-only migrations would have changed a database of others for good.
+          await before(installationOf(migrations));
+          await prepare(migrations);
+        } finally {
+          await migrations.destroy();
+        }
         return open(options);
       },
     });
@@ -128,7 +141,7 @@ export class DatabaseModule implements OnApplicationShutdown {
           inject: [Transactions, DataDir, Secrets],
           useFactory: async (transactions: Transactions, dataDir: DataDir, secrets: Secrets) => {
             const installation = new Installation(transactions, dataDir, secrets);
-            await recognise(installation);
+            await after(installation);
             return installation;
           },
         },
@@ -150,6 +163,9 @@ function open(options: DataSourceOptions): Promise<DataSource> {
   return new CheckedSource(options).initialize().catch(unusable);
 }
 
+/** No PostgreSQL answers, which another attempt may mend. */
+class UnreachableError extends ConfigurationError {}
+
 /** What an entity has wrong, whatever TypeORM makes of it: no fault of DATABASE_URL, and no further attempt mends it. */
 class EntityError extends Error {
   override readonly name = 'EntityError';
@@ -169,7 +185,7 @@ class CheckedSource extends DataSource {
 function unusable(error: unknown): never {
   if (error instanceof EntityError) throw error;
   const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : String(error);
-  throw new ConfigurationError(`DATABASE_URL: a PostgreSQL that answers there is expected (${reason}).`, {
+  throw new UnreachableError(`DATABASE_URL: a PostgreSQL that answers there is expected (${reason}).`, {
     cause: error,
   });
 }

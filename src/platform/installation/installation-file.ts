@@ -12,19 +12,17 @@ const MARK = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The mark in a folder; null where there is none. Throws {@link ConfigurationError}. */
 export function markIn(folder: string): string | null {
-  const path = join(folder, INSTALLATION_FILE);
-  const content = attempt(path, () => {
-    try {
-      return readFileSync(path, 'utf8').trim();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
-  });
+  const content = contentIn(folder);
   if (content === null || MARK.test(content)) return content;
   throw new ConfigurationError(
-    `DATA_DIR: the mark of an installation is expected in ${path}, and what is there is none. The operator command 'adopt' writes it anew.`,
+    `DATA_DIR: the mark of an installation is expected in ${join(folder, INSTALLATION_FILE)}, and what is there is none. The operator command 'adopt' writes it anew.`,
   );
+}
+
+/** Whether a folder has the mark of another installation; what is no mark is nobody's. Throws {@link ConfigurationError}. */
+export function hasOtherMark(folder: string, mark: string): boolean {
+  const content = contentIn(folder);
+  return content !== null && MARK.test(content) && content !== mark;
 }
 
 /** The mark in a folder, a new one where there is none. Throws {@link ConfigurationError}. */
@@ -41,6 +39,18 @@ export function makeMark(folder: string): string {
 export function replaceMark(folder: string, mark: string): void {
   const path = join(folder, INSTALLATION_FILE);
   attempt(path, () => writeWhole(path, `${mark}\n`));
+}
+
+function contentIn(folder: string): string | null {
+  const path = join(folder, INSTALLATION_FILE);
+  return attempt(path, () => {
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  });
 }
 
 function attempt<T>(path: string, act: () => T): T {

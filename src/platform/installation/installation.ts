@@ -6,8 +6,9 @@ import { ConfigurationError } from '../config/env.js';
 import type { Secrets } from '../config/secrets.js';
 import { type Sql, sql, text, uuid } from '../database/sql.js';
 import { StoredInstallation } from './installation.entity.js';
-import { makeMark, markIn, replaceMark } from './installation-file.js';
+import { hasOtherMark, makeMark, markIn, replaceMark } from './installation-file.js';
 
+// Read before the migrations, too: no column that a later one adds.
 const MARKS = columns(StoredInstallation, 'i', ['mark', 'secretMark']);
 /** What the database knows of its installation. */
 export type Marks = typeof MARKS.row;
@@ -74,6 +75,11 @@ export class Installation {
     if (marks === null) return;
     this.requireSecret(marks);
     if (withFolder) this.requireFolder(marks);
+  }
+
+  /** Whether this DATA_DIR is the one of another installation. */
+  isOthersFolder({ mark }: Marks): boolean {
+    return hasOtherMark(this.folder.path, mark);
   }
 
   /** From here on this DATA_DIR is the one of the installation, whatever lay in it. */
