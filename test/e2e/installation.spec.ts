@@ -159,8 +159,15 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     expect([fileIn(elsewhere), await adoptions()]).toEqual([others, []]);
     const said = await new Operator(service, { DATA_DIR: elsewhere }).run('adopt', '--force');
     expect(said).toMatch(new RegExp(`^${elsewhere} is the folder of the installation from now on\\. Lost unless .*workdirs`));
-    expect([fileIn(elsewhere), (await row())?.mark]).toEqual([mark, mark]);
+    const { mark: now } = (await row()) ?? {};
+    expect([fileIn(elsewhere), fileIn(DATA_DIR)]).toEqual([now, mark]);
+    expect(now).not.toBe(mark);
     expect(line(await look({ DATA_DIR: elsewhere }), 'installation').status).toBe('ok');
+    // The former folder is no longer the one.
+    expect(line(await look(), 'installation').status).toBe('fail');
+    expect(await adoptions()).toEqual(['folder']);
+    const again = await new Operator(service, { DATA_DIR: elsewhere }).json('adopt');
+    expect(again).toMatchObject({ adopted: null, installation: signOf(now ?? ''), note: expect.stringContaining('Nothing to do') });
     expect(await adoptions()).toEqual(['folder']);
   }); // prettier-ignore
 

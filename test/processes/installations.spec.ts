@@ -123,12 +123,11 @@ describe('Processes of one database are of one installation, or do not boot (ref
     expect(await rows()).toHaveLength(1);
   }, 90_000);
 
-  it('after adopt the other DATA_DIR boots, and the former one as well', async () => {
+  it('after adopt the other DATA_DIR boots, and the former one does not', async () => {
     await boots();
     await new Operator({ db }, { DATA_DIR: second }).spawn('adopt').then(({ code }) => expect(code).toBe(0));
     await boots({ DATA_DIR: second });
-    await boots();
-    expect(fileIn(second)).toBe(fileIn(first));
+    expect(await refusal({})).toMatch(/^DATA_DIR: .*\/first is of another installation/);
   }, 90_000);
 
   it('after adopt --secret the other secret boots, and the former one does not', async () => {
@@ -150,6 +149,22 @@ describe('Processes of one database are of one installation, or do not boot (ref
     await boots();
     expect(await rows()).toEqual([anew]);
   }, 90_000);
+
+  it('a restored copy is another installation, and boots with the DATA_DIR that was restored alone', async () => {
+    await boots();
+    const [row] = await rows();
+    const [backup, copy] = [join(folder.path, 'backup'), join(folder.path, 'copy')];
+    const target = await createDatabase();
+    await target.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const code = async (one: TestDatabase, DATA_DIR: string, ...words: string[]) => (await new Operator({ db: one }, { DATA_DIR }).spawn(...words)).code;
+    expect(await code(db, first, 'backup', backup)).toBe(0);
+    expect(await code(target, copy, 'restore', backup)).toBe(0);
+    expect(await target.query('SELECT mark, secret_mark FROM installation')).toEqual([{ ...row, mark: fileIn(copy) }]);
+    expect(fileIn(copy)).not.toBe(row?.mark);
+    expect(await refusal({ DATABASE_URL: target.url, DATA_DIR: second })).toMatch(/^DATA_DIR: /);
+    await boots({ DATABASE_URL: target.url, DATA_DIR: copy });
+    await target.drop();
+  }, 120_000); // prettier-ignore
 
   it('a file that holds no mark is told by its path', async () => {
     await boots();

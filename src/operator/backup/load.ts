@@ -32,7 +32,7 @@ FROM pg_trigger g WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgrelid 
 
 /** Nobody renews what was leased in the original; from here on it counts as ended (reference §5). */
 const LEASED = ['runs', 'jobs'];
-/** The marks of the original: the copy has another DATA_DIR, and its next boot marks both. */
+/** The mark of the original: the copy is another installation (docs/decisions/0072). */
 const MARKS = 'installation';
 
 export class Loader {
@@ -42,8 +42,8 @@ export class Loader {
     private readonly histories: readonly string[],
   ) {}
 
-  /** In a transaction that {@link commit} ends. Rejects, and leaves the database as it was, when it is not empty, or has not what the backup needs. */
-  async load(folder: string, backup: Loaded, say: (text: string) => void): Promise<void> {
+  /** In a transaction that {@link commit} ends; `mark` is the one of the new installation. Rejects, and leaves the database as it was, when it is not empty, or has not what the backup needs. */
+  async load(folder: string, backup: Loaded, mark: string, say: (text: string) => void): Promise<void> {
     const { client } = this;
     await client.query('BEGIN');
     try {
@@ -63,7 +63,7 @@ export class Loader {
       }
       for (const table of tables) {
         if (LEASED.includes(table.name)) await this.endLeases(table);
-        if (table.name === MARKS) await client.query(`DELETE FROM ${quoted(table)}`);
+        if (table.name === MARKS) await client.query(`UPDATE ${quoted(table)} SET mark = $1`, [mark]);
       }
       say('foreign keys');
       for (const statement of put) await client.query(statement);

@@ -6,6 +6,7 @@ import type { DataSource } from 'typeorm';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { markOf, SECRET_FILE } from '../../platform/config/secrets.js';
 import { type MigrationSet, migrateSets } from '../../platform/database/migrate.js';
+import { makeMark } from '../../platform/installation/installation-file.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { filledOf, tablesOf } from './catalog.js';
 import { connected, cutBy } from './connection.js';
@@ -97,6 +98,11 @@ export class NewDataDir {
     writeFileSync(join(this.path, SECRET_FILE), content, { mode: 0o600, flush: true });
   }
 
+  /** The one of a new installation. */
+  putMark(): string {
+    return makeMark(this.path);
+  }
+
   async putWorkdirs(folder: string, { workdirs }: Manifest): Promise<void> {
     if (workdirs !== null) this.undo.push(await unpackWorkdirs(this.path, folder, workdirs));
   }
@@ -164,7 +170,7 @@ export async function putInPlace(
       client,
       histories.map(({ table }) => table),
     );
-    await loader.load(folder, backup, say);
+    await loader.load(folder, backup, dataDir.putMark(), say);
     say('commit');
     // Cut in the middle of a commit nobody knows whether the rows are there.
     finish();

@@ -34,24 +34,35 @@ const act: Verb<Adopted> = async (services, { secret, force }) => {
   }
   const adopted = secret === undefined ? 'folder' : 'secret';
   const dataDir = services.get(DataDir);
-  if (adopted === 'folder' && force === undefined && installation.isOthersFolder(marks)) throw taken(dataDir);
-  const sign = signOf(marks.mark);
-  await transactions.open(async (tx) => {
+  if (adopted === 'folder' && force === undefined && installation.isOthersFolder(marks)) throw othersFolder(dataDir);
+  if (installation.has(adopted, marks)) {
+    const what = adopted === 'secret' ? 'this secret' : dataDir.path;
+    return {
+      adopted: null,
+      installation: signOf(marks.mark),
+      note: `Nothing to do: ${what} is the one of the installation.`,
+    };
+  }
+  const taken = await transactions.open(async (tx) => {
+    // A new mark: a process with the former folder would look for its files there.
+    const folder = adopted === 'folder' ? await installation.takeFolder(tx) : null;
     if (adopted === 'secret') await installation.takeSecret(tx);
+    const sign = signOf(folder?.mark ?? marks.mark);
     await recordOperator(tx, null, 'adopt', { type: adopted, id: sign });
+    return { sign, folder };
   });
   // No transaction takes a file back: what the log does not have is not done.
-  if (adopted === 'folder') installation.takeFolder(marks);
-  return { adopted, installation: sign, note: adopted === 'secret' ? SECRET : folderNote(dataDir) };
+  taken.folder?.write();
+  return { adopted, installation: taken.sign, note: adopted === 'secret' ? SECRET : folderNote(dataDir) };
 };
 
-const taken = ({ path }: DataDir) =>
+const othersFolder = ({ path }: DataDir) =>
   new OperatorError(
     `${path} is the folder of another installation than the database is of, and was left as it is. Set DATA_DIR to the folder of this installation, or DATABASE_URL to the database of that one. Where the other installation is given up, 'adopt --force' takes its folder: its processes do not start with it any more.`,
   );
 
 const SECRET =
-  'This secret is the one of the installation from now on. Lost with the former one: every key, cursor and log-in to the console, and the secrets of connections and webhooks. Make new keys (key create), rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and start every process with this secret.';
+  'This secret is the one of the installation from now on. Lost with the former one: every key, cursor and log-in to the console, and the secrets of connections and webhooks. Stop every process first that works with the former one, and start it with this one: until then it takes the former keys. Make new keys (key create), and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret).';
 
 const folderNote = ({ path }: DataDir) =>
-  `${path} is the folder of the installation from now on. Lost unless they have been copied into it: the workdirs of tasks, and uploads and files. Start every process with this DATA_DIR.`;
+  `${path} is the folder of the installation from now on. Lost unless they have been copied into it: the workdirs of tasks, and uploads and files. Stop every process, and start it with this DATA_DIR: with another one, the former one too, it does not start.`;

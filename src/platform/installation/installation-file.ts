@@ -25,6 +25,11 @@ export function hasOtherMark(folder: string, mark: string): boolean {
   return content !== null && MARK.test(content) && content !== mark;
 }
 
+/** Whether a folder has this mark. Throws {@link ConfigurationError}. */
+export function hasMark(folder: string, mark: string): boolean {
+  return contentIn(folder) === mark;
+}
+
 /** The mark in a folder, a new one where there is none. Throws {@link ConfigurationError}. */
 export function makeMark(folder: string): string {
   const path = join(folder, INSTALLATION_FILE);

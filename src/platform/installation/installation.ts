@@ -1,12 +1,12 @@
 // By which the processes of one installation are known: its DATA_DIR, its secret and its database belong together (docs/decisions/0072).
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { columns } from '../database/columns.js';
 import type { DataDir } from '../config/data-dir.js';
 import { ConfigurationError } from '../config/env.js';
 import type { Secrets } from '../config/secrets.js';
 import { type Sql, sql, text, uuid } from '../database/sql.js';
 import { StoredInstallation } from './installation.entity.js';
-import { hasOtherMark, makeMark, markIn, replaceMark } from './installation-file.js';
+import { hasMark, hasOtherMark, makeMark, markIn, replaceMark } from './installation-file.js';
 
 // Read before the migrations, too: no column that a later one adds.
 const MARKS = columns(StoredInstallation, 'i', ['mark', 'secretMark']);
@@ -17,6 +17,7 @@ const IS_THERE = sql`SELECT to_regclass('installation') IS NOT NULL AS there`.ro
 const FIND = sql`SELECT ${MARKS} FROM installation i`.rows<Marks>();
 const MAKE = sql`
 INSERT INTO installation (mark, secret_mark) VALUES (${uuid('mark')}, ${text('secretMark')}) ON CONFLICT DO NOTHING`.rows();
+const TAKE_FOLDER = sql`UPDATE installation SET mark = ${uuid('mark')}`.rows();
 const TAKE_SECRET = sql`UPDATE installation SET secret_mark = ${text('secretMark')}`.rows();
 
 /** Null where no service has booted on the database since it has marks, or since it was restored. */
@@ -82,9 +83,16 @@ export class Installation {
     return hasOtherMark(this.folder.path, mark);
   }
 
-  /** From here on this DATA_DIR is the one of the installation, whatever lay in it. */
-  takeFolder({ mark }: Marks): void {
-    replaceMark(this.folder.path, mark);
+  /** Whether this DATA_DIR, or this secret, is the one of the installation already. */
+  has(part: 'folder' | 'secret', { mark, secretMark }: Marks): boolean {
+    return part === 'secret' ? secretMark === this.secretMark : hasMark(this.folder.path, mark);
+  }
+
+  /** From here on this DATA_DIR is the one of the installation, whatever lay in it, and no other one is. Resolves with what writes its mark, after the commit. */
+  async takeFolder(database: Sql): Promise<{ mark: string; write: () => void }> {
+    const mark = randomUUID();
+    await database.run(TAKE_FOLDER({ mark }));
+    return { mark, write: () => replaceMark(this.folder.path, mark) };
   }
 
   /** From here on this secret is the one of the installation. */
