@@ -121,6 +121,7 @@ export class LocalSession extends SandboxSession {
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
+      beyondBytes: limits.diskBytes,
       room: () => this.disk.roomForOutput(),
       keep: options.keep,
       onOutput: options.onOutput,

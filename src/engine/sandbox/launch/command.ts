@@ -210,10 +210,11 @@ export class Command {
     this.streams.push(stream);
     stream.on('data', (chunk: Buffer) => {
       if (this.killed === 'output') return;
+      const began = performance.now();
       into.add(chunk);
       this.arrival.note(which, into.bytes);
       const taken = this.options.onOutput?.(which, chunk);
-      const allowed = this.limit.reached(this.stdout.bytes + this.stderr.bytes);
+      const allowed = this.limit.reached(this.stdout.bytes + this.stderr.bytes, began);
       if (taken !== undefined || allowed !== undefined) this.hold(Promise.all([taken, allowed]));
     });
     return finished(stream, { writable: false }).catch(() => undefined);
