@@ -99,6 +99,15 @@ function goingOn(driver: DriverName): void {
     expect(readdirSync(join(`${workdir}.beside`, '/tmp/output'))).toEqual([]);
   });
 
+  it('counts in the workdir also when it has deleted that file and prints nothing more', async () => {
+    const { session } = await start({ diskBytes: 48 * MIB, outputBytes: MIB }).open();
+    const fill = `sleep 1; rm /tmp/output/.*.tmp; head -c ${35 * MIB} /dev/zero > more; sleep 5; ls`;
+    const text = await agentIn(session).bash(`yes flood | head -c ${20 * MIB}; ${fill}`);
+    expect(text).toMatch(/^exit 137, [^]*the workdir with \/tmp and ~ was full/);
+    // What it has deleted does not count any more when it has ended.
+    expect(await agentIn(session).bash('echo fits > fits; ls')).toMatch(/^exit 0, [^]*\nfits\nmore$/);
+  });
+
   it('is ended before the disk of the service is full', async () => {
     const { session, workdir } = await start({ diskBytes: 48 * MIB, outputBytes: MIB }).open();
     const tmp = join(`${workdir}.beside`, 'tmp');

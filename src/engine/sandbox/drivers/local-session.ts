@@ -80,6 +80,7 @@ export class LocalSession extends SandboxSession {
       limitBytes: limits.diskBytes,
       space,
       running: () => [...this.running.keys()].flatMap(({ tree }) => tree ?? []),
+      nameless: () => this.files.nameless,
       exceeded: () => this.killAll('disk'),
       empty,
     });

@@ -29,6 +29,8 @@ interface WatchParts {
   space: WatchedSpace;
   /** The commands that run. */
   running: () => ProcessTree[];
+  /** What the service itself holds open there without a name. */
+  nameless: () => Size;
   /** Ends them. */
   exceeded: () => void;
   /** Deletes what is in them. Called while no command runs. */
@@ -170,13 +172,13 @@ export class DiskWatch {
   }
 
   private async look(when: 'before' | 'during' | 'output' | 'after'): Promise<void> {
-    const { folders, running, exceeded } = this.parts;
+    const { folders, running, nameless, exceeded } = this.parts;
     const total = totalOf(folders);
     if (total === null) return;
     if (this.last === null && folders.every(isEmpty)) this.last = { bytes: 0, inodes: 1, at: performance.now(), total };
     if (!this.matters(total, when)) return;
     const began = performance.now();
-    const size = await measure(folders, running()).catch(() => null);
+    const size = await measure(folders, running(), nameless).catch(() => null);
     if (size === null) return;
     this.rested = performance.now() + REST * (performance.now() - began);
     const most = this.most();
@@ -245,7 +247,9 @@ function isEmpty(folder: string): boolean {
   }
 }
 
-async function measure(folders: string[], running: ProcessTree[]): Promise<Size> {
+async function measure(folders: string[], running: ProcessTree[], nameless: () => Size): Promise<Size> {
   const [kept, open] = await Promise.all([sizeOf(folders), openWithoutName(folders[0] ?? '', running)]);
-  return { bytes: kept.bytes + open.bytes, inodes: kept.inodes + open.inodes };
+  // After the others: what loses its name while they look is counted twice then, and not nowhere.
+  const own = nameless();
+  return { bytes: kept.bytes + open.bytes + own.bytes, inodes: kept.inodes + open.inodes + own.inodes };
 }
