@@ -138,6 +138,9 @@ export class DiskWatch {
   /** Looks, while a command runs, and resolves with how many bytes of its output there is room for. */
   async roomForOutput(): Promise<number> {
     await this.looking;
+    await later(Math.max(0, this.rested - performance.now()), undefined, { ref: false });
+    // It has ended meanwhile.
+    if (this.users === 0) return 0;
     await this.once(() => this.look('output'));
     await this.lookAtSpace();
     return Math.min(this.limit.bytes * OUTPUT_SHARE - (this.last?.bytes ?? 0), this.parts.space.room);
