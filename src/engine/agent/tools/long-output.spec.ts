@@ -83,6 +83,12 @@ function goingOn(driver: DriverName): void {
     expect(await bash(`rm ${FILE}; yes flood | head -c ${8 * MIB}`)).toMatch(/^exit 0/);
   }); // prettier-ignore
 
+  it('without end that fills no file, because it is written over, is ended when as much of it was read', async () => {
+    const { session } = await start({ diskBytes: 16 * MIB, outputBytes: MIB }).open();
+    const text = await agentIn(session).bash("tr '\\0' '\\r' < /dev/zero");
+    expect(text).toMatch(/^exit 137, [^]*no room for its output any more/);
+  });
+
   it('is ended where no file takes it', async () => {
     const { session } = await start({ diskBytes: 16 * MIB, outputBytes: MIB }).open();
     const { bash } = agentIn(session);
