@@ -10,6 +10,7 @@ const REST_OF_LINE = 1_000;
 /* eslint-disable no-control-regex */
 /** Colours, the cursor, titles and links (ECMA-48). An unfinished sequence at the end of a cut text goes too. */
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)/g;
+const RETURNS = /\r{2,}/g;
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f]/g;
 const SUSPICIOUS = /[\0-\x08\x0b-\x1f\x7f]/;
 /* eslint-enable no-control-regex */
@@ -17,16 +18,17 @@ const SUSPICIOUS = /[\0-\x08\x0b-\x1f\x7f]/;
 /** What a terminal would show in the end: no colours, and of what was written over only the last. It has as many lines. */
 export function terminalText(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
+  // Many returns in a row are one: a list of a piece for each would take twenty times as long.
   return text
     .replace(ESCAPES, '')
+    .replace(RETURNS, '\r')
     .split('\n')
     .map((line) => (SUSPICIOUS.test(line) ? writtenOver(line).replace(CONTROLS, '') : line))
     .join('\n');
 }
 
 function writtenOver(line: string): string {
-  const pieces = line.split('\r');
-  const last = pieces.findLast((piece) => piece.trim() !== '') ?? '';
+  const last = lastPiece(line);
   if (!last.includes('\b')) return last;
   const shown: string[] = [];
   for (const character of last) {
@@ -34,6 +36,17 @@ function writtenOver(line: string): string {
     else shown.push(character);
   }
   return shown.join('');
+}
+
+/** From the end, and not all of them first: what is written over is most of it. */
+function lastPiece(line: string): string {
+  for (let end = line.length; end >= 0;) {
+    const begin = end === 0 ? 0 : line.lastIndexOf('\r', end - 1) + 1;
+    const piece = line.slice(begin, end);
+    if (piece.trim() !== '') return piece;
+    end = begin - 1;
+  }
+  return '';
 }
 
 /** Lines as they are. */

@@ -83,6 +83,12 @@ function goingOn(driver: DriverName): void {
     expect(await bash(`rm ${FILE}; yes flood | head -c ${8 * MIB}`)).toMatch(/^exit 0/);
   }); // prettier-ignore
 
+  it('without end that fills no file, because it is written over, is ended when as much of it was read', async () => {
+    const { session } = await start({ diskBytes: 16 * MIB, outputBytes: MIB }).open();
+    const text = await agentIn(session).bash("tr '\\0' '\\r' < /dev/zero");
+    expect(text).toMatch(/^exit 137, [^]*no room for its output any more/);
+  });
+
   it('is ended where no file takes it', async () => {
     const { session } = await start({ diskBytes: 16 * MIB, outputBytes: MIB }).open();
     const { bash } = agentIn(session);
@@ -97,6 +103,15 @@ function goingOn(driver: DriverName): void {
     expect(text).toMatch(/^exit 137, [^]*no room for its output any more/);
     expect(Number(/ (\d+) bytes left out …\]/.exec(text)?.[1])).toBeLessThan(100 * MIB);
     expect(readdirSync(join(`${workdir}.beside`, '/tmp/output'))).toEqual([]);
+  });
+
+  it('counts in the workdir also when it has deleted that file and prints nothing more', async () => {
+    const { session } = await start({ diskBytes: 48 * MIB, outputBytes: MIB }).open();
+    const fill = `sleep 1; rm /tmp/output/.*.tmp; head -c ${35 * MIB} /dev/zero > more; sleep 5; ls`;
+    const text = await agentIn(session).bash(`yes flood | head -c ${20 * MIB}; ${fill}`);
+    expect(text).toMatch(/^exit 137, [^]*the workdir with \/tmp and ~ was full/);
+    // What it has deleted does not count any more when it has ended.
+    expect(await agentIn(session).bash('echo fits > fits; ls')).toMatch(/^exit 0, [^]*\nfits\nmore$/);
   });
 
   it('is ended before the disk of the service is full', async () => {

@@ -80,6 +80,7 @@ export class LocalSession extends SandboxSession {
       limitBytes: limits.diskBytes,
       space,
       running: () => [...this.running.keys()].flatMap(({ tree }) => tree ?? []),
+      nameless: () => this.files.nameless,
       exceeded: () => this.killAll('disk'),
       empty,
     });
@@ -121,6 +122,7 @@ export class LocalSession extends SandboxSession {
       stdin: options.stdin,
       timeoutSeconds: Math.min(options.timeoutSeconds ?? limits.wallClockSeconds, limits.wallClockSeconds),
       outputBytes: limits.outputBytes,
+      beyondBytes: limits.diskBytes,
       room: () => this.disk.roomForOutput(),
       keep: options.keep,
       onOutput: options.onOutput,

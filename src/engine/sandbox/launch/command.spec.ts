@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { SandboxError } from '../sandbox.js';
@@ -28,6 +29,59 @@ function ending(driver: DriverName): void {
     expect(error).not.toBeInstanceOf(SandboxError);
     await processesGone(mark);
     expect((await session.run('cat done')).stdout).toBe('half\n');
+  });
+
+  describe('whose output is taken by nobody, as on a disk that hangs', () => {
+    let taken: () => void;
+    let begun: Promise<void>;
+    beforeEach(() => {
+      begun = new Promise((resolve) => (taken = resolve));
+    });
+    const onOutput = () => (taken(), new Promise<void>(() => undefined));
+
+    it('ends at its time limit', async () => {
+      const { session } = await bench.open();
+      const result = await session.run('exec yes', { timeoutSeconds: 1, onOutput });
+      expect(result).toMatchObject({ exitCode: 124, killed: 'timeout' });
+    });
+
+    it('ends with the session', async () => {
+      const { session } = await bench.open();
+      const run = expect(session.run('exec yes', { onOutput })).rejects.toThrow('closed');
+      await begun;
+      await session.close();
+      await run;
+    });
+
+    it('ends with the signal', async () => {
+      const { session, abort } = await bench.open();
+      const run = expect(session.run('exec yes', { onOutput })).rejects.toThrow('stop it');
+      await begun;
+      abort(new Error('stop it'));
+      await run;
+    });
+
+    it('ends at its time limit also when all its processes have ended before', async () => {
+      const { session } = await bench.open();
+      const result = await session.run('seq 15000', { timeoutSeconds: 1, onOutput });
+      expect(result).toMatchObject({
+        exitCode: 0,
+        killed: null,
+        stdout: expect.stringMatching(/\n15000\n$/) as unknown,
+      });
+    });
+
+    it('ends at its time limit also when the room for it is never told', async () => {
+      const { session } = await bench.open();
+      const look = jest.spyOn(bench.space, 'look').mockReturnValue(new Promise(() => undefined));
+      try {
+        const kept = { onOutput: () => undefined, keepsOutput: () => true };
+        const result = await session.run('exec yes', { timeoutSeconds: 1, ...kept });
+        expect(result.killed).toBe('timeout');
+      } finally {
+        look.mockRestore();
+      }
+    });
   });
 }
 

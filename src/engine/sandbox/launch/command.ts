@@ -62,6 +62,8 @@ const EXIT_KILLED = 137;
 const KILL_AGAIN_MS = 2000;
 // For output that is still under way when the small parent has ended; more comes only from what has got away.
 const LAST_OUTPUT_MS = 1000;
+/** More than the pipes of a command hold. Nobody keeps it from coming any more, and what takes it may have to hold it. */
+const LATE_BYTES = 1024 ** 2;
 const CUT_OFF =
   'The command was cut off from outside; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
 
@@ -78,6 +80,8 @@ export class Command {
   private readonly streams: Socket[] = [];
   /** For what they wait. */
   private holds = 0;
+  /** Bytes that have come since it was to end, for which they wait no more. */
+  private late: number | undefined;
   private readonly limit: OutputLimit;
   private readonly handed: number[] = [];
 
@@ -112,6 +116,9 @@ export class Command {
   /** Ends it at once; `ended` stands for the session's own reasons. */
   kill(why: Killed | 'ended'): void {
     const { child } = this;
+    // What its output waits for may never come, as on a disk that hangs; its end, also its own, would wait with it.
+    this.late ??= 0;
+    this.streams.forEach((stream) => stream.resume());
     if (child !== undefined && (child.exitCode !== null || child.signalCode !== null)) return;
     this.killed ??= why;
     if (child !== undefined) this.killNow(child);
@@ -210,17 +217,26 @@ export class Command {
     this.streams.push(stream);
     stream.on('data', (chunk: Buffer) => {
       if (this.killed === 'output') return;
+      const began = performance.now();
       into.add(chunk);
       this.arrival.note(which, into.bytes);
+      if (this.late !== undefined) return this.takeLate(which, chunk);
       const taken = this.options.onOutput?.(which, chunk);
-      const allowed = this.limit.reached(this.stdout.bytes + this.stderr.bytes);
+      const allowed = this.limit.reached(this.stdout.bytes + this.stderr.bytes, began);
       if (taken !== undefined || allowed !== undefined) this.hold(Promise.all([taken, allowed]));
     });
     return finished(stream, { writable: false }).catch(() => undefined);
   }
 
+  private takeLate(which: 0 | 1, chunk: Buffer): void {
+    this.late = (this.late ?? 0) + chunk.length;
+    if (this.late <= LATE_BYTES) void this.options.onOutput?.(which, chunk);
+  }
+
   /** Both streams wait, because the order in which they come is told. */
   private hold(until: Promise<unknown>): void {
+    // The limit may just have ended it.
+    if (this.late !== undefined) return;
     this.holds += 1;
     this.streams.forEach((stream) => stream.pause());
     void until.finally(() => {

@@ -1,13 +1,13 @@
-import { setTimeout as later } from 'node:timers/promises';
 import type { RunOptions } from '../sandbox.js';
+import { type Pace, processPace } from './pace.js';
 
-/** Bytes in a millisecond of what comes beyond the limit: each MiB takes 2 ms of the thread that also serves others. */
-const PACE = 32 * 1024;
 /** With less room there is none: each look at it takes its time. */
 const LEAST_ROOM = 1024 ** 2;
 
 export interface OutputLimits {
   outputBytes: number;
+  /** So many more are read at the most. What is written over, as progress is, fills no file, and would be read for ever. */
+  beyondBytes: number;
   keepsOutput: RunOptions['keepsOutput'];
   /** Bytes that the workdir has room for, where the output is kept. */
   room: () => Promise<number>;
@@ -15,8 +15,7 @@ export interface OutputLimits {
 
 /** How far the output of a command may go: up to its limit, and beyond it as long as somebody keeps it and has room. */
 export class OutputLimit {
-  /** When the output went over its limit, by `performance.now()`. */
-  private over: number | undefined;
+  private bytes = 0;
   /** Bytes that may come until there is another look at the room. */
   private allowed = 0;
 
@@ -24,18 +23,21 @@ export class OutputLimit {
     private readonly limits: OutputLimits,
     /** Ends the command. */
     private readonly end: () => void,
+    private readonly pace: Pace = processPace,
   ) {}
 
-  /** Called when so many bytes have come, of both streams. A promise when more may be read only later; it never rejects. */
-  reached(bytes: number): Promise<void> | undefined {
-    const { outputBytes, keepsOutput } = this.limits;
+  /**
+   * Called when so many bytes have come, of both streams, the last of which have been taken since `began` (`performance.now()`). A promise
+   * when more may be read only later; it never rejects.
+   */
+  reached(bytes: number, began: number): Promise<unknown> | undefined {
+    const { outputBytes, beyondBytes, keepsOutput } = this.limits;
+    const chunk = bytes - this.bytes;
+    this.bytes = bytes;
     if (bytes <= outputBytes) return undefined;
-    if (keepsOutput?.() !== true) return void this.end();
-    if (bytes > this.allowed) return this.look(bytes);
-    const now = performance.now();
-    this.over ??= now;
-    const wait = (bytes - outputBytes) / PACE - (now - this.over);
-    return wait > 0 ? later(wait) : undefined;
+    if (keepsOutput?.() !== true || bytes - outputBytes > beyondBytes) return void this.end();
+    const paced = this.pace.taken(began, chunk);
+    return bytes > this.allowed ? Promise.all([this.look(bytes), paced]) : paced;
   }
 
   private async look(bytes: number): Promise<void> {

@@ -1,10 +1,13 @@
 import { opendirSync, statfsSync } from 'node:fs';
+import { setTimeout as later } from 'node:timers/promises';
 import type { WatchedSpace } from '../../../platform/disk/disk-space.js';
 import { sizeOf, type Size } from './folder-size.js';
 import { deleteNewest } from './newest-files.js';
 import { openWithoutName, type ProcessTree } from './open-files.js';
 
 const TICK_MS = 250;
+/** So long an answer of the disk is waited for. */
+const SPACE_MS = 1000;
 // A full look at least so often: files that others delete meanwhile hide what the workdir has grown by.
 const LOOK_MS = 3000;
 // du(1) takes 0.3 s for the 131,072 files that 2 GiB may have: at most a fifth of a core looks at one workdir.
@@ -26,6 +29,8 @@ interface WatchParts {
   space: WatchedSpace;
   /** The commands that run. */
   running: () => ProcessTree[];
+  /** What the service itself holds open there without a name. */
+  nameless: () => Size;
   /** Ends them. */
   exceeded: () => void;
   /** Deletes what is in them. Called while no command runs. */
@@ -69,7 +74,7 @@ export class DiskWatch {
     const { last, limit } = this;
     const { space } = this.parts;
     // What has just been deleted counts at once.
-    if (space.state !== 'enough') await space.look();
+    if (space.state !== 'enough') await this.lookAtSpace();
     if (last !== null && exceeds(last, limit)) {
       return `The workdir with /tmp and ~ holds ${last.bytes} bytes in ${last.inodes} files, its limit is ${limit.bytes} bytes in ${Math.floor(limit.inodes)} files`;
     }
@@ -111,18 +116,18 @@ export class DiskWatch {
    */
   async giveBack(since: number): Promise<void> {
     const { space, folders } = this.parts;
-    await space.look();
+    await this.lookAtSpace();
     if (space.state === 'enough') return;
     await this.looking;
     const done = await deleteNewest(folders, since, async () => {
-      await space.look();
+      await this.lookAtSpace();
       return space.state !== 'enough';
     });
     if (done === 'nothing') return;
     this.gaveBack = true;
     // A folder that its owner has closed hides what is in it.
     if (done === 'hidden' && this.users === 0) await this.empty({ bytes: this.last?.bytes ?? 0 });
-    await space.look();
+    await this.lookAtSpace();
   }
 
   /** As of the last look; null before the first. */
@@ -133,9 +138,20 @@ export class DiskWatch {
   /** Looks, while a command runs, and resolves with how many bytes of its output there is room for. */
   async roomForOutput(): Promise<number> {
     await this.looking;
+    await later(Math.max(0, this.rested - performance.now()), undefined, { ref: false });
+    // It has ended meanwhile.
+    if (this.users === 0) return 0;
     await this.once(() => this.look('output'));
-    await this.parts.space.look();
+    await this.lookAtSpace();
     return Math.min(this.limit.bytes * OUTPUT_SHARE - (this.last?.bytes ?? 0), this.parts.space.room);
+  }
+
+  /** A file system that hangs leaves the last answer: what has ended must not wait for it. */
+  private async lookAtSpace(): Promise<void> {
+    const given = new AbortController();
+    const over = later(SPACE_MS, undefined, { ref: false, signal: given.signal }).catch(() => undefined);
+    await Promise.race([this.parts.space.look(), over]);
+    given.abort();
   }
 
   /** Resolves when it looks at nothing any more. */
@@ -159,13 +175,13 @@ export class DiskWatch {
   }
 
   private async look(when: 'before' | 'during' | 'output' | 'after'): Promise<void> {
-    const { folders, running, exceeded } = this.parts;
+    const { folders, running, nameless, exceeded } = this.parts;
     const total = totalOf(folders);
     if (total === null) return;
     if (this.last === null && folders.every(isEmpty)) this.last = { bytes: 0, inodes: 1, at: performance.now(), total };
     if (!this.matters(total, when)) return;
     const began = performance.now();
-    const size = await measure(folders, running()).catch(() => null);
+    const size = await measure(folders, running(), nameless).catch(() => null);
     if (size === null) return;
     this.rested = performance.now() + REST * (performance.now() - began);
     const most = this.most();
@@ -234,7 +250,9 @@ function isEmpty(folder: string): boolean {
   }
 }
 
-async function measure(folders: string[], running: ProcessTree[]): Promise<Size> {
+async function measure(folders: string[], running: ProcessTree[], nameless: () => Size): Promise<Size> {
   const [kept, open] = await Promise.all([sizeOf(folders), openWithoutName(folders[0] ?? '', running)]);
-  return { bytes: kept.bytes + open.bytes, inodes: kept.inodes + open.inodes };
+  // After the others: what loses its name while they look is counted twice then, and not nowhere.
+  const own = nameless();
+  return { bytes: kept.bytes + open.bytes + own.bytes, inodes: kept.inodes + open.inodes + own.inodes };
 }

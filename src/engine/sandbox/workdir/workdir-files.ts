@@ -17,6 +17,7 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type OpenedFile, SandboxFileError, type WriteOptions } from '../sandbox.js';
+import type { Size } from './folder-size.js';
 import { fileError, O_PATH, PathWalk, type Root, through, withPath } from './path-walk.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
@@ -34,6 +35,8 @@ const append = promisify(writeFile);
  */
 export class WorkdirFiles {
   private readonly walk: PathWalk;
+  /** Descriptors of what is being written. */
+  private readonly drafts = new Set<number>();
 
   constructor(
     roots: readonly [Root, ...Root[]],
@@ -74,6 +77,7 @@ export class WorkdirFiles {
       const replaced = withPath(path, () => lstatSync(target, { throwIfNoEntry: false }));
       if (replaced?.isDirectory() === true) throw new SandboxFileError('not_a_file', `${path} is a folder.`);
       const file = withPath(path, () => openSync(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600));
+      this.drafts.add(file);
       try {
         if (content instanceof Readable) await this.fill(file, content, path);
         else await this.put(file, content, path);
@@ -81,6 +85,7 @@ export class WorkdirFiles {
         // A script stays executable.
         fchmodSync(file, replaced?.isFile() === true ? replaced.mode & 0o777 : 0o644);
       } finally {
+        this.drafts.delete(file);
         closeSync(file);
       }
       withPath(path, () => renameSync(draft, target));
@@ -90,6 +95,13 @@ export class WorkdirFiles {
     } finally {
       closeSync(folder);
     }
+  }
+
+  /** What is being written and has no name any more: no look at the folders finds it. */
+  get nameless(): Size {
+    const found = [...this.drafts].map((draft) => fstatSync(draft)).filter(({ nlink }) => nlink === 0);
+    // stat(2) counts blocks of 512 bytes, whatever the file system's own are.
+    return { bytes: found.reduce((sum, { blocks }) => sum + blocks * 512, 0), inodes: found.length };
   }
 
   private openAt(path: string): number {
@@ -122,7 +134,7 @@ export class WorkdirFiles {
       const bytes = Buffer.from(chunk);
       left -= bytes.length;
       if (left < 0) throw this.tooLarge(path);
-      // What a command deletes meanwhile would grow on, and count nowhere.
+      // What a command deletes meanwhile would grow on, and be of no use.
       if (fstatSync(file).nlink === 0)
         throw new SandboxFileError('failed', `${path} was deleted while it was written.`);
       // From the position where the last one ended.
