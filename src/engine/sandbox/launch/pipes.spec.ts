@@ -1,4 +1,13 @@
-import { chownSync, closeSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, isRoot, ownName } from '../host.js';
@@ -18,6 +27,18 @@ describe('The pipes for the output of commands', () => {
     output.destroy();
     if (close) pipes.close();
   };
+  /** Of this process: others make theirs meanwhile. */
+  const ownFolders = () =>
+    readdirSync(tmpdir())
+      .filter((name) => name.startsWith('millwright-pipes-') && ownerOf(name).includes(`.${process.pid}.`))
+      .map((name) => join(tmpdir(), name));
+  const ownerOf = (name: string) => {
+    try {
+      return readFileSync(join(tmpdir(), name, 'owner'), 'utf8');
+    } catch {
+      return '';
+    }
+  };
   afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
   it('of a process that was killed are removed by the next one, and those of a process that works are not', async () => {
@@ -36,12 +57,12 @@ describe('The pipes for the output of commands', () => {
   });
 
   it('are made anew when somebody has cleaned the folder for temporary files', async () => {
-    const before = new Set(readdirSync(tmpdir()));
+    const before = ownFolders();
     const pipes = new Pipes(findProgram('mkfifo') ?? '');
     await taken(pipes, false);
-    const own = readdirSync(tmpdir()).filter((name) => name.startsWith('millwright-pipes-') && !before.has(name));
-    expect(own).toHaveLength(1);
-    for (const name of own) rmSync(join(tmpdir(), name), { recursive: true });
+    const made = ownFolders().filter((path) => !before.includes(path));
+    expect(made).toHaveLength(1);
+    for (const path of made) rmSync(path, { recursive: true });
     closeSync(pipes.file(Buffer.from('content')));
     await taken(pipes);
   });
