@@ -114,7 +114,7 @@ const withoutControls = (text: string) => text.replace(/[\0-\x08\x0b-\x1f\x7f]/g
 
 const REASONS = {
   output:
-    'there was no room for its output any more. If a file with the output is named here, read what you need of it and delete it. ' +
+    'there was no room for its output any more. The folder /tmp/output takes it, when it is one. If a file with the output is named here, read what you need of it and delete it. ' +
     'Run the command again with less output: use quieter flags, or send it through head, tail or grep',
   disk: 'the workdir with /tmp and ~ was full, or the disk of the service. Delete files that are not needed, its own output too',
   memory: 'its processes held more memory than allowed',
