@@ -75,7 +75,7 @@ describe('doctor says ✖ for a real fault', () => {
         const found = await findings([databaseCheck], { env: { DATABASE_URL: postgres.url } });
         const detail = expect.stringContaining('Off: fsync, full_page_writes.');
         expect(line(found, 'database settings')).toMatchObject({ ...FAIL, detail });
-        expect(line(found, 'database connections')).toMatchObject({ ...FAIL, advice: expect.stringContaining('at least 47') });
+        expect(line(found, 'database connections')).toMatchObject({ ...FAIL, advice: expect.stringContaining('at least 51') });
       } finally {
         await postgres.stop();
       }

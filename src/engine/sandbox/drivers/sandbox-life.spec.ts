@@ -128,7 +128,7 @@ function life(driver: DriverName): void {
         const many = Array.from({ length: 30 }, () => held);
         // The first process keeps a second handle of the standard error; all else would be foreign.
         const list = 'ls -l /proc/$$/fd /proc/1/fd > /tmp/fds; ';
-        const count = 'exit $(grep " -> " /tmp/fds | grep -vcE "(/dev/null|/pipes[.].* [(]deleted[)])$")';
+        const count = 'exit $(grep " -> " /tmp/fds | grep -vcE "(/dev/null|/millwright-pipes-.* [(]deleted[)])$")';
         const { lines, exited } = start(LONG_LEASE_SECONDS, list + count, ...many);
         closeSync(held);
         await lines.next();
