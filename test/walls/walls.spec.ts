@@ -86,7 +86,8 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
       processes: 2,
       tasks: tasks().length,
       workspaces: tenants.length,
-      addresses: new Set(tenants.flatMap((tenant) => [...tenant.addresses])).size,
+      // From the first one every attack has some connection.
+      addresses: new Set(['127.0.0.1', ...tenants.flatMap((tenant) => [...tenant.addresses])]).size,
       groups: world.groups,
     };
     const row = {
