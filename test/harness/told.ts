@@ -50,7 +50,7 @@ async function messagesOf(db: Reads, { id: taskId, workspaceId, userId }: TaskKe
   const auth = { workspaceId, userId, seesEverything: true } as Actor;
   const all: MessageRow[] = [];
   for (;;) {
-    const page = PAGE.asc({ auth, taskId, after: null, seq: all.at(-1)?.seq ?? null, limit: 100 });
+    const page = PAGE.asc.further({ auth, taskId, after: null, seq: all.at(-1)?.seq ?? null, limit: 100 });
     const [found] = await run(db, page);
     const rows = (found?.messages ?? []).flatMap((row) => row ?? []);
     all.push(...rows);

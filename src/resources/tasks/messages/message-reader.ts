@@ -22,15 +22,12 @@ export class MessageReader {
   async list(auth: AuthContext, taskId: string, page: PageRequest<ListMessagesQuery>) {
     const { order, after } = page.query;
     if (!isUuid(taskId)) throw notFound('task');
-    const [found] = await this.database.read.run(
-      PAGE[order]({
-        auth,
-        taskId,
-        after: after === undefined || isUuid(after) ? (after ?? null) : NO_MESSAGE,
-        seq: page.after === null ? null : Number(page.after[0]),
-        limit: page.limit + 1,
-      }),
-    );
+    const wanted = { auth, taskId, limit: page.limit + 1 };
+    const id = after === undefined || isUuid(after) ? (after ?? null) : NO_MESSAGE;
+    const seq = page.after === null ? null : Number(page.after[0]);
+    const isFirst = id === null && seq === null;
+    const query = isFirst ? PAGE[order].first(wanted) : PAGE[order].further({ ...wanted, after: id, seq });
+    const [found] = await this.database.read.run(query);
     const messages = messagesOf(found);
     const shown = messages.flatMap((message) => message ?? []);
     return page.cut(shown, (row) => [String(row.seq)], shown.length < messages.length);
