@@ -15,7 +15,7 @@ const SAME: Bounds = { hint: 4, end: 8 };
 const SAME_FAILURE: Bounds = { hint: 3, end: 6 };
 /** Times that 2 to 4 steps come round. */
 const ROUNDS: Bounds = { hint: 3, end: 6 };
-/** Steps that are alike but for figures, while no file changes: whoever waits for something makes some of these. */
+/** Steps that are alike but for figures, while no file changes: an agent that waits for something makes some of these. */
 const ALIKE: Bounds = { hint: 16, end: 32 };
 /** From so many on the folders of the task are looked at, so that ordinary steps pay nothing. */
 const LOOKED_AT = 12;

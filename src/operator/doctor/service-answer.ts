@@ -10,8 +10,8 @@ export interface ServiceAnswer {
   /** `http://HOST:PORT` */
   origin: string;
   /**
-   * `absent`: nobody listens. `silent`: somebody does and says nothing. `stranger`: it is no Millwright. `foreign`: it is not shown to
-   * be this installation's. `unknown`: nor is it shown how this installation is known.
+   * `absent`: nobody listens. `silent`: somebody does and says nothing. `stranger`: it is no Millwright. `foreign`: it is one,
+   * and does not show the mark of this installation. `unknown`: it is one, and the mark of this installation is not known.
    */
   state: 'ready' | 'absent' | 'silent' | 'stranger' | 'foreign' | 'unknown';
   /** What it says of itself; null where the state is not `ready`. */

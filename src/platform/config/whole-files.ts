@@ -21,8 +21,8 @@ export function writeWhole(path: string, content: string): void {
 }
 
 /**
- * Unless it is there: written whole under another name and linked into place, so that two processes at once agree on one. Whoever
- * wants the content reads it afterwards. It belongs to whom {@link writeWhole} gives it.
+ * Unless it is there: written whole under another name and linked into place, so that two processes at once agree on one. The
+ * caller reads the content afterwards. It belongs to whom {@link writeWhole} gives it.
  */
 export function writeOnce(path: string, content: string): void {
   const candidate = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;

@@ -20,7 +20,7 @@ INSERT INTO installation (mark, secret_mark) VALUES (${uuid('mark')}, ${text('se
 const TAKE_FOLDER = sql`UPDATE installation SET mark = ${uuid('mark')}`.rows();
 const TAKE_SECRET = sql`UPDATE installation SET secret_mark = ${text('secretMark')}`.rows();
 
-/** Null where no service has booted on the database since it has marks, or since it was restored. */
+/** Null where no service with marks has booted on the database yet. */
 export async function marksOf(database: Sql): Promise<Marks | null> {
   // An older program's has no such table; a backup and `doctor` migrate nothing.
   const [found] = await database.run(IS_THERE());

@@ -55,41 +55,27 @@ const BUDGET = { type: 'enabled', budget_tokens: 4_000 };
 const first = [asked('One'), step(1, sealed(1)), step(2), { ...assistant('Done.'), id: 'done' }];
 const second = [asked('Two'), step(3, sealed(3)), step(4, sealed(4))];
 
+/** What is sent of them behind the first call. */
+const AFTER_ONE = [
+  users(result(1)),
+  assistants(use(2)),
+  users(result(2)),
+  assistants(text('Done.')),
+  users(text('Two')),
+];
+const TWO = [assistants(thinking(3), use(3)), users(result(3)), assistants(thinking(4), use(4)), users(result(4))];
+
 describe('What Claude has thought', () => {
   it('goes back with its seal and before its call, of all turns, while nothing is left out', async () => {
     expect(await bodyOf([...first, ...second])).toEqual({
       thinking: BUDGET,
-      messages: [
-        users(text('One')),
-        assistants(thinking(1), use(1)),
-        users(result(1)),
-        assistants(use(2)),
-        users(result(2)),
-        assistants(text('Done.')),
-        users(text('Two')),
-        assistants(thinking(3), use(3)),
-        users(result(3)),
-        assistants(thinking(4), use(4)),
-        users(result(4)),
-      ],
+      messages: [users(text('One')), assistants(thinking(1), use(1)), ...AFTER_ONE, ...TWO],
     });
   });
 
   it('goes back of the turn alone in which something was left out, as a whole, also in the turns behind it', async () => {
     const cuts = [resultsUpto('step-1', 'step-4')];
-    const sent = [
-      users(text('One')),
-      assistants(use(1)),
-      users(result(1)),
-      assistants(use(2)),
-      users(result(2)),
-      assistants(text('Done.')),
-      users(text('Two')),
-      assistants(thinking(3), use(3)),
-      users(result(3)),
-      assistants(thinking(4), use(4)),
-      users(result(4)),
-    ];
+    const sent = [users(text('One')), assistants(use(1)), ...AFTER_ONE, ...TWO];
     const messages = [...first, ...second];
     expect(await bodyOf(withCuts(messages, cuts))).toEqual({ thinking: BUDGET, messages: sent });
     // The prompt only grows.
@@ -127,15 +113,7 @@ describe('What Claude has thought', () => {
     const messages = [...first, asked('Two')];
     expect(await bodyOf(withCuts(messages, [summaryUpto('One', 'Two')]))).toEqual({
       thinking: BUDGET,
-      messages: [
-        users(text('Summary.')),
-        assistants(use(1)),
-        users(result(1)),
-        assistants(use(2)),
-        users(result(2)),
-        assistants(text('Done.')),
-        users(text('Two')),
-      ],
+      messages: [users(text('Summary.')), assistants(use(1)), ...AFTER_ONE],
     });
   });
 

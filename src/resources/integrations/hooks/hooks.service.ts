@@ -34,7 +34,7 @@ const TAKEN: HookAnswer = { status: 200, body: { accepted: true } };
 const DUPLICATE: HookAnswer = { status: 200, body: { duplicate: true } };
 /** Bytes of payloads of one connection that wait for a worker: without a bound one tenant fills the disk of all. */
 const WAITING_BYTES = 256 * 1024 * 1024;
-/** Bytes of a body that is read whoever sends it. */
+/** Bytes of a body that is read from every sender. */
 const SHORT = 64 * 1024;
 /** Longer ones of an address that arrive at once, and milliseconds in which the turn of the next one comes. */
 const LONG_AT_ONCE = 2;
