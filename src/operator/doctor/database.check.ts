@@ -1,4 +1,5 @@
 // PostgreSQL itself: whether it answers and how fast, its version, the settings on which promises stand, its connections.
+import { DATABASE_CONNECTIONS } from '../../platform/config/descriptors.js';
 import { sql } from '../../platform/database/sql.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { OpenDatabase } from './examination.js';
@@ -11,8 +12,6 @@ const OLDEST = 15;
 const TESTED = 18;
 /** Milliseconds. A request asks several times, one after the other. */
 const SLOW = 20;
-/** What the pools of one process may open together (docs/operating.md). */
-const POOLS = 48;
 /** Share of the connections in use above which it becomes tight. */
 const TIGHT = 0.8;
 
@@ -118,10 +117,15 @@ function connectionsOf({ max, reserved, used, own, processes }: Server): Finding
   const open = max - reserved;
   const running = Math.max(1, processes);
   const whose = `${own} of them by this command and the processes of the service, of which ${processes} are connected`;
-  const detail = `${used} of ${open} are in use, ${whose}; each opens up to ${POOLS}.`;
-  if (open < POOLS) return fail(name, detail, `Set max_connections to at least ${POOLS + reserved}.`);
-  if (open < POOLS * running || used > open * TIGHT) {
-    return warn(name, detail, `Raise max_connections: ${POOLS} for each process, and what else uses this server.`);
+  const detail = `${used} of ${open} are in use, ${whose}; each opens up to ${DATABASE_CONNECTIONS}.`;
+  if (open < DATABASE_CONNECTIONS)
+    return fail(name, detail, `Set max_connections to at least ${DATABASE_CONNECTIONS + reserved}.`);
+  if (open < DATABASE_CONNECTIONS * running || used > open * TIGHT) {
+    return warn(
+      name,
+      detail,
+      `Raise max_connections: ${DATABASE_CONNECTIONS} for each process, and what else uses this server.`,
+    );
   }
   return ok(name, detail);
 }

@@ -4,8 +4,10 @@ import { ConfigurationError, type Env } from './env.js';
 
 /** What an idle process has open (27 measured), and what a look at the disk or a file that is read adds for a moment. */
 const GROUND = 32;
-/** Connections to PostgreSQL (48) and Redis (12), at most. */
-const POOLS = 60;
+/** What the pools of one process may open together: `database.ts`, `database.module.ts` and the channel (docs/operating.md). */
+export const DATABASE_CONNECTIONS = 48;
+/** With those to Redis. */
+const POOLS = DATABASE_CONNECTIONS + 12;
 /** Connections beyond the cap that are still being told so. */
 export const LINGERING = 32;
 /** For each place of a worker: three pipes, two files of output, a connection to the model, and a file that is published. */
