@@ -101,12 +101,13 @@ describe.each<[string, string[]]>([
       const { lasting, doomed } = await fill(collection);
       let writing = true;
       const walks: string[][] = [];
-      // Newest first, a walk sees only what was added before it began: there have to be two. Oldest first, it runs after them.
-      const enough = () => collection.order !== 'newest first' || walks.length >= 2;
-      const writers = Array.from({ length: WRITERS }, (_, n) => write(collection, doomed, n, enough));
+      const added: string[] = [];
+      // Newest first, a walk sees only what was added before it began, and was not deleted by then. Oldest first, it runs after the writers.
+      const enough = () => collection.order !== 'newest first' || walks.flat().some((id) => added.includes(id));
+      const writers = Array.from({ length: WRITERS }, (_, n) => write(collection, doomed, n, { added, enough }));
       const written = Promise.all(writers).finally(() => (writing = false));
       while (writing) walks.push(await walk(member.client, collection.path, 1 + (walks.length % 3)));
-      const added = (await written).flat();
+      await written;
       expect(walks.length).toBeGreaterThan(0);
       for (const ids of walks) {
         expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([]);
@@ -134,15 +135,14 @@ async function fill({ add, remove, order }: Collection): Promise<{ lasting: stri
   return { lasting: order === 'newest first' ? lasting.reverse() : lasting, doomed };
 }
 
-/** Adds until it is enough, deletes every second of what it added, and its share of what is doomed. Resolves with the ids that it added. */
+/** Adds until it is enough, deletes every second of what it added, and its share of what is doomed. `added` gets the ids. */
 async function write(
   { add, remove }: Collection,
   doomed: string[],
   writer: number,
-  enough: () => boolean,
-): Promise<string[]> {
+  { added, enough }: { added: string[]; enough: () => boolean },
+): Promise<void> {
   const mine = doomed.filter((_id, i) => i % WRITERS === writer);
-  const added: string[] = [];
   for (let round = 0; round < ROUNDS || !enough(); round++) {
     const id = await add();
     added.push(id);
@@ -150,7 +150,6 @@ async function write(
     const next = mine.pop();
     if (next !== undefined) await remove?.(next);
   }
-  return added;
 }
 
 function newest(path: string) {
