@@ -24,6 +24,8 @@ const FAILURES: Bounds = { hint: 12, end: 25 };
 /** Of the two above the model is told at every so many steps. */
 const EVERY = 4;
 const STEPS_SEEN = Math.max(FAILURES.end, ALIKE.end);
+/** Of so many steps something may be said. */
+const FEWEST = Math.min(SAME.hint, SAME_FAILURE.hint, ROUNDS.hint);
 const PERIODS = [1, 2, 3, 4];
 
 /** What the last step shows: words for the model, in its result; with `over` the turn ends for that reason. */
@@ -35,7 +37,7 @@ export interface Circling {
 /** Null while there is nothing to say. A message of the user begins anew; calls that are meant (`deliberate`) are never counted. */
 export function circling(conversation: readonly ConversationMessage[]): Circling | null {
   const steps = lastSteps(conversation, STEPS_SEEN);
-  if (steps[0] === undefined) return null;
+  if (steps.length < FEWEST) return null;
   const all = [...failures(steps), ...rounds(steps)].filter(({ told, count, bounds }) => told || count >= bounds.end);
   const worst = all.find(({ count, bounds }) => count >= bounds.end) ?? all[0];
   if (worst === undefined) return null;
@@ -47,6 +49,7 @@ export function circling(conversation: readonly ConversationMessage[]): Circling
 /** Whether the last step has come so often, but for its figures, that it matters whether it has changed a file. */
 export function mayCircle(conversation: readonly ConversationMessage[]): boolean {
   const steps = lastSteps(conversation, STEPS_SEEN);
+  if (steps.length < LOOKED_AT) return false;
   return PERIODS.some((period) => lengthOf(steps, period, isAlike) >= LOOKED_AT);
 }
 
@@ -95,12 +98,14 @@ function rounds(steps: Step[]): Finding[] {
   for (const period of PERIODS) {
     const same = lengthOf(steps, period, (one, other) => one.same === other.same);
     const [count, bounds] = [Math.floor(same / period), period === 1 ? SAME : ROUNDS];
-    const what =
-      period === 1
-        ? `The same ${call} came ${count} times in a row, with the same result`
-        : `The same ${period} steps came ${count} times in a row, with the same results`;
-    const advice = 'It will not change by itself: do something else, or finish and say what is open.';
-    found.push({ count, bounds, told: count >= bounds.hint && same % period === 0, what, advice, unit: 'times' });
+    if (count >= bounds.hint) {
+      const what =
+        period === 1
+          ? `The same ${call} came ${count} times in a row, with the same result`
+          : `The same ${period} steps came ${count} times in a row, with the same results`;
+      const advice = 'It will not change by itself: do something else, or finish and say what is open.';
+      found.push({ count, bounds, told: same % period === 0, what, advice, unit: 'times' });
+    }
     const alike = sinceChange(steps.slice(0, lengthOf(steps, period, isAlike)));
     if (alike <= same) continue;
     found.push({
