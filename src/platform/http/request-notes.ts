@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Span } from '../tracing/tracing.js';
 
 /** One object for all of them: a further property on a request costs 2 µs, because Express has changed its prototype. */
-class Notes {
+export class Notes {
   workspaceId: string | undefined = undefined;
   userId: string | undefined = undefined;
   keyId: string | undefined = undefined;
@@ -14,6 +14,8 @@ class Notes {
   charge: unknown = undefined;
   /** Ends the turn of its arrival. */
   arriving: (() => void) | undefined = undefined;
+  /** Ends the turn of its read. */
+  reading: (() => void) | undefined = undefined;
 }
 
 const NOTES = Symbol('millwright:notes');

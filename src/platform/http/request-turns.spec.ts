@@ -12,8 +12,18 @@ interface Sent {
   looked: boolean;
 }
 
+class Answer extends EventEmitter {
+  destroyed = false;
+  bytes = 0;
+  getHeader(): number {
+    return this.bytes;
+  }
+  end(): void {}
+}
+
 describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
   const turns = new RequestTurns();
+  turns.watch(Answer.prototype as unknown as Response);
 
   /** Requests of one moment, one for each credential. */
   const send = async (credentials: string[], ip: string): Promise<Sent[]> => {
@@ -42,9 +52,7 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
     const sent = Array.from({ length: count }, () => {
       const req = {} as Request;
       Object.assign(notesOf(req), { workspaceId });
-      const sizes = { bytes: 0 };
-      const parts = { destroyed: false, sizes, end: () => undefined, getHeader: () => sizes.bytes };
-      const one: Sent = { req, res: Object.assign(new EventEmitter(), parts) as unknown as Response, looked: false };
+      const one: Sent = { req, res: Object.assign(new Answer(), { req }) as unknown as Response, looked: false };
       void turns.read(req, one.res).then(
         () => (one.looked = true),
         () => undefined,
@@ -55,7 +63,7 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
     return sent;
   };
   const answer = (one: Sent | undefined, bytes: number) => {
-    Object.assign((one?.res as unknown as { sizes: object }).sizes, { bytes });
+    Object.assign(one?.res ?? {}, { bytes });
     one?.res.end();
   };
   const lookedAt = (sent: Sent[]) => sent.filter(({ looked }) => looked).length;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiError } from './api-error.js';
 import { networkOf } from './network.js';
-import { notesOf } from './request-notes.js';
+import { type Notes, notesOf } from './request-notes.js';
 import { Turns } from './turns.js';
 
 /** Requests of one credential that are looked at, before their bodies are read. */
@@ -52,16 +52,16 @@ export class RequestTurns {
   async arrive(req: Request, res: Response): Promise<void> {
     const address = networkOf(req.ip ?? '');
     const credential = req.headers.authorization ?? req.headers.cookie;
-    const ends: (() => void)[] = [];
-    const leave = () => ends.splice(0).forEach((end) => end());
-    if (credential !== undefined) ends.push(await taken(this.arriving, `${address} ${credential}`));
     const notes = notesOf(req);
-    notes.arriving = leave;
+    const own = credential === undefined ? undefined : await taken(this.arriving, `${address} ${credential}`);
+    const ends = own === undefined ? [] : [own];
+    notes.arriving = () => ends.forEach((end) => end());
     // Before the wait for the second turn: the client may leave meanwhile.
-    res.once('close', () => this.arrived(req));
-    ends.push(await taken(this.addresses, address));
-    if (notes.arriving === undefined) leave();
-    else if (res.destroyed) this.arrived(req);
+    res.once('close', () => this.closed(notes));
+    const shared = await taken(this.addresses, address);
+    if (notes.arriving === undefined) shared();
+    else ends.push(shared);
+    if (res.destroyed) this.arrived(req);
     requireClient(res);
   }
 
@@ -72,13 +72,27 @@ export class RequestTurns {
     notes.arriving = undefined;
   }
 
-  /** Resolves when a read may go on. Its turn ends when its answer is given to the connection. */
+  /** Resolves when a read may go on. Its turn ends when its answer is given to the connection ({@link watch}). */
   async read(req: Request, res: Response): Promise<void> {
-    const { workspaceId } = notesOf(req);
-    if (workspaceId === undefined) return;
-    const end = await taken(this.reading, workspaceId);
-    endWith(res, end, () => this.longUntil.set(workspaceId, performance.now() + LONG_MS));
+    const notes = notesOf(req);
+    if (notes.workspaceId === undefined) return;
+    notes.reading = await taken(this.reading, notes.workspaceId);
+    if (res.destroyed) endRead(notes);
     requireClient(res);
+  }
+
+  /**
+   * Ends the turn of a read with its answer, and not with the end of the connection: a client that closes at once would have all it asks for
+   * under way at once, and one that reads slowly would keep others of its workspace waiting.
+   * @param response from which those of the application inherit: a property of each one made a GET 3 % slower.
+   */
+  watch(response: Response): void {
+    const answer = Reflect.get(response, 'end') as (this: Response, ...args: unknown[]) => Response;
+    const answered = (res: Response) => this.answered(res);
+    response.end = function (this: Response, ...args: unknown[]) {
+      answered(this);
+      return answer.apply(this, args);
+    } as Response['end'];
   }
 
   /**
@@ -95,6 +109,22 @@ export class RequestTurns {
     } finally {
       end();
     }
+  }
+
+  private answered(res: Response): void {
+    const notes = notesOf(res.req);
+    if (notes.reading === undefined) return;
+    if (Number(res.getHeader('Content-Length')) > LONG_BYTES) {
+      this.longUntil.set(notes.workspaceId as string, performance.now() + LONG_MS);
+    }
+    endRead(notes);
+  }
+
+  private closed(notes: Notes): void {
+    notes.arriving?.();
+    notes.arriving = undefined;
+    // A handler that takes @Res may find its client gone and answer nothing.
+    if (notes.reading !== undefined) setTimeout(() => endRead(notes), LOST_MS).unref();
   }
 
   private readsLong(workspaceId: string): boolean {
@@ -134,26 +164,7 @@ function taken(turns: Turns, key: string): (() => void) | Promise<() => void> {
   );
 }
 
-/**
- * The answer ends the turn, and not the end of the connection: a client that closes at once would have all it asks for under
- * way at once, and one that reads slowly would keep others of its workspace waiting.
- */
-function endWith(res: Response, end: () => void, long: () => void): void {
-  let ended = false;
-  let lost: NodeJS.Timeout | undefined;
-  const once = () => {
-    clearTimeout(lost);
-    if (!ended) end();
-    ended = true;
-  };
-  const answer = res.end.bind(res) as (...args: unknown[]) => Response;
-  res.end = ((...args: unknown[]) => {
-    if (Number(res.getHeader('Content-Length')) > LONG_BYTES) long();
-    once();
-    return answer(...args);
-  }) as Response['end'];
-  // A handler that takes @Res may find its client gone and answer nothing.
-  res.once('close', () => {
-    if (!ended) lost = setTimeout(once, LOST_MS).unref();
-  });
+function endRead(notes: Notes): void {
+  notes.reading?.();
+  notes.reading = undefined;
 }
