@@ -77,7 +77,7 @@ export class World {
   }
 
   /** One of `floors/`. */
-  async floor(name, env = {}) {
+  async floor(name, env = {}, flags = []) {
     const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
     const all = {
@@ -87,7 +87,7 @@ export class World {
       REDIS_URL: this.redisUrl,
     };
     const file = fileURLToPath(new URL(`./floors/${name}.mjs`, import.meta.url));
-    const floor = await Program.node(file, { env: { ...all, ...env }, url: `${origin}/ok` });
+    const floor = await Program.node(file, { env: { ...all, ...env }, flags, url: `${origin}/ok` });
     return Object.assign(floor, { origin });
   }
 
