@@ -53,6 +53,9 @@ export function positionOf(req: Request, { after }: EventsQuery): string | undef
   return last ?? after;
 }
 
+/** Of either of the two above. */
 export function invalidPosition(): ApiError {
-  return new ApiError('invalid_cursor', 'after is not a position that this route gave with these filters; 0 is the beginning, latest is now.', { param: 'after' }); // prettier-ignore
+  const message =
+    'The position (after, or Last-Event-ID, which wins over it) is none that this route gave with these filters; 0 is the beginning, latest is now.';
+  return new ApiError('invalid_cursor', message, { param: 'after' });
 }
