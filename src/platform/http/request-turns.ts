@@ -56,12 +56,12 @@ export class RequestTurns {
     const own = credential === undefined ? undefined : await taken(this.arriving, `${address} ${credential}`);
     const ends = own === undefined ? [] : [own];
     notes.arriving = () => ends.forEach((end) => end());
-    // Before the wait for the second turn: the client may leave meanwhile.
+    // Before the wait for the second turn: the client may leave meanwhile, and may have left already.
     res.once('close', () => this.closed(notes));
+    if (res.destroyed) this.closed(notes);
     const shared = await taken(this.addresses, address);
     if (notes.arriving === undefined) shared();
     else ends.push(shared);
-    if (res.destroyed) this.arrived(req);
     requireClient(res);
   }
 
