@@ -3,7 +3,7 @@ import { type Connected, corked } from './corked.js';
 import type { Query, Sql } from './sql.js';
 
 /** How many statements share a connection: so many at most wait for a slow one among them. */
-const TOGETHER = 16;
+const TOGETHER = 8;
 
 interface Waiting {
   query: pg.QueryConfig;

@@ -96,7 +96,7 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
       sent.splice(0, lookedAt(sent)).forEach((one) => answer(one, 100));
       await rounds();
     };
-    expect(lookedAt(sent)).toBe(16);
+    expect(lookedAt(sent)).toBe(10);
     answer(sent[0], 200 * 1024);
     await answerAll();
     expect(lookedAt(sent)).toBe(2);
@@ -105,7 +105,7 @@ describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
     expect(lookedAt(await read('another workspace', 10))).toBe(10);
     now.mockReturnValue(2_001);
     await answerAll();
-    expect(lookedAt(sent)).toBe(16);
+    expect(lookedAt(sent)).toBe(10);
     now.mockRestore();
     while (sent.length > 0) await answerAll();
   });
