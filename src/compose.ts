@@ -9,7 +9,7 @@ import { ConfigModule } from './platform/config/config.module.js';
 import { DiskModule } from './platform/disk/disk.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
-import { ENTITIES } from './entities.js';
+import { ENTITIES } from './operator/entities.js';
 import { EventLogModule } from './platform/events/event-log.module.js';
 import { OccurrencesModule } from './work/occurrences/occurrences.module.js';
 import { EventsModule } from './platform/events/events.module.js';

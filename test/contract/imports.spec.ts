@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
 // platform ← access, engine ← resources ← work ← surfaces ← operator: a layer and what it may import (house rule of
-// docs/architecture.md). The files beside the layers put a process together, and so does the operator command: no other layer
-// imports them.
+// docs/architecture.md). The files beside the layers put a process together: no layer imports them.
 const LAYERS: Record<string, readonly string[]> = {
   platform: [],
   access: ['platform'],
@@ -19,7 +18,7 @@ const LAYERS: Record<string, readonly string[]> = {
   extensions: [],
 };
 const mayImport = (from: string, to: string): boolean =>
-  from === '' || from === to || (from === 'operator' && to === '') || (LAYERS[from]?.includes(to) ?? false);
+  from === '' || from === to || (LAYERS[from]?.includes(to) ?? false);
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
   (name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'),

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { ENTITIES } from '../../src/entities.js';
+import { ENTITIES } from '../../src/operator/entities.js';
 import { PostgresNaming } from '../../src/platform/database/naming.js';
 import { filledOf, tablesOf, unknownTo } from '../../src/operator/backup/catalog.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';

@@ -5,7 +5,7 @@ import { IsString } from 'class-validator';
 import { configSection, defineExtension, Endpoint, errorCode, type Extension, named } from 'millwright';
 import { z } from 'zod';
 import { Entity, ManyToOne, PrimaryColumn } from 'typeorm';
-import { ENTITIES } from '../../src/entities.js';
+import { ENTITIES } from '../../src/operator/entities.js';
 import { program } from '../../src/operator/verbs/program.js';
 import { readEnv } from '../../src/platform/config/env.js';
 import { ExtensionSet, VERB_GROUPS } from '../../src/platform/plugins/extension-set.js';

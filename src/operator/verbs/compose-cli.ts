@@ -4,7 +4,7 @@ import { AuditDeskModule } from '../../access/audit/audit-desk.module.js';
 import { KeysModule } from '../../access/auth/keys.module.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
-import { ENTITIES } from '../../entities.js';
+import { ENTITIES } from '../entities.js';
 import { DatabaseModule, type Prepare, type Recognise } from '../../platform/database/database.module.js';
 import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { ChannelModule } from '../../platform/signals/channel.module.js';

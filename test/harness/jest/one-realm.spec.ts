@@ -27,8 +27,8 @@ describe('A test file', () => {
 
   it('may import modules at once that have others in common', async () => {
     const [one, again, other] = await Promise.all([
-      import('../../../src/entities.js'),
-      import('../../../src/entities.js'),
+      import('../../../src/operator/entities.js'),
+      import('../../../src/operator/entities.js'),
       import('../../../src/compose.js'),
     ]);
     expect(one).toBe(again);

@@ -1,0 +1,75 @@
+// Every entity of the product: the service, the operator command and the tests use this one list. It lies in the highest layer, which
+// may know all tables, and the files that put a process together import it from there.
+import { AuditChain } from '../access/audit/audit-chain.entity.js';
+import { AuditCut } from '../access/audit/audit-cut.entity.js';
+import { AuditEntry } from '../access/audit/audit-entry.entity.js';
+import { ApiKey } from '../access/auth/api-key.entity.js';
+import { ConsoleCode } from '../access/auth/console-code.entity.js';
+import { ConsoleSession } from '../access/auth/console-session.entity.js';
+import { IdempotencyRecord } from '../access/idempotency/idempotency-record.entity.js';
+import { FolderRemoval } from '../access/workspaces/folder-removal.entity.js';
+import { Membership } from '../access/workspaces/membership.entity.js';
+import { User } from '../access/workspaces/user.entity.js';
+import { Workspace } from '../access/workspaces/workspace.entity.js';
+import { StoredInstallation } from '../platform/installation/installation.entity.js';
+import { StoredJob } from '../platform/jobs/job.entity.js';
+import { EventHandler } from '../platform/events/event-handler.entity.js';
+import { WorkspaceEvent } from '../platform/events/workspace-event.entity.js';
+import { Automation } from '../resources/automations/automation.entity.js';
+import { AutomationRun } from '../resources/automations/automation-run.entity.js';
+import { UsageDay } from '../resources/billing/usage-day.entity.js';
+import { UsageLedgerEntry } from '../resources/billing/usage-ledger.entity.js';
+import { StorageUsage } from '../resources/files/storage-usage.entity.js';
+import { StoredFile } from '../resources/files/file.entity.js';
+import { Upload } from '../resources/files/upload.entity.js';
+import { Connection } from '../resources/integrations/connection.entity.js';
+import { HookDelivery } from '../resources/integrations/hook-delivery.entity.js';
+import { Project } from '../resources/projects/project.entity.js';
+import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
+import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
+import { StoredCut } from '../resources/tasks/messages/context-cut.entity.js';
+import { Message } from '../resources/tasks/messages/message.entity.js';
+import { ToolInvocation } from '../resources/tasks/messages/tool-invocation.entity.js';
+import { Run } from '../resources/tasks/run.entity.js';
+import { Task } from '../resources/tasks/task.entity.js';
+import { WebhookDelivery } from '../resources/webhooks/webhook-delivery.entity.js';
+import { Webhook } from '../resources/webhooks/webhook.entity.js';
+import { WorkspaceClaim } from '../work/runs/workspace-claim.entity.js';
+
+export const ENTITIES = [
+  Workspace,
+  User,
+  Membership,
+  ApiKey,
+  ConsoleSession,
+  ConsoleCode,
+  IdempotencyRecord,
+  FolderRemoval,
+  AuditEntry,
+  AuditChain,
+  AuditCut,
+  Project,
+  Task,
+  Run,
+  Message,
+  ToolInvocation,
+  StoredCut,
+  Interaction,
+  Upload,
+  StoredFile,
+  StorageUsage,
+  WorkspaceClaim,
+  Connection,
+  HookDelivery,
+  Automation,
+  AutomationRun,
+  StoredInstallation,
+  StoredJob,
+  TaskEvent,
+  WorkspaceEvent,
+  EventHandler,
+  UsageLedgerEntry,
+  UsageDay,
+  Webhook,
+  WebhookDelivery,
+];
