@@ -1,5 +1,5 @@
 import { Octokit } from '@octokit/core';
-import type { OpenPullRequest } from './pull-requests.js';
+import type { OpenPullRequest } from './host-client.js';
 
 const silent = () => undefined;
 const LOG = { debug: silent, info: silent, warn: silent, error: silent };

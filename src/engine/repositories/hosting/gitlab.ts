@@ -1,7 +1,7 @@
 import { MergeRequests, Projects } from '@gitbeaker/core';
 import { createRequesterFn, GitbeakerRequestError } from '@gitbeaker/requester-utils';
 import type { ApiFetch } from './api-fetch.js';
-import type { OpenPullRequest } from './pull-requests.js';
+import type { OpenPullRequest } from './host-client.js';
 
 /** By the REST API of GitLab (docs.gitlab.com, "Merge requests API"). */
 export const openOnGitLab: OpenPullRequest = async ({ api, token, fetch }, wanted) => {
