@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { resultCharacters } from '../models/result-text.js';
@@ -18,8 +19,8 @@ import { EngineSettings } from './engine-settings.js';
 import { FileCache } from './file-cache.js';
 import { LazySandbox } from './lazy-sandbox.js';
 import { ModelCaller } from './model-caller.js';
+import type { OutputSchema } from './output/output-schema.js';
 import { TurnOutput } from './output/turn-output.js';
-import { systemPrompt } from './prompt.js';
 import { bringIn, tellChanges } from './repository-steps.js';
 import { surroundingsOf } from './surroundings.js';
 import { TaskFiles } from './task-files.js';
@@ -27,6 +28,15 @@ import { ToolRegistry } from './tool-registry.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
 import { TurnRun } from './turn-run.js';
 import { TurnLimits } from './turn-limits.js';
+
+/** The system prompt. It is the same for every task, so that providers can cache it. */
+const SYSTEM_PROMPT = readFileSync(new URL('./system-prompt.txt', import.meta.url), 'utf8').trim();
+
+/**
+ * What a task that asks for JSON has in addition. It stands at the beginning, where it is sent with every request of the task and no
+ * cut of the conversation takes it away. The schema has its keys in the order in which they were given.
+ */
+const OUTPUT_PROMPT = readFileSync(new URL('./output/output-prompt.txt', import.meta.url), 'utf8').trim();
 
 /** The built-in engine: calls the model, carries out its tools, and again, until there is an outcome. */
 @Plugin(AgentEngine, 'loop')
@@ -111,4 +121,9 @@ function notReserved(error: unknown, report: (error: Error) => void): AgentOutco
 function modelGone(id: string): AgentOutcome {
   const message = `The model '${id}' is not offered here any more.`;
   return { type: 'failed', code: 'model_not_available', message, retryable: false };
+}
+
+/** The system prompt of a task. */
+function systemPrompt(schema: OutputSchema | null | undefined): string {
+  return schema == null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${OUTPUT_PROMPT}\n\n${JSON.stringify(schema)}`;
 }
