@@ -1,14 +1,17 @@
 // Background work: a row of the table `jobs` is the truth, a signal only the bell; ours and those of extensions.
+import { Process, Processor } from '@nestjs/bull';
 import { type DynamicModule, Global, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import type { Job } from 'bull';
 import type { Env } from '../config/env.js';
+import { BULL_QUEUES } from '../signals/bull-signal.js';
 import { LocalSignal } from '../signals/local-signal.js';
+import type { Ring } from '../signals/work-signal.js';
 import { JobClaims } from './job-claims.js';
 import { JobFigures } from './job-figures.js';
 import { JobHandlers } from './job-handlers.js';
 import { JobQueue } from './job-queue.js';
 import { JobRunner } from './job-runner.js';
-import { AutomationProcessor, JobsProcessor } from './job.processors.js';
 
 /** Without Redis the signal calls the runner itself. */
 @Injectable()
@@ -20,6 +23,28 @@ class LocalJobs implements OnModuleInit {
 
   onModuleInit(): void {
     this.signal.onRing((ring) => void this.runner.wake(ring));
+  }
+}
+
+/** Events for automations. Bull's job ends as soon as the row is claimed or passed on, so nothing depends on Bull. */
+@Processor(BULL_QUEUES.automation)
+class AutomationProcessor {
+  constructor(private readonly runner: JobRunner) {}
+
+  @Process({ concurrency: 4 })
+  ring({ data }: Job<Ring>): Promise<void> {
+    return this.runner.wakeOrPassOn(data);
+  }
+}
+
+/** Every other queue. */
+@Processor(BULL_QUEUES.jobs)
+class JobsProcessor {
+  constructor(private readonly runner: JobRunner) {}
+
+  @Process({ concurrency: 4 })
+  ring({ data }: Job<Ring>): Promise<void> {
+    return this.runner.wakeOrPassOn(data);
   }
 }
 
