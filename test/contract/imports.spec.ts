@@ -24,7 +24,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
   (name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'),
 );
 const importsOf = (file: string): string[] =>
-  [...readFileSync(join(SRC, file), 'utf8').matchAll(/(?:from|import) '(\.[^']+)\.js'/g)].map(([, path]) =>
+  [...readFileSync(join(SRC, file), 'utf8').matchAll(/(?:from |import |import\()'(\.[^']+)\.js'/g)].map(([, path]) =>
     relative(SRC, join(SRC, dirname(file), `${path}.ts`)),
   );
 const edges = new Map(files.map((file) => [file, importsOf(file)]));
