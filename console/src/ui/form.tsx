@@ -59,6 +59,42 @@ export function Field({
   );
 }
 
+/** A choice of a few: the browser's own list. */
+export function Choice<T extends string>({
+  label,
+  hint,
+  said,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  hint?: string;
+  said: string | null;
+  value: T;
+  options: (readonly [NoInfer<T>, string])[];
+  onChange: (value: T) => void;
+}) {
+  return (
+    <Field label={label} hint={hint} said={said}>
+      {(control) => (
+        <select
+          {...control}
+          className={ui.select}
+          value={value}
+          onChange={(event) => onChange(event.target.value as T)}
+        >
+          {options.map(([one, name]) => (
+            <option key={one} value={one}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
 export const Group = ({ label, children }: { label: string; children: ReactNode }) => (
   <fieldset className={css.group}>
     <legend>{label}</legend>

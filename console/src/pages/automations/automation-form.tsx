@@ -4,11 +4,11 @@ import type { Automation } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Field, saidOf, textArea } from '../../ui/form.tsx';
+import { Choice, Field, saidOf, textArea } from '../../ui/form.tsx';
 import { FormFailure, records, useFaultInFocus } from '../../ui/records.tsx';
 import { Button, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import { type Draft, LIMITS } from './draft.ts';
+import { type Draft, type Editing, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 const w = t.automationEditor;
@@ -16,13 +16,6 @@ const FIELDS = [
   ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter', 'projectId'],
   ...['model', 'effort', 'approvals', 'overlap', 'budget'],
 ];
-
-/** What each part of the form is given. */
-export interface Editing {
-  draft: Draft;
-  change: (changes: Partial<Draft>) => void;
-  error: unknown;
-}
 
 export function AutomationForm({
   first,
@@ -203,41 +196,5 @@ function Budget({ draft: { budget }, change, error }: Editing) {
         ))}
       </div>
     </details>
-  );
-}
-
-/** A choice of a few: the browser's own list. */
-export function Choice<T extends string>({
-  label,
-  hint,
-  said,
-  value,
-  options,
-  onChange,
-}: {
-  label: string;
-  hint?: string;
-  said: string | null;
-  value: T;
-  options: (readonly [NoInfer<T>, string])[];
-  onChange: (value: T) => void;
-}) {
-  return (
-    <Field label={label} hint={hint} said={said}>
-      {(control) => (
-        <select
-          {...control}
-          className={ui.select}
-          value={value}
-          onChange={(event) => onChange(event.target.value as T)}
-        >
-          {options.map(([one, name]) => (
-            <option key={one} value={one}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   );
 }

@@ -8,8 +8,8 @@ import { t } from '../../texts/index.ts';
 import { Field, saidOf, textArea } from '../../ui/form.tsx';
 import { FormFailure, Loaded, records } from '../../ui/records.tsx';
 import { Button, cx, ui, Warning } from '../../ui/ui.tsx';
-import type { Editing } from './automation-form.tsx';
 import css from './automations.module.css';
+import type { Editing } from './draft.ts';
 
 const w = t.automationEditor;
 

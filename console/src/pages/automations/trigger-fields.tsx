@@ -1,14 +1,13 @@
 import { useState } from 'react';
 import { t } from '../../texts/index.ts';
-import { Field, saidOf } from '../../ui/form.tsx';
+import { Choice, Field, saidOf } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button, cx, Segmented, ui } from '../../ui/ui.tsx';
 import { Times } from './automation-facts.tsx';
-import { Choice, type Editing } from './automation-form.tsx';
 import css from './automations.module.css';
 import { nextTimes, parseCron } from './cron.ts';
 import { inWords } from './cron-words.ts';
-import { hereZone } from './draft.ts';
+import { type Editing, hereZone } from './draft.ts';
 import { EventFields } from './event-fields.tsx';
 
 const w = t.automationEditor;
