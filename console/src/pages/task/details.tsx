@@ -10,6 +10,7 @@ import { exactly } from '../../ui/code.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, copy } from '../../ui/ui.tsx';
+import { Fact } from './fact.tsx';
 import { Spent } from './spent.tsx';
 import type { PlanItem } from './steps.ts';
 import css from './task.module.css';
@@ -76,15 +77,6 @@ export function Details({ task, plan, turn, files, close }: DetailsProps) {
       {task.repository && <Repository task={task} />}
       <Spent task={task} turn={turn} />
     </aside>
-  );
-}
-
-export function Fact({ name, title, children }: { name: string; title?: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="ellipsis">{name}</dt>
-      <dd title={title}>{children}</dd>
-    </>
   );
 }
 

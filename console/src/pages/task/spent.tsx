@@ -2,7 +2,7 @@
 import type { Task } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
 import { count, duration, money } from '../../ui/format.ts';
-import { Fact } from './details.tsx';
+import { Fact } from './fact.tsx';
 import css from './task.module.css';
 
 /** `turn` is the last one. A budget counts one turn, and the task's usage all of them: so there are meters in the first alone. */
