@@ -10,14 +10,13 @@ import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
-import { Crumb, Fact, Facts, Loaded, Note, records } from '../../ui/records.tsx';
+import { Badge, Crumb, Fact, Facts, Loaded, Note, records } from '../../ui/records.tsx';
 import { Button, Failure, toast, Warning } from '../../ui/ui.tsx';
 import { ProjectLink } from '../projects/project-link.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Recover } from './recover.tsx';
 import { Rotate, SecretOnce } from './secret.tsx';
 import { typesInWords } from './types.ts';
-import { WebhookBadge } from './webhooks-page.tsx';
 
 const w = t.webhooks;
 
@@ -42,6 +41,21 @@ export function WebhookPage({ id }: { id: string }) {
     </>
   );
 }
+
+export const WebhookBadge = ({ status, disabledReason, failingSince }: Webhook) => {
+  if (status === 'enabled') {
+    return failingSince === null ? (
+      <Badge tone="good">{w.status.enabled}</Badge>
+    ) : (
+      <Badge tone="warn">{w.failing}</Badge>
+    );
+  }
+  return (
+    <Badge tone={disabledReason?.code === 'manual' ? 'quiet' : 'bad'} icon="Square">
+      {w.status.disabled}
+    </Badge>
+  );
+};
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 

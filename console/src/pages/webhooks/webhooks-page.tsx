@@ -7,11 +7,11 @@ import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { NothingHere, Refused } from '../../ui/nothing.tsx';
-import { Badge, Loaded, Note, records } from '../../ui/records.tsx';
+import { Loaded, Note, records } from '../../ui/records.tsx';
 import { Button, Empty } from '../../ui/ui.tsx';
 import { EditWebhookPage, NewWebhookPage } from './editor-page.tsx';
 import { typesInWords } from './types.ts';
-import { WebhookPage } from './webhook-page.tsx';
+import { WebhookBadge, WebhookPage } from './webhook-page.tsx';
 
 const w = t.webhooks;
 
@@ -120,20 +120,5 @@ const Row = ({ webhook }: { webhook: Webhook }) => {
         )}
       </span>
     </Link>
-  );
-};
-
-export const WebhookBadge = ({ status, disabledReason, failingSince }: Webhook) => {
-  if (status === 'enabled') {
-    return failingSince === null ? (
-      <Badge tone="good">{w.status.enabled}</Badge>
-    ) : (
-      <Badge tone="warn">{w.failing}</Badge>
-    );
-  }
-  return (
-    <Badge tone={disabledReason?.code === 'manual' ? 'quiet' : 'bad'} icon="Square">
-      {w.status.disabled}
-    </Badge>
   );
 };
