@@ -90,7 +90,7 @@ function useMayChange() {
 
 function About({ project, changes }: { project: Project; changes: boolean }) {
   const can = useCan();
-  const { description, visibility, owner, tags, updatedAt } = project;
+  const { description, visibility, owner } = project;
   return (
     <section className={own.head}>
       {description !== null && <p className={own.description}>{description}</p>}
@@ -98,13 +98,7 @@ function About({ project, changes }: { project: Project; changes: boolean }) {
         <span className={own.badge} data-shared={visibility === 'workspace'} title={t.projects.visibleHint[visibility]}>
           {t.projects.visible[visibility]}
         </span>
-        {t.projects.by(owner.name)}
-        <span>
-          {t.projects.updated} <Ago at={updatedAt} />
-        </span>
-        {tags.map((tag) => (
-          <Tag key={tag}>{tag}</Tag>
-        ))}
+        <ProjectFacts project={project} />
       </p>
       {!changes && (
         <p className={form.hint}>{can('projects:write') ? t.projects.notOwner(owner.name) : t.projects.readOnly}</p>
@@ -112,6 +106,19 @@ function About({ project, changes }: { project: Project; changes: boolean }) {
     </section>
   );
 }
+
+/** Whose it is, when it changed last, and its tags: here and in the list. */
+export const ProjectFacts = ({ project: { owner, updatedAt, tags } }: { project: Project }) => (
+  <>
+    {t.projects.by(owner.name)}
+    <span>
+      {t.projects.updated} <Ago at={updatedAt} />
+    </span>
+    {tags.map((tag) => (
+      <Tag key={tag}>{tag}</Tag>
+    ))}
+  </>
+);
 
 function Tasks({ projectId }: { projectId: string }) {
   const can = useCan();

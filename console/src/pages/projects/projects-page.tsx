@@ -7,13 +7,12 @@ import { useCan } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
-import { Ago } from '../../ui/ago.tsx';
-import { form, Tag } from '../../ui/form.tsx';
+import { form } from '../../ui/form.tsx';
 import { Refused } from '../../ui/nothing.tsx';
 import { Button, Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
 import { OrphansPage } from './orphans-page.tsx';
 import { ProjectForm } from './project-form.tsx';
-import { ProjectPage } from './project-page.tsx';
+import { ProjectFacts, ProjectPage } from './project-page.tsx';
 import own from './projects.module.css';
 
 export default function ProjectsPage() {
@@ -111,24 +110,18 @@ function Rows({ projects }: { projects: Project[] }) {
   if (projects.length === 0) return <p className={form.hint}>{t.projects.none}</p>;
   return (
     <ul className={own.rows}>
-      {projects.map(({ id, name, description, visibility, tags, owner, updatedAt }) => (
-        <li key={id}>
-          <Link href={`/projects/${id}`} className={own.row}>
+      {projects.map((project) => (
+        <li key={project.id}>
+          <Link href={`/projects/${project.id}`} className={own.row}>
             <span className={own.name}>
-              <strong className="ellipsis">{name}</strong>
-              <span className={own.badge} data-shared={visibility === 'workspace'}>
-                {t.projects.visible[visibility]}
+              <strong className="ellipsis">{project.name}</strong>
+              <span className={own.badge} data-shared={project.visibility === 'workspace'}>
+                {t.projects.visible[project.visibility]}
               </span>
             </span>
-            {description !== null && <span className={own.about}>{description}</span>}
+            {project.description !== null && <span className={own.about}>{project.description}</span>}
             <span className={own.facts}>
-              {t.projects.by(owner.name)}
-              <span>
-                {t.projects.updated} <Ago at={updatedAt} />
-              </span>
-              {tags.map((tag) => (
-                <Tag key={tag}>{tag}</Tag>
-              ))}
+              <ProjectFacts project={project} />
             </span>
           </Link>
         </li>
