@@ -17,3 +17,9 @@ export function useCan(): (...scopes: Scope[]) => boolean {
   return (...scopes) =>
     scopes.every((scope) => has.includes(scope) && !(workspace.role === 'viewer' && scope.endsWith(':write')));
 }
+
+/** Whether what is this user's is the session's to change: one's own is, and to owners and admins of the workspace all of it. */
+export function useOwns(): (owner: { id: string }) => boolean {
+  const { user, workspace } = useContext();
+  return ({ id }) => id === user.id || workspace.role === 'owner' || workspace.role === 'admin';
+}

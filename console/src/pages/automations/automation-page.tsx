@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { automationQuery, automationsQuery, changed } from '../../api/automation-queries.ts';
 import { api, type Automation, type AutomationRun } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
-import { useCan } from '../../shell/can.ts';
+import { useCan, useOwns } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Confirm } from '../../ui/form.tsx';
@@ -12,7 +12,6 @@ import { Markdown } from '../../ui/markdown.tsx';
 import { Crumb, Loaded, Note, records, Section } from '../../ui/records.tsx';
 import { Button, Failure, toast, Warning } from '../../ui/ui.tsx';
 import { AutomationFacts, Upcoming } from './automation-facts.tsx';
-import { useMayChange } from './may.ts';
 import { Runs } from './runs.tsx';
 import { StatusBadge } from './trigger.tsx';
 
@@ -39,11 +38,11 @@ export function AutomationPage({ id }: { id: string }) {
 
 function One({ automation }: { automation: Automation }) {
   const can = useCan();
-  const mayChange = useMayChange()(automation);
+  const owns = useOwns();
   const { id, pausedReason, consecutiveFailures, content, owner, status } = automation;
   return (
     <>
-      {mayChange ? (
+      {can('automations:write') && owns(owner) ? (
         <Actions automation={automation} />
       ) : (
         <Note>{can('automations:write') ? t.records.notOwner(owner.name) : w.readOnly}</Note>

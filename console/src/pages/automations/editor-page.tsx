@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { automationQuery, changed } from '../../api/automation-queries.ts';
 import { api, type Automation } from '../../api/client.ts';
-import { useCan } from '../../shell/can.ts';
+import { useCan, useOwns } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
@@ -11,7 +11,6 @@ import { Crumb, Loaded, Note } from '../../ui/records.tsx';
 import { Button, toast } from '../../ui/ui.tsx';
 import { AutomationForm } from './automation-form.tsx';
 import { bodyOf, changesOf, type Draft, draftOf, emptyDraft, keepDraft, keptDraft } from './draft.ts';
-import { useMayChange } from './may.ts';
 
 const w = t.automationEditor;
 
@@ -83,10 +82,11 @@ export function EditorPage({ id }: { id: string }) {
 
 function EditForm({ automation }: { automation: Automation }) {
   const [, navigate] = useLocation();
-  const may = useMayChange();
+  const can = useCan();
+  const owns = useOwns();
   const [first] = useState(() => draftOf(automation));
   // As it was when the form was opened: what somebody writes is not taken away.
-  const [mayChange] = useState(may(automation));
+  const [mayChange] = useState(can('automations:write') && owns(automation.owner));
   const back = `/automations/${automation.id}`;
   if (!mayChange) return <ReadOnly />;
   return (

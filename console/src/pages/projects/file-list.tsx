@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { StoredFile } from '../../api/client.ts';
 import { downloadFile, queryClient } from '../../api/queries.ts';
-import { useContext } from '../../shell/can.ts';
+import { useOwns } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm } from '../../ui/form.tsx';
@@ -10,13 +10,6 @@ import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, toast } from '../../ui/ui.tsx';
 import own from './projects.module.css';
-
-/** Who uploaded a file removes it, and owners and admins. */
-function useMayRemove(may: boolean) {
-  const { user, workspace } = useContext();
-  const all = workspace.role === 'owner' || workspace.role === 'admin';
-  return ({ createdBy }: StoredFile) => may && (all || createdBy.id === user.id);
-}
 
 export function FileList({
   files,
@@ -28,7 +21,7 @@ export function FileList({
   may: boolean;
   remove: (file: StoredFile) => Promise<unknown>;
 }) {
-  const mayRemove = useMayRemove(may);
+  const owns = useOwns();
   const [asked, setAsked] = useState<StoredFile | null>(null);
   const removal = useMutation({
     mutationFn: remove,
@@ -58,7 +51,7 @@ export function FileList({
               aria-label={t.projects.files.download(file.name)}
               onClick={() => downloadFile(file)}
             />
-            {mayRemove(file) && (
+            {may && owns(file.createdBy) && (
               <Button
                 small
                 look="ghost"

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { api, isGone, type Project } from '../../api/client.ts';
 import { orphansQuery, projectFilesQuery, projectQuery, projectTasksQuery } from '../../api/project-queries.ts';
 import { queryClient } from '../../api/queries.ts';
-import { useCan, useContext } from '../../shell/can.ts';
+import { useCan, useOwns } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -17,7 +17,7 @@ import own from './projects.module.css';
 
 export function ProjectPage({ projectId }: { projectId: string }) {
   const can = useCan();
-  const mayChange = useMayChange();
+  const owns = useOwns();
   const [, navigate] = useLocation();
   const [dialog, setDialog] = useState<'edit' | 'remove' | null>(null);
   const { data: project, error, refetch } = useQuery(projectQuery(projectId));
@@ -37,7 +37,7 @@ export function ProjectPage({ projectId }: { projectId: string }) {
       </>
     );
   }
-  const changes = project !== undefined && mayChange(project);
+  const changes = project !== undefined && can('projects:write') && owns(project.owner);
   return (
     <>
       <PageHead title={project?.name ?? t.projects.title}>
@@ -78,14 +78,6 @@ export function ProjectPage({ projectId }: { projectId: string }) {
       )}
     </>
   );
-}
-
-/** Its owner, and owners and admins of the workspace. */
-function useMayChange() {
-  const can = useCan();
-  const { user, workspace } = useContext();
-  const all = workspace.role === 'owner' || workspace.role === 'admin';
-  return ({ owner }: Project) => can('projects:write') && (all || owner.id === user.id);
 }
 
 function About({ project, changes }: { project: Project; changes: boolean }) {
