@@ -1,5 +1,5 @@
 // The parts of forms. What the service says of a field (`param` of the error) stands below that field.
-import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useId, useState } from 'react';
 import { MillwrightError } from '../api/client.ts';
 import { t } from '../texts/index.ts';
 import { Icon } from './icon.tsx';
@@ -18,6 +18,19 @@ export function saidOf(error: unknown, param: string): string | null {
 
 /** What the service says of a field begins with its name in the API: here with the name that the page has for it. */
 export const named = (said: string, label: string): string => said.replace(/^[a-z]\w*(\.\w+|\[\d+\])*(?=[ :])/, label);
+
+/** What is wrong and belongs to none of the fields that are shown. */
+export function FormFailure({ error, fields }: { error: unknown; fields: readonly string[] }) {
+  if (error == null || fields.some((name) => saidOf(error, name) !== null)) return null;
+  return <Failure error={error} />;
+}
+
+/** The field at fault has the focus, so that one sees it and can mend it. */
+export function useFaultInFocus(form: RefObject<HTMLElement | null>, error: unknown): void {
+  useEffect(() => {
+    if (error != null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [form, error]);
+}
 
 interface Control {
   id: string;

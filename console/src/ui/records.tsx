@@ -1,10 +1,9 @@
 // What pages of one thing, and lists of many, are made of.
 import type { UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode, type RefObject, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { isGone, isUnreachable } from '../api/client.ts';
 import { t } from '../texts/index.ts';
-import { saidOf } from './form.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { NothingHere } from './nothing.tsx';
 import css from './records.module.css';
@@ -111,16 +110,3 @@ export const Note = ({ children }: { children: ReactNode }) => (
     <span>{children}</span>
   </p>
 );
-
-/** What is wrong and belongs to none of the fields that are shown. */
-export function FormFailure({ error, fields }: { error: unknown; fields: readonly string[] }) {
-  if (error == null || fields.some((name) => saidOf(error, name) !== null)) return null;
-  return <Failure error={error} />;
-}
-
-/** The field at fault has the focus, so that one sees it and can mend it. */
-export function useFaultInFocus(form: RefObject<HTMLElement | null>, error: unknown): void {
-  useEffect(() => {
-    if (error != null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [form, error]);
-}

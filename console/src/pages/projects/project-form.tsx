@@ -3,8 +3,8 @@ import { type FormEvent, useState } from 'react';
 import { api, type Project } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Field, Group, saidOf, TagInput, textArea } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, Failure, ui } from '../../ui/ui.tsx';
+import { Check, Field, FormFailure, Group, saidOf, TagInput, textArea } from '../../ui/form.tsx';
+import { Button, Dialog, DialogActions, ui } from '../../ui/ui.tsx';
 
 const FIELDS = ['name', 'description', 'tags', 'visibility'];
 
@@ -49,7 +49,6 @@ function Form({ project, onClose, onSaved }: Props) {
     if (name.trim() !== '') save.mutate();
   };
   const said = (field: string) => saidOf(save.error, field);
-  const elsewhere = save.error !== null && FIELDS.every((field) => said(field) === null);
   return (
     <form onSubmit={submit} style={{ display: 'grid', gap: 16 }} noValidate>
       <Field label={t.projects.name} said={unnamed ? t.projects.noName : said('name')}>
@@ -92,7 +91,7 @@ function Form({ project, onClose, onSaved }: Props) {
       <Field label={t.projects.tags} hint={t.form.tagHint} said={said('tags')}>
         {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}
       </Field>
-      {elsewhere && <Failure error={save.error} />}
+      <FormFailure error={save.error} fields={FIELDS} />
       <DialogActions>
         <Button onClick={onClose}>{t.common.cancel}</Button>
         <Button type="submit" look="primary" disabled={save.isPending}>

@@ -3,9 +3,9 @@ import { type FormEvent, useState } from 'react';
 import { api, type AuthContext } from '../../api/client.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Field, form, Group, named, saidOf } from '../../ui/form.tsx';
+import { Check, Field, form, FormFailure, Group, named, saidOf } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
-import { Button, Dialog, DialogActions, Failure, ui } from '../../ui/ui.tsx';
+import { Button, Dialog, DialogActions, ui } from '../../ui/ui.tsx';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
 import own from './settings.module.css';
 
@@ -47,7 +47,6 @@ function Form({ onClose, onMade }: Props) {
     if (lacks === null) create.mutate();
   };
   const said = (field: string) => saidOf(create.error, field);
-  const elsewhere = create.error !== null && ['name', 'expiresAt', 'scopes'].every((field) => said(field) === null);
   const scopesSaid = missing === 'scopes' ? texts.noScopes : said('scopes');
   return (
     <form className={own.form} onSubmit={submit} noValidate>
@@ -108,7 +107,7 @@ function Form({ onClose, onMade }: Props) {
           </p>
         )}
       </Group>
-      {elsewhere && <Failure error={create.error} />}
+      <FormFailure error={create.error} fields={['name', 'expiresAt', 'scopes']} />
       <DialogActions>
         <Button onClick={onClose}>{t.common.cancel}</Button>
         <Button type="submit" look="primary" disabled={create.isPending}>

@@ -5,8 +5,8 @@ import { modelsQuery } from '../../api/queries.ts';
 import { type ChangeTask, useChange } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Field, saidOf, TagInput } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, Failure, toast, ui } from '../../ui/ui.tsx';
+import { Field, FormFailure, saidOf, TagInput } from '../../ui/form.tsx';
+import { Button, Dialog, DialogActions, toast, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import css from './task.module.css';
 
@@ -39,7 +39,6 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
     change.mutate(given, { onSuccess: () => (toast(edit.saved), onClose()) });
   };
   const { error } = change;
-  const atField = FIELDS.some((name) => saidOf(error, name) !== null);
   return (
     <Dialog open onClose={onClose} title={edit.title}>
       <form className={css.form} onSubmit={save}>
@@ -97,7 +96,7 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
             )}
           </Field>
         )}
-        {error !== null && !atField && <Failure error={error} />}
+        <FormFailure error={error} fields={FIELDS} />
         <DialogActions>
           <Button onClick={onClose}>{t.common.cancel}</Button>
           <Button type="submit" look="primary" disabled={change.isPending}>

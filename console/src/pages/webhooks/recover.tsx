@@ -3,8 +3,7 @@ import { useState } from 'react';
 import { api, type Webhook } from '../../api/client.ts';
 import { readAnew } from '../../api/webhook-queries.ts';
 import { t } from '../../texts/index.ts';
-import { Field, saidOf } from '../../ui/form.tsx';
-import { FormFailure } from '../../ui/records.tsx';
+import { Field, FormFailure, saidOf } from '../../ui/form.tsx';
 import { Button, Dialog, DialogActions, toast, ui } from '../../ui/ui.tsx';
 
 const w = t.webhooks;
