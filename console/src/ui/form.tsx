@@ -76,14 +76,14 @@ export function Field({
 export function Choice<T extends string>({
   label,
   hint,
-  said,
+  said = null,
   value,
   options,
   onChange,
 }: {
   label: string;
   hint?: string;
-  said: string | null;
+  said?: string | null;
   value: T;
   options: (readonly [NoInfer<T>, string])[];
   onChange: (value: T) => void;

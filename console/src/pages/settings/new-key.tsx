@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { api, type AuthContext } from '../../api/client.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Field, form, FormFailure, Group, named, saidOf } from '../../ui/form.tsx';
+import { Check, Choice, Field, form, FormFailure, Group, named, saidOf } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
 import { Button, Dialog, DialogActions, ui } from '../../ui/ui.tsx';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
@@ -27,6 +27,7 @@ export const NewKey = ({ open, ...props }: Props & { open: boolean }) => (
 
 function Form({ onClose, onMade }: Props) {
   const context = useContext();
+  const { expiresAt } = context.credential;
   const { keys: texts } = t.settings;
   const mine = ALL_SCOPES.filter((scope) => context.scopes.includes(scope));
   const [name, setName] = useState('');
@@ -35,8 +36,8 @@ function Form({ onClose, onMade }: Props) {
   const [missing, setMissing] = useState<'name' | 'scopes' | null>(null);
   const create = useMutation({
     mutationFn: () => {
-      const expiresAt = expiry === AS_THIS ? undefined : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
-      return api.keys.create({ name: name.trim(), scopes, ...(expiresAt && { expiresAt }) });
+      const ends = expiry === AS_THIS ? undefined : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+      return api.keys.create({ name: name.trim(), scopes, ...(ends && { expiresAt: ends }) });
     },
     onSuccess: ({ key, secret }) => onMade(texts.madeTitle(key.name), secret),
   });
@@ -63,22 +64,16 @@ function Form({ onClose, onMade }: Props) {
           />
         )}
       </Field>
-      <Field label={texts.expires} said={said('expiresAt')}>
-        {(control) => (
-          <select {...control} className={ui.select} value={expiry} onChange={(event) => setExpiry(event.target.value)}>
-            {daysWithin(context).map((days) => (
-              <option key={days} value={days}>
-                {texts.expiry[days]}
-              </option>
-            ))}
-            <option value={AS_THIS}>
-              {context.credential.expiresAt === null
-                ? texts.never
-                : texts.asThis(fullTime(context.credential.expiresAt))}
-            </option>
-          </select>
-        )}
-      </Field>
+      <Choice
+        label={texts.expires}
+        said={said('expiresAt')}
+        value={expiry}
+        onChange={setExpiry}
+        options={[
+          ...daysWithin(context).map((days) => [String(days), texts.expiry[days] ?? ''] as const),
+          [AS_THIS, expiresAt === null ? texts.never : texts.asThis(fullTime(expiresAt))],
+        ]}
+      />
       <Group label={texts.scopes}>
         <span className={own.presets}>
           <Button small onClick={() => setScopes(mine.filter((scope) => scope.endsWith(':read')))}>

@@ -2,10 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, type Key } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
-import { Field } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, Failure, ui } from '../../ui/ui.tsx';
-
-const OVERLAPS = [0, 3600, 86_400, 604_800];
+import { Choice } from '../../ui/form.tsx';
+import { Button, Dialog, DialogActions, Failure } from '../../ui/ui.tsx';
 
 export function RotateKey({
   of: key,
@@ -18,31 +16,16 @@ export function RotateKey({
 }) {
   const { keys: texts } = t.settings;
   // Without an overlap the session would end before its new secret could be read.
-  const overlaps = key.current ? OVERLAPS.filter((seconds) => seconds > 0) : OVERLAPS;
-  const [overlap, setOverlap] = useState(3600);
+  const overlaps = Object.entries(texts.overlaps).filter(([seconds]) => !key.current || seconds !== '0');
+  const [overlap, setOverlap] = useState('3600');
   const rotate = useMutation({
-    mutationFn: () => api.keys.rotate(key.id, { overlapSeconds: overlap }),
+    mutationFn: () => api.keys.rotate(key.id, { overlapSeconds: Number(overlap) }),
     onSuccess: ({ secret }) => onMade(texts.rotatedTitle(key.name), secret),
   });
   return (
     <Dialog open onClose={onClose} title={texts.rotateTitle(key.name)}>
       <p>{texts.rotateText}</p>
-      <Field label={texts.overlap}>
-        {(control) => (
-          <select
-            {...control}
-            className={ui.select}
-            value={overlap}
-            onChange={(event) => setOverlap(Number(event.target.value))}
-          >
-            {overlaps.map((seconds) => (
-              <option key={seconds} value={seconds}>
-                {texts.overlaps[seconds]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Choice label={texts.overlap} value={overlap} onChange={setOverlap} options={overlaps} />
       {key.current && <p>{texts.rotateCurrent}</p>}
       {rotate.error !== null && <Failure error={rotate.error} />}
       <DialogActions>

@@ -5,7 +5,7 @@ import { modelsQuery } from '../../api/queries.ts';
 import { type ChangeTask, useChange } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Field, FormFailure, saidOf, TagInput } from '../../ui/form.tsx';
+import { Choice, Field, FormFailure, saidOf, TagInput } from '../../ui/form.tsx';
 import { Button, Dialog, DialogActions, toast, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import css from './task.module.css';
@@ -67,34 +67,28 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
         <Field label={t.task.details.tags} hint={t.form.tagHint} said={saidOf(error, 'tags')}>
           {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}
         </Field>
-        <Field label={t.task.details.model} hint={edit.modelHint} said={saidOf(error, 'model')}>
-          {(control) => (
-            <select {...control} className={ui.select} value={model} onChange={(event) => setModel(event.target.value)}>
-              {!models.some(({ id }) => id === model) && <option value={model}>{model}</option>}
-              {models.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Choice
+          label={t.task.details.model}
+          hint={edit.modelHint}
+          said={saidOf(error, 'model')}
+          value={model}
+          onChange={setModel}
+          options={[
+            ...(models.some(({ id }) => id === model) ? [] : [[model, model] as const]),
+            ...models.map(({ id, name }) => [id, name] as const),
+          ]}
+        />
         {efforts.length > 0 && (
-          <Field label={edit.effort} said={saidOf(error, 'effort')}>
-            {(control) => (
-              <select
-                {...control}
-                className={ui.select}
-                value={effort ?? ''}
-                onChange={(event) => setEffort(efforts.find((one) => one === event.target.value) ?? null)}
-              >
-                {effort === null && <option value="">{edit.usual}</option>}
-                {efforts.map((one) => (
-                  <option key={one}>{one}</option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Choice
+            label={edit.effort}
+            said={saidOf(error, 'effort')}
+            value={effort ?? ''}
+            onChange={(chosen) => setEffort(chosen || null)}
+            options={[
+              ...(effort === null ? [['', edit.usual] as const] : []),
+              ...efforts.map((one) => [one, one] as const),
+            ]}
+          />
         )}
         <FormFailure error={error} fields={FIELDS} />
         <DialogActions>

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { changed } from '../../api/webhook-queries.ts';
 import { t } from '../../texts/index.ts';
-import { Field, form as parts } from '../../ui/form.tsx';
-import { Button, copy, Dialog, DialogActions, Failure, ui } from '../../ui/ui.tsx';
+import { Choice, form as parts } from '../../ui/form.tsx';
+import { Button, copy, Dialog, DialogActions, Failure } from '../../ui/ui.tsx';
 
 const w = t.webhooks;
 
@@ -43,22 +43,7 @@ export function Rotate({ webhookId, onSecret }: { webhookId: string; onSecret: (
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={w.rotateTitle}>
         <p>{w.rotateText}</p>
-        <Field label={w.overlap}>
-          {(control) => (
-            <select
-              {...control}
-              className={ui.select}
-              value={overlap}
-              onChange={(event) => setOverlap(event.target.value)}
-            >
-              {Object.entries(w.overlaps).map(([seconds, words]) => (
-                <option key={seconds} value={seconds}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Choice label={w.overlap} value={overlap} onChange={setOverlap} options={Object.entries(w.overlaps)} />
         {rotate.error !== null && <Failure error={rotate.error} />}
         <DialogActions>
           <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
