@@ -1,9 +1,10 @@
 // The parts of forms. What the service says of a field (`param` of the error) stands below that field.
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useId, useState } from 'react';
+import type { ComponentProps, KeyboardEvent, ReactNode, RefObject } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { MillwrightError } from '../api/client.ts';
 import { t } from '../texts/index.ts';
 import { Icon } from './icon.tsx';
-import { Button, copy, cx, Dialog, DialogActions, Failure, saidBy, ui } from './ui.tsx';
+import { Button, copy, cx, Dialog, Failure, saidBy, ui } from './ui.tsx';
 import css from './form.module.css';
 
 export { css as form };
@@ -205,6 +206,18 @@ export function TagInput({
   );
 }
 
+/** How a dialog ends: with nothing done, or with its one action, a button like any other. */
+export const DialogActions = ({
+  keep = t.common.cancel,
+  onKeep,
+  ...action
+}: ComponentProps<typeof Button> & { keep?: string; onKeep: () => void }) => (
+  <div className={ui.dialogActions}>
+    <Button onClick={onKeep}>{keep}</Button>
+    <Button look="primary" {...action} />
+  </div>
+);
+
 /** Before something that cannot be taken back. */
 export function Confirm({
   open,
@@ -229,11 +242,8 @@ export function Confirm({
     <Dialog open={open} onClose={onClose} title={title}>
       {children}
       {error !== null && <Failure error={error} />}
-      <DialogActions>
-        <Button onClick={onClose}>{t.common.cancel}</Button>
-        <Button look="danger" disabled={pending} onClick={onConfirm}>
-          {action}
-        </Button>
+      <DialogActions onKeep={onClose} look="danger" disabled={pending} onClick={onConfirm}>
+        {action}
       </DialogActions>
     </Dialog>
   );

@@ -249,9 +249,6 @@ export function Dialog({
     </dialog>
   );
 }
-export const DialogActions = ({ children }: { children: ReactNode }) => (
-  <div className={css.dialogActions}>{children}</div>
-);
 
 let toasts: { id: number; text: string; bad: boolean }[] = [];
 const listeners = new Set<() => void>();

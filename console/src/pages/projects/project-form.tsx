@@ -3,8 +3,8 @@ import { type FormEvent, useState } from 'react';
 import { api, type Project } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Field, FormFailure, Group, saidOf, TagInput, textArea } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, ui } from '../../ui/ui.tsx';
+import { Check, DialogActions, Field, FormFailure, Group, saidOf, TagInput, textArea } from '../../ui/form.tsx';
+import { Dialog, ui } from '../../ui/ui.tsx';
 
 const FIELDS = ['name', 'description', 'tags', 'visibility'];
 
@@ -92,11 +92,8 @@ function Form({ project, onClose, onSaved }: Props) {
         {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}
       </Field>
       <FormFailure error={save.error} fields={FIELDS} />
-      <DialogActions>
-        <Button onClick={onClose}>{t.common.cancel}</Button>
-        <Button type="submit" look="primary" disabled={save.isPending}>
-          {project === undefined ? t.projects.make : t.projects.save}
-        </Button>
+      <DialogActions onKeep={onClose} type="submit" disabled={save.isPending}>
+        {project === undefined ? t.projects.make : t.projects.save}
       </DialogActions>
     </form>
   );

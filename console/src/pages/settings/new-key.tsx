@@ -3,9 +3,9 @@ import { type FormEvent, useState } from 'react';
 import { api, type AuthContext } from '../../api/client.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Choice, Field, form, FormFailure, Group, named, saidOf } from '../../ui/form.tsx';
+import { Check, Choice, DialogActions, Field, form, FormFailure, Group, named, saidOf } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
-import { Button, Dialog, DialogActions, ui } from '../../ui/ui.tsx';
+import { Button, Dialog, ui } from '../../ui/ui.tsx';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
 import own from './settings.module.css';
 
@@ -103,11 +103,8 @@ function Form({ onClose, onMade }: Props) {
         )}
       </Group>
       <FormFailure error={create.error} fields={['name', 'expiresAt', 'scopes']} />
-      <DialogActions>
-        <Button onClick={onClose}>{t.common.cancel}</Button>
-        <Button type="submit" look="primary" disabled={create.isPending}>
-          {texts.createAction}
-        </Button>
+      <DialogActions onKeep={onClose} type="submit" disabled={create.isPending}>
+        {texts.createAction}
       </DialogActions>
     </form>
   );

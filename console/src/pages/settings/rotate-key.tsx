@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, type Key } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
-import { Choice } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, Failure } from '../../ui/ui.tsx';
+import { Choice, DialogActions } from '../../ui/form.tsx';
+import { Dialog, Failure } from '../../ui/ui.tsx';
 
 export function RotateKey({
   of: key,
@@ -28,11 +28,8 @@ export function RotateKey({
       <Choice label={texts.overlap} value={overlap} onChange={setOverlap} options={overlaps} />
       {key.current && <p>{texts.rotateCurrent}</p>}
       {rotate.error !== null && <Failure error={rotate.error} />}
-      <DialogActions>
-        <Button onClick={onClose}>{t.common.cancel}</Button>
-        <Button look="primary" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
-          {texts.rotateAction}
-        </Button>
+      <DialogActions onKeep={onClose} disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+        {texts.rotateAction}
       </DialogActions>
     </Dialog>
   );

@@ -5,8 +5,8 @@ import { modelsQuery } from '../../api/queries.ts';
 import { type ChangeTask, useChange } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Choice, Field, FormFailure, saidOf, TagInput } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, toast, ui } from '../../ui/ui.tsx';
+import { Choice, DialogActions, Field, FormFailure, saidOf, TagInput } from '../../ui/form.tsx';
+import { Dialog, toast, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import css from './task.module.css';
 
@@ -91,11 +91,8 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
           />
         )}
         <FormFailure error={error} fields={FIELDS} />
-        <DialogActions>
-          <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button type="submit" look="primary" disabled={change.isPending}>
-            {edit.save}
-          </Button>
+        <DialogActions onKeep={onClose} type="submit" disabled={change.isPending}>
+          {edit.save}
         </DialogActions>
       </form>
     </Dialog>

@@ -4,8 +4,8 @@ import { api, isFinal, type Task } from '../../api/client.ts';
 import { type Refusal, withEach } from '../../api/list-queries.ts';
 import { queryClient } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { Field, TagInput } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, saidBy, toast } from '../../ui/ui.tsx';
+import { DialogActions, Field, TagInput } from '../../ui/form.tsx';
+import { Button, Dialog, saidBy, toast } from '../../ui/ui.tsx';
 import css from './tasks.module.css';
 
 type Done = keyof typeof t.tasks.done;
@@ -95,24 +95,25 @@ export function Selection({
       <Dialog open={asked?.what === 'cancel'} onClose={close} title={t.tasks.cancelTitle(going.length)}>
         <p>{t.tasks.cancelText}</p>
         <Named tasks={going} />
-        <DialogActions>
-          <Button onClick={close}>{t.tasks.keep}</Button>
-          <Button
-            look="danger"
-            onClick={() => begin({ what: 'cancel', tasks: going, act: ({ id }) => api.tasks.cancel(id) })}
-          >
-            {t.tasks.cancelThem(going.length)}
-          </Button>
+        <DialogActions
+          keep={t.tasks.keep}
+          onKeep={close}
+          look="danger"
+          onClick={() => begin({ what: 'cancel', tasks: going, act: ({ id }) => api.tasks.cancel(id) })}
+        >
+          {t.tasks.cancelThem(going.length)}
         </DialogActions>
       </Dialog>
       <Dialog open={asked?.what === 'delete'} onClose={close} title={t.tasks.deleteTitle(tasks.length)}>
         <p>{t.tasks.deleteText}</p>
         <Named tasks={tasks} />
-        <DialogActions>
-          <Button onClick={close}>{t.tasks.keep}</Button>
-          <Button look="danger" onClick={() => begin({ what: 'delete', tasks, act: ({ id }) => api.tasks.delete(id) })}>
-            {t.tasks.deleteThem(tasks.length)}
-          </Button>
+        <DialogActions
+          keep={t.tasks.keep}
+          onKeep={close}
+          look="danger"
+          onClick={() => begin({ what: 'delete', tasks, act: ({ id }) => api.tasks.delete(id) })}
+        >
+          {t.tasks.deleteThem(tasks.length)}
         </DialogActions>
       </Dialog>
       <Dialog open={asked?.what === 'tags'} onClose={close} title={t.tasks.tagTitle(tasks.length)}>
@@ -169,11 +170,8 @@ function Tags({ tasks, onClose, onSave }: { tasks: Task[]; onClose: () => void; 
           ))}
         </fieldset>
       )}
-      <DialogActions>
-        <Button onClick={onClose}>{t.common.cancel}</Button>
-        <Button type="submit" look="primary" disabled={added.length === 0 && removed.length === 0}>
-          {t.tasks.save}
-        </Button>
+      <DialogActions onKeep={onClose} type="submit" disabled={added.length === 0 && removed.length === 0}>
+        {t.tasks.save}
       </DialogActions>
     </form>
   );

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { api, type Webhook } from '../../api/client.ts';
 import { readAnew } from '../../api/webhook-queries.ts';
 import { t } from '../../texts/index.ts';
-import { Field, FormFailure, saidOf } from '../../ui/form.tsx';
-import { Button, Dialog, DialogActions, toast, ui } from '../../ui/ui.tsx';
+import { DialogActions, Field, FormFailure, saidOf } from '../../ui/form.tsx';
+import { Button, Dialog, toast, ui } from '../../ui/ui.tsx';
 
 const w = t.webhooks;
 const DAY_MS = 86_400_000;
@@ -54,11 +54,8 @@ export function Recover({ webhook: { id, status, failingSince } }: { webhook: We
           )}
         </Field>
         <FormFailure error={recover.error} fields={['since']} />
-        <DialogActions>
-          <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
-          <Button look="primary" disabled={recover.isPending} onClick={() => recover.mutate()}>
-            {w.recoverDo}
-          </Button>
+        <DialogActions onKeep={() => setOpen(false)} disabled={recover.isPending} onClick={() => recover.mutate()}>
+          {w.recoverDo}
         </DialogActions>
       </Dialog>
     </>

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { changed } from '../../api/webhook-queries.ts';
 import { t } from '../../texts/index.ts';
-import { Choice, form as parts } from '../../ui/form.tsx';
-import { Button, copy, Dialog, DialogActions, Failure } from '../../ui/ui.tsx';
+import { Choice, DialogActions, form as parts } from '../../ui/form.tsx';
+import { Button, copy, Dialog, Failure } from '../../ui/ui.tsx';
 
 const w = t.webhooks;
 
@@ -45,11 +45,8 @@ export function Rotate({ webhookId, onSecret }: { webhookId: string; onSecret: (
         <p>{w.rotateText}</p>
         <Choice label={w.overlap} value={overlap} onChange={setOverlap} options={Object.entries(w.overlaps)} />
         {rotate.error !== null && <Failure error={rotate.error} />}
-        <DialogActions>
-          <Button onClick={() => setOpen(false)}>{t.common.cancel}</Button>
-          <Button look="primary" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
-            {w.rotateDo}
-          </Button>
+        <DialogActions onKeep={() => setOpen(false)} disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+          {w.rotateDo}
         </DialogActions>
       </Dialog>
     </>
