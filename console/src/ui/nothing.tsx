@@ -1,7 +1,7 @@
 // What a page shows in place of its content.
 import type { ReactNode } from 'react';
 import { t } from '../texts/index.ts';
-import { Empty } from './ui.tsx';
+import { Empty, Failure, Skeleton } from './ui.tsx';
 
 /** The key has no such scope. */
 export const Refused = ({ scope }: { scope: string }) => (
@@ -16,3 +16,7 @@ export const NothingHere = ({ actions }: { actions?: ReactNode }) => (
     {t.common.gone.text}
   </Empty>
 );
+
+/** It is being read, or it could not be. */
+export const NothingYet = ({ error, refetch, h }: { error: unknown; refetch: () => unknown; h: number }) =>
+  error === null ? <Skeleton w="100%" h={h} /> : <Failure error={error} retry={() => void refetch()} />;

@@ -5,9 +5,9 @@ import { useCan } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { form } from '../../ui/form.tsx';
-import { Refused } from '../../ui/nothing.tsx';
+import { NothingYet, Refused } from '../../ui/nothing.tsx';
 import { Crumb } from '../../ui/records.tsx';
-import { Empty, Failure, Skeleton } from '../../ui/ui.tsx';
+import { Empty } from '../../ui/ui.tsx';
 import { FileList } from './file-list.tsx';
 import own from './projects.module.css';
 
@@ -30,9 +30,7 @@ export function OrphansPage() {
 function Files() {
   const can = useCan();
   const { data: files, error, refetch } = useQuery(orphansQuery);
-  if (files === undefined) {
-    return error === null ? <Skeleton w="100%" h={90} /> : <Failure error={error} retry={() => void refetch()} />;
-  }
+  if (files === undefined) return <NothingYet error={error} refetch={refetch} h={90} />;
   if (files.length === 0) {
     return (
       <Empty icon="FileText" title={t.projects.orphans.empty.title}>

@@ -5,7 +5,8 @@ import { projectFilesQuery } from '../../api/project-queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { form } from '../../ui/form.tsx';
-import { Button, cx, Failure, saidBy, Skeleton } from '../../ui/ui.tsx';
+import { NothingYet } from '../../ui/nothing.tsx';
+import { Button, cx, saidBy } from '../../ui/ui.tsx';
 import { FileList } from './file-list.tsx';
 import own from './projects.module.css';
 import { type Sending, useSending } from './sending.ts';
@@ -37,9 +38,7 @@ export function ProjectFiles({ project: { id } }: { project: Project }) {
 
 function Files({ projectId, sends }: { projectId: string; sends: boolean }) {
   const { data: files, error, refetch } = useQuery(projectFilesQuery(projectId));
-  if (files === undefined) {
-    return error === null ? <Skeleton w="100%" h={50} /> : <Failure error={error} retry={() => void refetch()} />;
-  }
+  if (files === undefined) return <NothingYet error={error} refetch={refetch} h={50} />;
   if (files.length === 0) {
     return (
       <p className={own.nothing}>

@@ -9,8 +9,9 @@ import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm, form, Tag } from '../../ui/form.tsx';
+import { NothingYet } from '../../ui/nothing.tsx';
 import { Crumb } from '../../ui/records.tsx';
-import { Button, Empty, Failure, Skeleton, StatusDot, toast } from '../../ui/ui.tsx';
+import { Button, Empty, StatusDot, toast } from '../../ui/ui.tsx';
 import { ProjectFiles } from './project-files.tsx';
 import { ProjectForm } from './project-form.tsx';
 import own from './projects.module.css';
@@ -56,11 +57,7 @@ export function ProjectPage({ projectId }: { projectId: string }) {
         <div className={css.page}>
           <Crumb to="/projects">{t.projects.title}</Crumb>
           {project === undefined ? (
-            error === null ? (
-              <Skeleton w="100%" h={120} />
-            ) : (
-              <Failure error={error} retry={() => void refetch()} />
-            )
+            <NothingYet error={error} refetch={refetch} h={120} />
           ) : (
             <>
               <About project={project} changes={changes} />
@@ -127,8 +124,7 @@ function Tasks({ projectId }: { projectId: string }) {
           </Button>
         )}
       </header>
-      {tasks === undefined &&
-        (error === null ? <Skeleton w="100%" h={90} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {tasks === undefined && <NothingYet error={error} refetch={refetch} h={90} />}
       {tasks?.length === 0 && <p className={own.nothing}>{t.projects.tasks.empty}</p>}
       {tasks !== undefined && tasks.length > 0 && (
         <>

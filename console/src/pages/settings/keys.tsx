@@ -8,7 +8,8 @@ import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm, form, Secret } from '../../ui/form.tsx';
 import { fullTime, until } from '../../ui/format.ts';
-import { Button, Failure, Skeleton, toast } from '../../ui/ui.tsx';
+import { NothingYet } from '../../ui/nothing.tsx';
+import { Button, toast } from '../../ui/ui.tsx';
 import { NewKey } from './new-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
 import { ALL_SCOPES, isWithin } from './scopes.ts';
@@ -53,8 +54,7 @@ function OwnKeys() {
       }
     >
       {made !== null && <Secret {...made} onDone={() => setMade(null)} />}
-      {keys === undefined &&
-        (error === null ? <Skeleton w="100%" h={120} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {keys === undefined && <NothingYet error={error} refetch={refetch} h={120} />}
       {keys !== undefined && (
         <ul className={own.rows}>
           {keys.map((key) => (

@@ -3,8 +3,8 @@ import { type RateLimits, rateLimitsQuery } from '../../api/account-queries.ts';
 import { limits } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
 import { count } from '../../ui/format.ts';
+import { NothingYet } from '../../ui/nothing.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Failure, Skeleton } from '../../ui/ui.tsx';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
 
@@ -13,8 +13,7 @@ export function Limits() {
   const { data, error, refetch } = useQuery(rateLimitsQuery);
   return (
     <Section title={texts.title} about={texts.about}>
-      {data === undefined &&
-        (error === null ? <Skeleton w="100%" h={160} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {data === undefined && <NothingYet error={error} refetch={refetch} h={160} />}
       {data !== undefined && <Plans {...data} />}
       {limits.limit > 0 && (
         <p className={own.weak}>

@@ -3,7 +3,7 @@ import { membersQuery } from '../../api/queries.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Failure, Skeleton } from '../../ui/ui.tsx';
+import { NothingYet } from '../../ui/nothing.tsx';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
 
@@ -13,8 +13,7 @@ export function Members() {
   const { data: members, error, refetch } = useQuery(membersQuery);
   return (
     <Section title={texts.title} about={texts.about}>
-      {members === undefined &&
-        (error === null ? <Skeleton w="100%" h={120} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {members === undefined && <NothingYet error={error} refetch={refetch} h={120} />}
       {members !== undefined && (
         <ul className={own.rows}>
           {members.map(({ id, name, role, kind }) => (

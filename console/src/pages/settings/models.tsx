@@ -3,7 +3,7 @@ import type { Model } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
 import { count } from '../../ui/format.ts';
-import { Failure, Skeleton } from '../../ui/ui.tsx';
+import { NothingYet } from '../../ui/nothing.tsx';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
 
@@ -12,8 +12,7 @@ export function Models() {
   const { data: models, error, refetch } = useQuery(modelsQuery);
   return (
     <Section title={texts.title} about={texts.about}>
-      {models === undefined &&
-        (error === null ? <Skeleton w="100%" h={120} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {models === undefined && <NothingYet error={error} refetch={refetch} h={120} />}
       {models?.length === 0 && <p className={own.weak}>{texts.empty}</p>}
       {models !== undefined && models.length > 0 && (
         <ul className={own.rows}>

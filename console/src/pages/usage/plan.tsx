@@ -3,15 +3,14 @@ import type { BillingSummary } from '../../api/client.ts';
 import { billingQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
 import { ago, bytes, dayOf, money } from '../../ui/format.ts';
-import { Failure, Skeleton, Warning } from '../../ui/ui.tsx';
+import { NothingYet } from '../../ui/nothing.tsx';
+import { Warning } from '../../ui/ui.tsx';
 import own from './usage.module.css';
 
 /** What the workspace may use, and what of it is left. */
 export function Plan() {
   const { data, error, refetch } = useQuery(billingQuery);
-  if (data === undefined) {
-    return error === null ? <Skeleton w="100%" h={120} /> : <Failure error={error} retry={() => void refetch()} />;
-  }
+  if (data === undefined) return <NothingYet error={error} refetch={refetch} h={120} />;
   const { usage, topUp, storage } = data;
   const usedUp = usage.some(({ remainingPercent }) => remainingPercent === 0) && Number(topUp.balance) === 0;
   return (
