@@ -35,19 +35,21 @@ export async function requests(options) {
 
 /**
  * Measures the subjects in turn, round after round, so that what else the machine does falls on all of them.
- * `subjects`: name → function that resolves with one round's figures. Resolves with name → median of each figure.
+ * `subjects`: name → function that resolves with one round's figures. Resolves with name → median of each figure, or what else `of` makes of
+ * those of all rounds.
  */
-export async function inRounds(subjects, rounds) {
+export async function inRounds(subjects, rounds, of = median) {
   const all = new Map(Object.keys(subjects).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [name, measure] of Object.entries(subjects))
       all.get(name).push({ ...(await measure()), load: loadavg()[0] });
   }
-  return Object.fromEntries([...all].map(([name, rows]) => [name, medians(rows)]));
+  return Object.fromEntries([...all].map(([name, rows]) => [name, eachOf(rows, of)]));
 }
 
-function medians(rows) {
-  return Object.fromEntries(Object.keys(rows[0]).map((name) => [name, median(rows.map((row) => row[name]))]));
+/** One row of many: each figure is what `of` makes of that of all rows. */
+export function eachOf(rows, of) {
+  return Object.fromEntries(Object.keys(rows[0]).map((name) => [name, of(rows.map((row) => row[name]))]));
 }
 
 /** Rows of numbers and texts as an aligned table. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startModel } from './agent.mjs';
-import { load, median, table } from './figures.mjs';
+import { eachOf, inRounds, load, median, table } from './figures.mjs';
 import { World } from './servers.mjs';
 import { many, taker } from './tasks.mjs';
 
@@ -41,7 +41,7 @@ export async function gate({ record = false, burn = 0 }) {
   if (record) {
     const tries = [];
     for (let n = 0; n < RECORDED_TRIES; n++) tries.push(await measured(burn));
-    const shares = Object.fromEntries(names.map((name) => [name, median(tries.map((one) => one[name]))]));
+    const shares = eachOf(tries, median);
     console.log(table('What the service costs', [...tries, shares]));
     writeFileSync(RECORDED, `${JSON.stringify(shares, null, 2)}\n`);
     return true;
@@ -72,36 +72,29 @@ async function measured(burn) {
   const programs = [model];
   try {
     const heap = ['--expose-gc', `--import=${here('./heap.mjs')}`];
-    const file = (name) => ({ BENCH_HEAP_FILE: join(world.folder, `heap-${name}.json`) });
-    const modelUrl = model.env.OPENAI_COMPATIBLE_URL;
-    const reading = await world.floor('nestfull', { KEY: world.key, ...file('reading') }, heap);
-    const working = await world.floor('agent', { MODEL_URL: modelUrl, ...file('working') }, heap);
+    const env = { ...model.env, BENCH_BURN_MS: String(burn), BENCH_HEAP_FOLDER: world.folder };
+    const reading = await world.floor('nestfull', { ...env, KEY: world.key }, heap);
+    const working = await world.floor('agent', { ...env, MODEL_URL: model.env.OPENAI_COMPATIBLE_URL }, heap);
     const flags = burn > 0 ? [...heap, `--import=${here('./burn.mjs')}`] : heap;
-    const service = await world.service({ ...model.env, BENCH_BURN_MS: String(burn), ...file('service') }, flags);
+    const service = await world.service(env, flags);
     programs.push(reading, working, service);
     const get = reads(world, { floor: reading, service });
     const step = tasks(world, { floor: working, service });
     for (const one of [...Object.values(get), ...Object.values(step)]) await one({ warm: true });
-    const [read, worked] = [await leastOf(get), await leastOf(step)];
-    const of = async (program, name, work) => {
-      await heapOf(program, file(name));
+    const [read, worked] = [await inRounds(get, ROUNDS, least), await inRounds(step, ROUNDS, least)];
+    const heapOf = async (program, work) => {
+      await tellHeap(program, world.folder);
       await work();
-      return heapOf(program, file(name));
+      return tellHeap(program, world.folder);
     };
-    const [readFloor, readService] = [
-      await of(reading, 'reading', get.floor),
-      await of(service, 'service', get.service),
-    ];
-    const [workedFloor, workedService] = [
-      await of(working, 'working', step.floor),
-      await of(service, 'service', step.service),
-    ];
+    const readHeap = { floor: await heapOf(reading, get.floor), service: await heapOf(service, get.service) };
+    const workedHeap = { floor: await heapOf(working, step.floor), service: await heapOf(service, step.service) };
     return {
-      get: read.service / read.floor,
-      step: worked.service / worked.floor,
-      getHeap: readService.allocated / readFloor.allocated,
-      stepHeap: workedService.allocated / workedFloor.allocated,
-      kept: workedService.kept / workedFloor.kept,
+      get: read.service.cpuMicros / read.floor.cpuMicros,
+      step: worked.service.cpu / worked.floor.cpu,
+      getHeap: readHeap.service.allocated / readHeap.floor.allocated,
+      stepHeap: workedHeap.service.allocated / workedHeap.floor.allocated,
+      kept: workedHeap.service.kept / workedHeap.floor.kept,
     };
   } finally {
     await Promise.all(programs.map((program) => program.stop()));
@@ -109,48 +102,42 @@ async function measured(burn) {
   }
 }
 
-/** By subject the CPU of its best round, for what else the machine does makes a round dearer. They take turns. */
-async function leastOf(subjects) {
-  const least = {};
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, measure] of Object.entries(subjects)) {
-      least[name] = Math.min(least[name] ?? Infinity, await measure());
-    }
-  }
-  return least;
-}
+/** Of the best round: what else the machine does makes a round dearer. */
+const least = (figures) => Math.min(...figures);
 
 /** What `heap.mjs` tells of a program, bytes: `allocated` since it was asked before, and `kept`. */
-async function heapOf(program, { BENCH_HEAP_FILE: file }) {
+async function tellHeap(program, folder) {
+  const file = join(folder, `heap-${program.child.pid}.json`);
   rmSync(file, { force: true });
   program.child.kill('SIGWINCH');
-  while (!existsSync(file)) await delay(10);
+  while (!existsSync(file)) {
+    if (program.child.exitCode !== null) throw new Error('A program ended while it was measured.');
+    await delay(10);
+  }
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** By subject, a function that asks for one task again and again, and resolves with the CPU of a request. */
+/** By subject, a function that asks for one task again and again. */
 function reads({ ids, key }, { floor, service }) {
   const headers = { authorization: `Bearer ${key}` };
   const ask = (program, path) => {
-    return async ({ warm = false } = {}) => {
-      const figures = await load(program, {
+    return ({ warm = false } = {}) =>
+      load(program, {
         url: `${program.origin}${path}`,
         headers,
         connections: 32,
         amount: warm ? WARM : REQUESTS,
       });
-      return figures.cpuMicros;
-    };
   };
   return { floor: ask(floor, `/tasks/${ids.floorTask}`), service: ask(service, `/v1/tasks/${ids.task}`) };
 }
 
-/** By subject, a function that has tasks of ten steps done, 16 at once, and resolves with their CPU. */
+/** By subject, a function that has tasks of ten steps done, 16 at once. */
 function tasks(world, { floor, service }) {
   const work = (program, perform) => async () => {
     const before = program.cpu;
     await many(perform, TASKS, 16, STEPS);
-    return program.cpu - before;
+    return { cpu: program.cpu - before };
   };
   return {
     floor: work(floor, taker(world, floor.origin, { floor: true })),

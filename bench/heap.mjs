@@ -1,9 +1,10 @@
-// Loaded before a program that is measured: at SIGWINCH it writes to `BENCH_HEAP_FILE` how many bytes the program has allocated on its heap since
+// Loaded before a program that is measured: at SIGWINCH it writes to a file of `BENCH_HEAP_FOLDER` how many bytes the program has allocated on its heap since
 // the signal before, and how many are in use when what nobody refers to is gone. It needs `--expose-gc`.
 import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { GCProfiler, getHeapStatistics } from 'node:v8';
 
-const file = process.env.BENCH_HEAP_FILE;
+const file = join(process.env.BENCH_HEAP_FOLDER, `heap-${process.pid}.json`);
 const used = () => getHeapStatistics().used_heap_size;
 let profiler;
 let atStart;

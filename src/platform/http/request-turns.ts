@@ -60,8 +60,8 @@ export class RequestTurns {
     const ends = own === undefined ? [] : [own];
     notes.arriving = () => ends.forEach((end) => end());
     // Before the wait for the second turn: the client may leave meanwhile, and may have left already.
-    res.once('close', () => this.closed(notes));
-    if (res.destroyed) this.closed(notes);
+    res.once('close', () => this.closed(req));
+    if (res.destroyed) this.closed(req);
     const shared = await taken(this.addresses, address);
     if (notes.arriving === undefined) shared();
     else ends.push(shared);
@@ -123,11 +123,17 @@ export class RequestTurns {
     endRead(notes);
   }
 
-  private closed(notes: Notes): void {
-    notes.arriving?.();
-    notes.arriving = undefined;
+  private closed(req: Request): void {
+    this.arrived(req);
+    const notes = notesOf(req);
+    const { reading } = notes;
+    if (reading === undefined) return;
     // A handler that takes @Res may find its client gone and answer nothing.
-    if (notes.reading !== undefined) setTimeout(() => endRead(notes), LOST_MS).unref();
+    const lost = setTimeout(() => endRead(notes), LOST_MS).unref();
+    notes.reading = () => {
+      clearTimeout(lost);
+      reading();
+    };
   }
 
   private readsLong(workspaceId: string): boolean {
