@@ -26,9 +26,9 @@ class LocalJobs implements OnModuleInit {
   }
 }
 
-/** Events for automations. Bull's job ends as soon as the row is claimed or passed on, so nothing depends on Bull. */
-@Processor(BULL_QUEUES.automation)
-class AutomationProcessor {
+/** Bull's job ends as soon as the row is claimed or passed on, so nothing depends on Bull. */
+@Injectable()
+class BullJobs {
   constructor(private readonly runner: JobRunner) {}
 
   @Process({ concurrency: 4 })
@@ -36,17 +36,14 @@ class AutomationProcessor {
     return this.runner.wakeOrPassOn(data);
   }
 }
+
+/** Events for automations. */
+@Processor(BULL_QUEUES.automation)
+class AutomationProcessor extends BullJobs {}
 
 /** Every other queue. */
 @Processor(BULL_QUEUES.jobs)
-class JobsProcessor {
-  constructor(private readonly runner: JobRunner) {}
-
-  @Process({ concurrency: 4 })
-  ring({ data }: Job<Ring>): Promise<void> {
-    return this.runner.wakeOrPassOn(data);
-  }
-}
+class JobsProcessor extends BullJobs {}
 
 /** Global, as the chores are: handlers of all modules are there until the last. */
 @Global()
