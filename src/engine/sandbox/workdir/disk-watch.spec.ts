@@ -1,4 +1,6 @@
 import { jest } from '@jest/globals';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { temporaryFolder } from '../../../../test/harness/service.js';
 import { DiskWatch } from './disk-watch.js';
@@ -40,5 +42,38 @@ describe('The watch of a workdir, asked for the room for output', () => {
     watch.stop(true);
     expect(await room).toBe(0);
     expect(looks).toBe(1);
+  });
+});
+
+describe('The watch of a workdir, while others delete files on the same disk', () => {
+  const folder = temporaryFolder();
+  const MIB = 1024 ** 2;
+  const fill = (path: string, mib: number) => writeFileSync(path, Buffer.alloc(mib * MIB, 'x'));
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => folder.remove());
+
+  it('ends a command that goes beyond the limit, long before its next full look', async () => {
+    // The time stands still: no full look is due.
+    jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
+    const [workdir, other] = [join(folder.path, 'workdir'), join(folder.path, 'other')];
+    mkdirSync(workdir);
+    fill(other, 128);
+    let tick = () => {};
+    const listen = (listener: () => void) => (tick = listener);
+    const space = { state: 'enough' as const, room: GIB, look: async () => {}, listen, unlisten: () => {} };
+    const exceeded = jest.fn();
+    const nameless = () => ({ bytes: 0, inodes: 0 });
+    const rest = { space, running: () => [], nameless, exceeded, empty: () => Promise.resolve() };
+    const watch = new DiskWatch({ folders: [workdir], limitBytes: 8 * MIB, ...rest });
+    await watch.room();
+    watch.start(true);
+    rmSync(other);
+    tick();
+    await watch.idle();
+    fill(join(workdir, 'file'), 16);
+    tick();
+    await watch.idle();
+    watch.stop(true);
+    expect(exceeded).toHaveBeenCalled();
   });
 });

@@ -8,7 +8,7 @@ import { openWithoutName, type ProcessTree } from './open-files.js';
 const TICK_MS = 250;
 /** So long an answer of the disk is waited for. */
 const SPACE_MS = 1000;
-// A full look at least so often: files that others delete meanwhile hide what the workdir has grown by.
+// A full look at least so often: files that others delete within one tick hide what the workdir has grown by in it.
 const LOOK_MS = 3000;
 // du(1) takes 0.3 s for the 131,072 files that 2 GiB may have: at most a fifth of a core looks at one workdir.
 const REST = 4;
@@ -37,6 +37,14 @@ interface WatchParts {
   empty: () => Promise<void>;
 }
 
+/** What the workdir held when it was looked at, and the whole file system then (`total`), at the last tick (`seen`), and what it grew by since. */
+interface Look extends Size {
+  at: number;
+  total: Size;
+  seen: Size;
+  growth: Size;
+}
+
 /**
  * Keeps the folders of a task, together called its workdir here, within its limit (docs/decisions/0027). Before a command it asks, and four times a second while one runs, how
  * much the whole file system has grown, which the workdir cannot exceed; only when that could matter du(1) looks at the workdir itself.
@@ -49,7 +57,7 @@ export class DiskWatch {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   /** Size at the last look; null before the first. */
-  private last: (Size & { at: number; total: Size }) | null = null;
+  private last: Look | null = null;
   /** Commands that run, and those among them that may write. */
   private users = 0;
   private writers = 0;
@@ -178,14 +186,15 @@ export class DiskWatch {
     const { folders, running, nameless, exceeded } = this.parts;
     const total = totalOf(folders);
     if (total === null) return;
-    if (this.last === null && folders.every(isEmpty)) this.last = { bytes: 0, inodes: 1, at: performance.now(), total };
+    if (this.last === null && folders.every(isEmpty)) this.last = lookOf({ bytes: 0, inodes: 1 }, total);
+    if (this.last !== null) step(this.last, total);
     if (!this.matters(total, when)) return;
     const began = performance.now();
     const size = await measure(folders, running(), nameless).catch(() => null);
     if (size === null) return;
     this.rested = performance.now() + REST * (performance.now() - began);
     const most = this.most();
-    this.last = { ...size, at: performance.now(), total };
+    this.last = lookOf(size, total);
     if (this.users > 0 && exceeds(size, most)) exceeded();
     if (this.users === 0 && size.bytes > this.limit.bytes + Math.max(this.limit.bytes, MARGIN)) await this.empty(size);
   }
@@ -198,7 +207,7 @@ export class DiskWatch {
     if (when === 'after' && total.bytes - last.total.bytes > NOTED && performance.now() >= this.rested) return true;
     // Before a command too: with an older size than it finds, one that deletes would be ended for what another has written.
     const short = (this.users > 0 || when === 'before') && this.parts.space.state !== 'enough';
-    return short || exceeds(grown(last, total), this.limit);
+    return short || exceeds(sum(last, last.growth), this.limit);
   }
 
   /** What a command may make of the workdir: no more than it is already, when that is over the limit or the disk is short. */
@@ -223,11 +232,18 @@ function exceeds(size: Size, most: Size): boolean {
   return size.bytes > most.bytes || size.inodes > most.inodes;
 }
 
-function grown(last: Size & { total: Size }, total: Size): Size {
-  return {
-    bytes: last.bytes + Math.max(0, total.bytes - last.total.bytes),
-    inodes: last.inodes + Math.max(0, total.inodes - last.total.inodes),
-  };
+const sum = (a: Size, b: Size): Size => ({ bytes: a.bytes + b.bytes, inodes: a.inodes + b.inodes });
+
+function lookOf(size: Size, total: Size): Look {
+  return { ...size, at: performance.now(), total, seen: total, growth: { bytes: 0, inodes: 0 } };
+}
+
+/** Only its steps upwards count: what others delete between two of them would hide what the workdir has grown by. */
+function step(last: Look, total: Size): void {
+  const { seen, growth } = last;
+  growth.bytes += Math.max(0, total.bytes - seen.bytes);
+  growth.inodes += Math.max(0, total.inodes - seen.inodes);
+  last.seen = total;
 }
 
 /** Asked at once: one statfs(2) takes 2 µs, the way through a thread 50 to 100, and each change of a file asks. */
