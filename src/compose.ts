@@ -30,8 +30,7 @@ import { checkChoice } from './platform/plugins/plugin.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
-import { ChannelModule } from './platform/signals/channel.module.js';
-import { SignalsModule } from './platform/signals/signals.module.js';
+import { BullQueuesModule, NoticesModule } from './platform/notices/notices.module.js';
 import { TaskAccessModule } from './resources/tasks/task-access.js';
 import { TasksModule } from './resources/tasks/tasks.module.js';
 import { FirstBootModule } from './access/workspaces/first-boot.js';
@@ -56,12 +55,13 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     TracingModule,
     PluginsModule,
     DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: extensions.migrations }),
+    NoticesModule,
     EventLogModule,
     ScheduleModule.forRoot(),
     ChoresModule,
   ];
   const http: Modules = [HttpModule, PipelineModule, HealthModule];
-  const signals: Modules = [ChannelModule, SignalsModule.with(env), JobsModule.with(env), EventsModule.with(env)];
+  const background: Modules = [BullQueuesModule.with(env), JobsModule.with(env), EventsModule.with(env)];
   const resources: Modules = [
     WorkspacesModule,
     FirstBootModule,
@@ -76,9 +76,9 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     IntegrationsModule,
     WebhooksModule,
   ];
-  const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule, DeliveriesModule.with(env)] : [];
+  const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule, DeliveriesModule] : [];
   const surfaces: Modules = env.servesConsole ? [ConsoleModule] : [];
-  return { imports: [...ground, ...http, ...signals, ...resources, ...work, ...surfaces, ...extensions.modules] };
+  return { imports: [...ground, ...http, ...background, ...resources, ...work, ...surfaces, ...extensions.modules] };
 }
 
 /** Before the embedded database starts: what a variable chooses is a class that an import above, or an extension, has brought. */

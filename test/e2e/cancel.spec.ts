@@ -8,7 +8,7 @@ import { newMark, processesGone, sleeps } from '../harness/processes.js';
 import { until } from '../harness/until.js';
 import { FencedError } from '../../src/work/runs/claimed-run.js';
 import { RunRecorder } from '../../src/work/runs/run-recorder.js';
-import { PgChannel } from '../../src/platform/signals/pg-channel.js';
+import { Notices } from '../../src/platform/notices/notices.js';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { slowIt } from '../harness/slow.js';
 
@@ -55,7 +55,7 @@ describe('Cancelling (reference §5)', () => {
     ['cancelled', (id: string) => cancel(id)],
     ['deleted', (id: string) => member.client.request('DELETE', `/v1/tasks/${id}`)],
   ])('a task that is %s and whose notice is lost: its processes are gone by the next heartbeat', async (_, end) => {
-    const send = jest.spyOn(service.app.get(PgChannel), 'send').mockReturnValue(undefined);
+    const send = jest.spyOn(service.app.get(Notices), 'send').mockReturnValue(undefined);
     const mark = newMark();
     const { id } = await createTask(member.client, { content: script(call('bash', { command: `sleep ${mark}` })) });
     await sleeps(mark);
@@ -63,7 +63,7 @@ describe('Cancelling (reference §5)', () => {
     // A quarter of the lease of 12 s, and the rest for a busy machine. Without a renewal the run would have been stopped 8 s
     // after its claim.
     await processesGone(mark, 6_500);
-    expect(send).toHaveBeenCalledWith({ stop: expect.any(String) });
+    expect(send).toHaveBeenCalledWith({ stop: [expect.any(String)] });
   });
 
   it('a task that waits for a person is cancelled and no longer pending', async () => {

@@ -1,7 +1,7 @@
 import { getQueueToken } from '@nestjs/bull';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import type { Queue } from 'bull';
-import { WorkSignal } from '../../src/platform/signals/work-signal.js';
+import { Notices } from '../../src/platform/notices/notices.js';
 import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { addJob, gone, HeldJobs, heldWork } from '../harness/jobs.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
@@ -88,11 +88,11 @@ describeWithRedis('With Redis', () => {
       const queue = service.app.get<Queue>(getQueueToken(name));
       queue.on('completed', ({ data }) => brought.push([name, data]));
     }
-    const signal = service.app.get(WorkSignal);
-    await until('Redis to take signals', () => signal.connected);
-    signal.ring('automation', 'one');
-    signal.ring('held', 'two');
-    signal.ring('held', 'no id at all');
+    const notices = service.app.get(Notices);
+    await until('Redis to take signals', () => notices.connected);
+    notices.send({ work: { kind: 'automation', id: 'one' } });
+    notices.send({ work: { kind: 'held', id: 'two' } });
+    notices.send({ work: { kind: 'held', id: 'no id at all' } });
     await until('all to be brought', () => brought.length === 3);
     expect(brought).toContainEqual(['automation', { kind: 'automation', id: 'one' }]);
     expect(brought).toContainEqual(['jobs', { kind: 'held', id: 'two' }]);

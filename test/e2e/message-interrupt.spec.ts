@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { PgChannel } from '../../src/platform/signals/pg-channel.js';
+import { Notices } from '../../src/platform/notices/notices.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
@@ -73,7 +73,7 @@ describe('A message that interrupts (reference §5)', () => {
   });
 
   it('the next turn begins when the first one has let go of the workdir, even if no notice arrives', async () => {
-    const send_ = jest.spyOn(service.app.get(PgChannel), 'send').mockImplementation(() => undefined);
+    const send_ = jest.spyOn(service.app.get(Notices), 'send').mockImplementation(() => undefined);
     const { id } = await createTask(member.client, { content: 'Begin.' });
     const mark = newMark();
     (await asked()).answer(bash(`sleep ${mark}`));

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Env } from '../../src/platform/config/env.js';
 import { Database } from '../../src/platform/database/database.js';
-import { EventNews } from '../../src/platform/events/event-news.js';
-import { PgChannel } from '../../src/platform/signals/pg-channel.js';
+import { Notices } from '../../src/platform/notices/notices.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { WITHDRAW } from '../../src/resources/tasks/messages/withdrawal.sql.js';
 import { RunClaims } from '../../src/work/runs/run-claims.js';
@@ -163,13 +162,7 @@ describe('Withdrawing a message that waits in a queued task (reference §6)', ()
   });
 
   describe('while a claim waits for the task', () => {
-    const claims = () =>
-      new RunClaims(
-        service.app.get(Database),
-        service.app.get(PgChannel),
-        service.app.get(EventNews),
-        service.app.get(Env),
-      );
+    const claims = () => new RunClaims(service.app.get(Database), service.app.get(Notices), service.app.get(Env));
 
     it.each<[string, number, string[]]>([
       ['the message of the turn', 0, ['Two.']],

@@ -2,8 +2,7 @@ import { Env } from '../../src/platform/config/env.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { ClaimedRun } from '../../src/work/runs/claimed-run.js';
 import { RunClaims } from '../../src/work/runs/run-claims.js';
-import { EventNews } from '../../src/platform/events/event-news.js';
-import { PgChannel } from '../../src/platform/signals/pg-channel.js';
+import { Notices } from '../../src/platform/notices/notices.js';
 import { bootApp, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { mostRunning, recordRunning } from '../harness/running.js';
@@ -17,7 +16,7 @@ describe('A run that is no longer held (reference §5)', () => {
   const api = useService();
   beforeAll(async () => {
     member = await makeMember(api);
-    claims = new RunClaims(api.app.get(Database), api.app.get(PgChannel), api.app.get(EventNews), api.app.get(Env));
+    claims = new RunClaims(api.app.get(Database), api.app.get(Notices), api.app.get(Env));
   });
 
   const claim = async (): Promise<ClaimedRun> => {
@@ -64,8 +63,7 @@ describe('A kept place (docs/decisions/0029)', () => {
   const api = useService();
   // Another worker, with connections of its own.
   let other: TestApp;
-  const claimsOf = ({ app }: TestApp) =>
-    new RunClaims(app.get(Database), app.get(PgChannel), app.get(EventNews), app.get(Env));
+  const claimsOf = ({ app }: TestApp) => new RunClaims(app.get(Database), app.get(Notices), app.get(Env));
   const count = 12;
 
   beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { getQueueToken } from '@nestjs/bull';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import type { Queue } from 'bull';
-import { BULL_QUEUES, BullSignal } from '../../src/platform/signals/bull-signal.js';
-import { type Ring, WorkSignal } from '../../src/platform/signals/work-signal.js';
+import { BULL_QUEUES } from '../../src/platform/notices/bull-queues.js';
+import { Notices, type Work } from '../../src/platform/notices/notices.js';
 import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
@@ -32,8 +32,7 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
   });
 
   it('a task is brought to its worker by a job that carries a kind and an id and nothing else, and leaves nothing in Redis', async () => {
-    expect(service.app.get(WorkSignal)).toBeInstanceOf(BullSignal);
-    const queue = service.app.get<Queue<Ring>>(getQueueToken(BULL_QUEUES.runs));
+    const queue = service.app.get<Queue<Work>>(getQueueToken(BULL_QUEUES.runs));
     const jobs: unknown[] = [];
     queue.on('completed', (job) => jobs.push(job.data));
     const { id } = await runTask(member.client, script({ text: 'Rung.' }));
@@ -52,8 +51,9 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
       'SELECT id, epoch FROM runs WHERE task_id = $1',
       [id],
     );
-    for (let n = 0; n < 5; n++) service.app.get(WorkSignal).ring('runs', run?.id ?? '');
-    service.app.get(WorkSignal).ring('runs', 'no id at all');
+    const notices = service.app.get(Notices);
+    for (let n = 0; n < 5; n++) notices.send({ work: { kind: 'runs', id: run?.id ?? '' } });
+    notices.send({ work: { kind: 'runs', id: 'no id at all' } });
     await runTask(member.client, 'Another.');
     expect(await service.db.query('SELECT epoch FROM runs WHERE task_id = $1', [id])).toEqual([{ epoch: run?.epoch }]);
   });
@@ -187,8 +187,9 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     const { client } = await makeMember(api);
     const { id } = await createTask(client, { content: script({ hang: true }) });
     await until('the worker to call the model', () => model.openRequests > 0);
-    const foreign = ['', 'x', 'null', '1', '[]', '{}', '{"stop":1}', '{"work":"x"}', '{"work":{"kind":"runs"}}'];
-    foreign.push('{"events":1}', '{"events":{"from":"x","follows":null}}', '{"events":{"from":"x","piece":1}}');
+    const foreign = ['', 'x', 'null', '1', '[]', '{}', '{"stop":["x"]}', '{"from":"x"}', '{"from":"x","stop":1}'];
+    foreign.push('{"from":"x","work":{"kind":"runs"}}', '{"from":"x","follows":null}', '{"from":"x","piece":1}');
+    foreign.push('{"from":"x","events":[]}');
     for (const payload of foreign) await db.query('SELECT pg_notify($1, $2)', ['millwright', payload]);
     await until(
       'the worker to have ignored them',

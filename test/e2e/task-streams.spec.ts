@@ -1,5 +1,5 @@
 import { transparencyWith } from '../../src/platform/config/config-file.js';
-import { EventNews } from '../../src/platform/events/event-news.js';
+import { Notices } from '../../src/platform/notices/notices.js';
 import { Streams } from '../../src/resources/events/streams.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
@@ -216,7 +216,7 @@ describe('The events of a task, as a client follows them (reference §17)', () =
     /** A change of the task, of which the streams are told at once: nobody has looked at the access in between. */
     const change = async (id: string) => {
       await service.db.query(`UPDATE tasks SET metadata = '{"after": "all"}' WHERE id = $1`, [id]);
-      service.app.get(EventNews).changed(id, member.workspace.id);
+      service.app.get(Notices).send({ tasks: [id], workspace: member.workspace.id });
     };
 
     it.each([

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import pg from 'pg';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { BEHIND, NEXT } from '../../src/platform/events/event-handlers.sql.js';
-import { EventNews } from '../../src/platform/events/event-news.js';
+import { Notices } from '../../src/platform/notices/notices.js';
 import { EventPurge } from '../../src/platform/events/event-purge.js';
 import { EventDesk } from '../../src/resources/events/event-desk.js';
 import { Streams } from '../../src/resources/events/streams.js';
@@ -155,11 +155,11 @@ describe('The events of a workspace, as a client follows them (reference §17)',
       [await stream('?after=0'), await stream('?after=0', owner)],
       await Promise.all(tasks.map(({ id }) => open(`${service.url}/v1/tasks/${id}/events`, member.key.secret))),
     ];
-    const news = service.app.get(EventNews);
+    const notices = service.app.get(Notices);
     await race(
       service.db.url,
       tasks.map(({ id }) => id),
-      (id) => news.changed(id, owner.workspace.id),
+      (id) => notices.send({ tasks: [id], workspace: owner.workspace.id }),
     ); // prettier-ignore
     const written = await service.db.query<{ id: string }>(
       `SELECT task_id || '-' || seq AS id FROM workspace_events WHERE workspace_id = $1 ORDER BY xid, id`,

@@ -9,7 +9,7 @@ import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
 import { named } from '../../platform/http/schema.js';
-import { WorkSignal } from '../../platform/signals/work-signal.js';
+import { Notices } from '../../platform/notices/notices.js';
 
 export const readinessSchema = named(
   'Readiness',
@@ -55,7 +55,7 @@ export class Readiness implements OnModuleDestroy {
   constructor(
     private readonly database: Database,
     private readonly dataDir: DataDir,
-    private readonly signal: WorkSignal,
+    private readonly notices: Notices,
     private readonly space: DiskSpace,
     private readonly safeguards: Safeguards,
     private readonly installation: Installation,
@@ -76,7 +76,7 @@ export class Readiness implements OnModuleDestroy {
       checks: {
         process: this.stopping ? 'draining' : 'ok',
         database,
-        signals: this.signal.connected ? 'ok' : 'degraded',
+        signals: this.notices.connected ? 'ok' : 'degraded',
         storage: storage === 'ok' && this.space.state !== 'enough' ? 'full' : storage,
       },
       installation: this.installation.sign,

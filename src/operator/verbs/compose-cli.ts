@@ -7,7 +7,7 @@ import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../entities.js';
 import { DatabaseModule, type Prepare, type Recognise } from '../../platform/database/database.module.js';
 import { EventLogModule } from '../../platform/events/event-log.module.js';
-import { ChannelModule } from '../../platform/signals/channel.module.js';
+import { NoticesModule } from '../../platform/notices/notices.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { AutomationsDeskModule } from '../../resources/automations/automations-desk.js';
@@ -40,7 +40,7 @@ export function composeCli(
       recognise,
       ...(prepare && { prepare }),
     }),
-    ChannelModule,
+    NoticesModule,
     EventLogModule,
     PluginsModule,
   ];

@@ -10,8 +10,7 @@ import { Interval } from '@nestjs/schedule';
 import { Database } from '../database/database.js';
 import { Transactions } from '../database/transactions.js';
 import { Metrics } from '../metrics/metrics.js';
-import { PgChannel } from '../signals/pg-channel.js';
-import { EventBell } from './event-bell.js';
+import { Notices } from '../notices/notices.js';
 import { ADVANCE, BEHIND, FAIL, NEXT, REGISTER, type Taken } from './event-handlers.sql.js';
 import { type DomainEvent, type EventMethod, eventTypesOf } from './on-event.js';
 
@@ -56,8 +55,7 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
     private readonly scanner: MetadataScanner,
     private readonly database: Database,
     private readonly transactions: Transactions,
-    private readonly bell: EventBell,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
     metrics: Metrics,
   ) {
     const help = 'Failures of handlers of events: the event comes again, or is stepped over.';
@@ -65,8 +63,8 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
   }
 
   onModuleInit(): void {
-    this.bell.onRing(() => this.wake());
-    this.channel.listen((notice) => 'stop' in notice && this.wake());
+    this.notices.on('workspace', () => this.wake());
+    this.notices.on('stop', () => this.wake());
   }
 
   async onApplicationBootstrap(): Promise<void> {

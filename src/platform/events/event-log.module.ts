@@ -1,10 +1,9 @@
 // Where events are written: every process needs it, the operator command too.
 import { Global, Module } from '@nestjs/common';
-import { EventBell } from './event-bell.js';
 import { EventNews } from './event-news.js';
 import { EventLog } from './event-log.js';
 import { RestoredLog } from './restored-log.js';
 
 @Global()
-@Module({ providers: [EventBell, EventLog, EventNews, RestoredLog], exports: [EventBell, EventLog, EventNews] })
+@Module({ providers: [EventLog, EventNews, RestoredLog], exports: [EventLog, EventNews] })
 export class EventLogModule {}

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../database/ids.js';
 import { jsonb, sql, text, uuid, uuidOrNull } from '../database/sql.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
-import { EventBell } from './event-bell.js';
-import { EventNews } from './event-news.js';
+import { Notices } from '../notices/notices.js';
 
 const APPEND = sql`
 INSERT INTO workspace_events (xid, workspace_id, task_id, event_id, type, data)
@@ -12,10 +11,7 @@ VALUES (pg_current_xact_id()::text::bigint, ${uuid('workspaceId')}, ${uuidOrNull
 /** The log of events (reference §17). Those of tasks write themselves, in the statements that change a task. */
 @Injectable()
 export class EventLog {
-  constructor(
-    private readonly bell: EventBell,
-    private readonly news: EventNews,
-  ) {}
+  constructor(private readonly notices: Notices) {}
 
   /** Appends an event that is not of a task's own numbers, such as `automation.paused`. It is there when the transaction is. */
   async append(
@@ -25,7 +21,6 @@ export class EventLog {
     const { workspaceId, taskId = null, type, data } = event;
     // Without a round trip of its own.
     await tx.runWithNext(APPEND({ id: newId(), workspaceId, taskId, type, data }));
-    tx.afterCommit(() => this.bell.ring());
-    tx.afterCommit(() => this.news.changed(workspaceId));
+    tx.afterCommit(() => this.notices.send({ workspace: workspaceId }));
   }
 }

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { type EventNotice, PgChannel } from '../signals/pg-channel.js';
+import { type Follows, Notices } from '../notices/notices.js';
 
 /** Milliseconds for which another process tells of what this one follows, and how often it is said again. */
 const LIVES_MS = 15_000;
@@ -35,31 +34,32 @@ export interface PieceSource {
  */
 @Injectable()
 export class EventNews implements OnModuleInit {
-  private readonly self = randomUUID();
   private readonly followers = new Map<string, Set<Follower>>();
   private readonly sources = new Map<string, PieceSource>();
   /** What other processes follow, by their ids: until when, by `performance.now()`. */
   private readonly elsewhere = { changes: new Map<string, number>(), pieces: new Map<string, number>() };
   private renewedAt = 0;
 
-  constructor(private readonly channel: PgChannel) {}
+  constructor(private readonly notices: Notices) {}
 
   onModuleInit(): void {
-    this.channel.listen(
-      (notice) => 'events' in notice && notice.events.from !== this.self && this.heard(notice.events),
-    );
+    const { notices } = this;
+    notices.on('tasks', (ids, here) => {
+      ids.forEach((id) => this.tell(id));
+      const far = here ? ids.filter((id) => isAwaited(this.elsewhere.changes, id)) : [];
+      if (far.length > 0) notices.passOn({ tasks: far });
+    });
+    notices.on('workspace', (id, here) => {
+      this.tell(id);
+      if (here && isAwaited(this.elsewhere.changes, id)) notices.passOn({ workspace: id });
+    });
+    notices.on('piece', (piece) => this.followers.get(piece.taskId)?.forEach(({ passed }) => passed?.(piece)));
     // Notices may have been missed, and who tells of what is followed here may be a new process.
-    this.channel.onReconnect(() => {
+    const missed = () => {
       this.announceAll();
       for (const id of this.followers.keys()) this.tell(id);
-    });
-  }
-
-  /** Called after the commit of what has changed these. It does not throw. */
-  changed(...ids: string[]): void {
-    for (const id of ids) this.tell(id);
-    const far = ids.filter((id) => isAwaited(this.elsewhere.changes, id));
-    if (far.length > 0) this.channel.send({ events: { from: this.self, changed: far } });
+    };
+    notices.on('follows', (follows) => this.heard(follows), missed);
   }
 
   /** Follows a task or a workspace until the returned function is called. */
@@ -114,7 +114,7 @@ export class EventNews implements OnModuleInit {
 
   private send(taskId: string, piece: Piece, halves: (piece: Piece) => Piece[]): void {
     if (Buffer.byteLength(JSON.stringify(piece)) <= PIECE_BYTES) {
-      this.channel.send({ events: { from: this.self, piece: { taskId, ...piece } } });
+      this.notices.passOn({ piece: { ...piece, taskId } });
     } else for (const half of halves(piece)) this.send(taskId, half, halves);
   }
 
@@ -129,20 +129,17 @@ export class EventNews implements OnModuleInit {
   private announce(ids: string[], pieces: boolean, begins: boolean): void {
     for (let from = 0; from < ids.length; from += TOGETHER) {
       const follows = { ids: ids.slice(from, from + TOGETHER), pieces, begins };
-      this.channel.send({ events: { from: this.self, follows } });
+      this.notices.passOn({ follows });
     }
   }
 
-  private heard({ changed = [], follows, piece }: EventNotice): void {
-    for (const id of changed) this.tell(id);
-    if (piece !== undefined) for (const follower of this.followers.get(piece.taskId) ?? []) follower.passed?.(piece);
-    if (follows === undefined) return;
+  private heard({ ids, pieces, begins }: Follows): void {
     const until = performance.now() + LIVES_MS;
-    for (const id of follows.ids) {
+    for (const id of ids) {
       this.elsewhere.changes.set(id, until);
-      if (!follows.pieces) continue;
+      if (!pieces) continue;
       this.elsewhere.pieces.set(id, until);
-      if (follows.begins) this.sources.get(id)?.again();
+      if (begins) this.sources.get(id)?.again();
     }
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../database/ids.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
-import { WorkSignal } from '../signals/work-signal.js';
+import { Notices } from '../notices/notices.js';
 import { JobHandlers } from './job-handlers.js';
 import { ADD } from './jobs.sql.js';
 
@@ -16,7 +16,7 @@ interface AddOptions {
 export class JobQueue {
   constructor(
     private readonly handlers: JobHandlers,
-    private readonly signal: WorkSignal,
+    private readonly notices: Notices,
   ) {}
 
   /**
@@ -34,6 +34,6 @@ export class JobQueue {
     const id = newId();
     // It costs the transaction no round trip of its own.
     await tx.runWithNext(ADD({ id, queue, share, key, data, dueAt: dueAt?.toISOString() ?? null }));
-    if (dueAt === undefined) tx.afterCommit(() => this.signal.ring(queue, id));
+    if (dueAt === undefined) tx.afterCommit(() => this.notices.send({ work: { kind: queue, id } }));
   }
 }

@@ -10,8 +10,7 @@ import { Interval } from '@nestjs/schedule';
 import { DatabaseServer } from '../database/database-server.js';
 import { retryWhileUnavailable } from '../database/retry-while-unavailable.js';
 import { Metrics } from '../metrics/metrics.js';
-import { PgChannel } from '../signals/pg-channel.js';
-import type { Ring } from '../signals/work-signal.js';
+import { Notices, type Work } from '../notices/notices.js';
 import { backOffMs } from './back-off.js';
 import { JobClaims, keptPlaces } from './job-claims.js';
 import { JobHandlers, type KnownHandler } from './job-handlers.js';
@@ -47,7 +46,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
   constructor(
     private readonly handlers: JobHandlers,
     private readonly claims: JobClaims,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
     private readonly server: DatabaseServer,
     private readonly metrics: Metrics,
   ) {}
@@ -56,9 +55,11 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
     // With the embedded database no other process works: what is running was a killed process's.
     if (this.server.embedded) await this.claims.endLeases();
     for (const handler of this.handlers.all) this.queues.set(handler.queue, this.worked(handler));
-    this.channel.listen((notice) => 'work' in notice && void this.wake(notice.work));
-    // Signals may have been missed.
-    this.channel.onReconnect(() => this.tick());
+    this.notices.on(
+      'work',
+      (work) => void this.wake(work),
+      () => this.tick(),
+    );
     this.tick();
   }
 
@@ -66,7 +67,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
    * Where every signal ends: takes what waits in the queue, as far as there are places. Resolves with whether nothing of it waits
    * for a place of this process now. Never rejects: the next look tries again.
    */
-  async wake({ kind }: Pick<Ring, 'kind'>): Promise<boolean> {
+  async wake({ kind }: Pick<Work, 'kind'>): Promise<boolean> {
     const queue = this.queues.get(kind);
     if (queue === undefined) return false;
     this.wanted.add(queue);
@@ -76,8 +77,8 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
   }
 
   /** A signal that came to this process alone: what it does not take it passes on by a notice. */
-  async wakeOrPassOn(ring: Ring): Promise<void> {
-    if (!(await this.wake(ring))) this.channel.send({ work: ring });
+  async wakeOrPassOn(work: Work): Promise<void> {
+    if (!(await this.wake(work))) this.notices.passOn({ work });
   }
 
   @Interval(1000)
@@ -169,7 +170,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
     const outcome = await this.outcome(job, queue.handler, controller.signal);
     queue.jobs.remove(job);
     this.metrics.jobsEnded.inc({ queue: job.queue, outcome });
-    if (outcome === 'handed_back') this.channel.send({ work: { kind: job.queue, id: job.id } });
+    if (outcome === 'handed_back') this.notices.passOn({ work: { kind: job.queue, id: job.id } });
     void this.wake({ kind: job.queue });
   }
 

@@ -1,30 +1,16 @@
-// Background work: a row of the table `jobs` is the truth, a signal only the bell; ours and those of extensions.
+// Background work: a row of the table `jobs` is the truth, a notice only says that it is there; ours and those of extensions.
 import { Process, Processor } from '@nestjs/bull';
-import { type DynamicModule, Global, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { type DynamicModule, Global, Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Job } from 'bull';
 import type { Env } from '../config/env.js';
-import { BULL_QUEUES } from '../signals/bull-signal.js';
-import { LocalSignal } from '../signals/local-signal.js';
-import type { Ring } from '../signals/work-signal.js';
+import { BULL_QUEUES } from '../notices/bull-queues.js';
+import type { Work } from '../notices/notices.js';
 import { JobClaims } from './job-claims.js';
 import { JobFigures } from './job-figures.js';
 import { JobHandlers } from './job-handlers.js';
 import { JobQueue } from './job-queue.js';
 import { JobRunner } from './job-runner.js';
-
-/** Without Redis the signal calls the runner itself. */
-@Injectable()
-class LocalJobs implements OnModuleInit {
-  constructor(
-    private readonly runner: JobRunner,
-    private readonly signal: LocalSignal,
-  ) {}
-
-  onModuleInit(): void {
-    this.signal.onRing((ring) => void this.runner.wake(ring));
-  }
-}
 
 /** Bull's job ends as soon as the row is claimed or passed on, so nothing depends on Bull. */
 @Injectable()
@@ -32,7 +18,7 @@ class BullJobs {
   constructor(private readonly runner: JobRunner) {}
 
   @Process({ concurrency: 4 })
-  ring({ data }: Job<Ring>): Promise<void> {
+  bring({ data }: Job<Work>): Promise<void> {
     return this.runner.wakeOrPassOn(data);
   }
 }
@@ -50,8 +36,8 @@ class JobsProcessor extends BullJobs {}
 @Module({})
 export class JobsModule {
   static with(env: Env): DynamicModule {
-    const bells = env.variables.REDIS_URL === undefined ? [LocalJobs] : [AutomationProcessor, JobsProcessor];
-    const work = env.runsWork ? [JobClaims, JobRunner, ...bells] : [];
+    const processors = env.variables.REDIS_URL === undefined ? [] : [AutomationProcessor, JobsProcessor];
+    const work = env.runsWork ? [JobClaims, JobRunner, ...processors] : [];
     return {
       module: JobsModule,
       imports: [DiscoveryModule],

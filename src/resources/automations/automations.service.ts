@@ -7,11 +7,10 @@ import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { Notices } from '../../platform/notices/notices.js';
 import type { ChangeAutomationDto, CreateAutomationDto, ListAutomationsQuery } from './automation.dto.js';
 import { type AutomationDraft, changedDraft, draftOf } from './automation-draft.js';
 import { AutomationFirer } from './automation-firer.js';
-import { ringOccurrences } from './automation-bell.js';
 import { AutomationRules } from './automation-rules.js';
 import { AutomationStates, nextRunOf } from './automation-states.js';
 import type { ShownAutomation } from './automation.view.js';
@@ -49,7 +48,7 @@ export class AutomationsService {
     private readonly rules: AutomationRules,
     private readonly states: AutomationStates,
     private readonly firer: AutomationFirer,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
   ) {}
 
   /** Throws 400 for what is no UUID, and 404 unless the caller sees the automation, as everything here that takes an id. */
@@ -91,7 +90,7 @@ export class AutomationsService {
     const { connectionId, nextRunAt } = await this.placed(auth, tx, draft, now);
     const [made] = await tx.run(CREATE({ auth, id: newId(), ...draft, connectionId, nextRunAt }));
     if (made === undefined) throw new Error('The automation was not inserted.');
-    ringOccurrences(tx, this.channel, made);
+    this.tell(tx, made);
     return shown({ ...made, ...NO_RUN, ownerName: auth.user.name });
   }
 
@@ -184,8 +183,13 @@ export class AutomationsService {
   /** As it stands, and it may be due sooner than before. */
   private async planned(tx: UnitOfWork, id: string): Promise<ShownAutomation> {
     const automation = await this.read(tx, id);
-    ringOccurrences(tx, this.channel, automation);
+    this.tell(tx, automation);
     return automation;
+  }
+
+  /** The workers sleep until the earliest time that they know of. */
+  private tell(tx: UnitOfWork, { id, nextRunAt }: { id: string; nextRunAt: Date | null }): void {
+    if (nextRunAt !== null) tx.afterCommit(() => this.notices.send({ automation: id }));
   }
 
   private async read(tx: UnitOfWork, id: string): Promise<ShownAutomation> {

@@ -3,8 +3,7 @@ import type { AuthContext } from '../../access/auth/auth-context.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { Sql } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { EventNews } from '../../platform/events/event-news.js';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { lockTask, readTask } from './task-lock.js';
 import { CANCEL, LOCK_OF_USER } from './task-end.sql.js';
 import type { StatusReason } from './task-status.js';
@@ -13,10 +12,7 @@ import type { TaskRow } from './task.sql.js';
 /** Cancels tasks: on request, and when their creator is removed. */
 @Injectable()
 export class TaskCanceller {
-  constructor(
-    private readonly channel: PgChannel,
-    private readonly news: EventNews,
-  ) {}
+  constructor(private readonly notices: Notices) {}
 
   /** Cancels at once: the worker is fenced off by the epoch, and nudged after the commit so that its processes end. */
   async cancel(auth: AuthContext, tx: UnitOfWork, id: string): Promise<TaskRow> {
@@ -30,7 +26,7 @@ export class TaskCanceller {
     if (task.status !== 'cancelled') {
       // Without a name: names are forgotten with the account, and this text is not.
       await this.cancelLocked(tx, task.id, 'Cancelled on request.', auth.userId);
-      tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
+      tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
     }
     return readTask(tx, task.id);
   }
@@ -48,7 +44,7 @@ export class TaskCanceller {
     const reason = { code: 'owner_removed', message: 'Its creator was removed from the workspace.', retryable: false };
     const stopped = await this.stop(tx, tasks.map(({ id }) => id), reason, null); // prettier-ignore
     tx.afterCommit(() => this.nudge(stopped));
-    tx.afterCommit(() => this.news.changed(workspaceId, ...tasks.map(({ id }) => id)));
+    tx.afterCommit(() => this.notices.send({ tasks: tasks.map(({ id }) => id), workspace: workspaceId }));
   }
 
   /** The caller holds the tasks' locks. Resolves with the ids of the runs that were open. */
@@ -59,6 +55,6 @@ export class TaskCanceller {
 
   /** Tells the workers, after the commit, that these runs are theirs no more. */
   nudge(runIds: string[]): void {
-    for (const runId of runIds) this.channel.send({ stop: runId });
+    if (runIds.length > 0) this.notices.send({ stop: runIds });
   }
 }

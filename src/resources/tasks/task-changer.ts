@@ -4,7 +4,7 @@ import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { changeModel, checkMaxCost } from '../../engine/models/model-choice.js';
 import { notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { EventNews } from '../../platform/events/event-news.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import type { ChangeTaskDto } from './task.dto.js';
 import { lockTask, readTask } from './task-lock.js';
@@ -16,7 +16,7 @@ export class TaskChanger {
   constructor(
     private readonly projects: ProjectsService,
     private readonly models: ModelCatalog,
-    private readonly news: EventNews,
+    private readonly notices: Notices,
   ) {}
 
   /**
@@ -37,7 +37,7 @@ export class TaskChanger {
       const given = { setsProject: input.projectId !== undefined, setsBudget: input.budget !== undefined };
       const values = { title, projectId, budget, metadata, tags, archived, model, effort };
       await tx.run(CHANGE({ taskId: task.id, ...values, ...given }));
-      tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
+      tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
     }
     return readTask(tx, task.id);
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Env } from '../../platform/config/env.js';
-import { EventNews } from '../../platform/events/event-news.js';
+import { Notices } from '../../platform/notices/notices.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { forgetAnswersOfTask } from '../../access/idempotency/stored-answers.js';
 import { TaskCanceller } from './task-canceller.js';
@@ -14,7 +14,7 @@ export class TaskRemover {
   constructor(
     private readonly canceller: TaskCanceller,
     private readonly env: Env,
-    private readonly news: EventNews,
+    private readonly notices: Notices,
   ) {}
 
   /** Its work is stopped after the commit, its workdir goes as soon as nobody works in it. Throws 404 and 403. */
@@ -23,7 +23,7 @@ export class TaskRemover {
     auth.requireOwnership(task.createdById, 'task');
     await forgetAnswersOfTask(tx, auth.workspaceId, task.id);
     await this.removeLocked(tx, [task.id]);
-    tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
+    tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
   }
 
   /** Deletes some of the tasks of a workspace that is being deleted with all stored answers. Resolves with their number. */

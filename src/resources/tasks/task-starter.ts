@@ -6,12 +6,11 @@ import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { newId } from '../../platform/database/ids.js';
 import { schemaFault } from '../../engine/agent/output/output-schema.js';
-import { EventNews } from '../../platform/events/event-news.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { ProjectsService } from '../projects/projects.service.js';
-import { WorkSignal } from '../../platform/signals/work-signal.js';
+import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { checkInput, userParts } from './messages/message-parts.js';
 import type { RepositoryDto } from './repository.dto.js';
 import type { CreateTaskDto } from './task.dto.js';
@@ -34,8 +33,7 @@ export class TaskStarter {
     private readonly files: FilesService,
     private readonly billing: Billing,
     private readonly repositories: RepositoryRules,
-    private readonly signal: WorkSignal,
-    private readonly news: EventNews,
+    private readonly notices: Notices,
   ) {}
 
   /** @param source null for a task of the API. */
@@ -79,8 +77,7 @@ export class TaskStarter {
     if (created === undefined) throw new Error('The task was not inserted.');
     // A request takes back what it has written. So its statement brings the answer, and asks no further time.
     if (source === null) await this.billing.authorize(tx, { ...work, exhausted: created.exhausted });
-    tx.afterCommit(() => this.signal.ring('runs', runId));
-    tx.afterCommit(() => this.news.changed(auth.workspaceId));
+    tx.afterCommit(() => this.notices.send({ work: { kind: RUNS, id: runId }, workspace: auth.workspaceId }));
     return { ...created.row, createdByName: auth.user.name, interaction: null, waitingFor: null };
   }
 

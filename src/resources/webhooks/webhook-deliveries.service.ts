@@ -5,7 +5,7 @@ import { isUuid, newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { momentOf } from '../../platform/text/instant.js';
 import { TEST_EVENT } from './event-types.js';
 import type { ListDeliveriesQuery, RecoverWebhookDto } from './webhook.dto.js';
@@ -21,15 +21,12 @@ import {
   type WholeDeliveryRow,
 } from './webhook-deliveries.sql.js';
 
-/** The kind of the notice that a delivery is due. No job queue has this name. */
-export const WEBHOOKS = 'webhooks';
-
 /** The log of a webhook's deliveries, and the deliveries that people ask for (reference §18). */
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
     private readonly database: Database,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
   ) {}
 
   /** Newest first. Throws 404 unless the webhook is the workspace's, as everything here. */
@@ -103,7 +100,7 @@ export class WebhookDeliveriesService {
 
   /** Wakes the senders after the commit. They would find it within a second by themselves. */
   private ring(tx: UnitOfWork, id: string): void {
-    tx.afterCommit(() => this.channel.send({ work: { kind: WEBHOOKS, id } }));
+    tx.afterCommit(() => this.notices.send({ webhook: id }));
   }
 }
 

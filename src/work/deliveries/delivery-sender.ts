@@ -11,9 +11,8 @@ import { Interval } from '@nestjs/schedule';
 import { Sealing } from '../../platform/config/sealing.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
-import { EventBell } from '../../platform/events/event-bell.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { TEST_EVENT } from '../../resources/webhooks/event-types.js';
 import { ownerOfSecret } from '../../resources/webhooks/webhook.entity.js';
 import { attempt, type Outcome } from './attempt.js';
@@ -62,8 +61,7 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
     private readonly claims: DeliveryClaims,
     private readonly egress: WebhookEgress,
     private readonly sealing: Sealing,
-    private readonly bell: EventBell,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
     private readonly server: DatabaseServer,
     metrics: Metrics,
   ) {
@@ -73,9 +71,8 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
   }
 
   onModuleInit(): void {
-    this.bell.onRing(() => this.wake());
-    this.channel.listen(() => this.wake());
-    this.channel.onReconnect(() => this.wake());
+    const wake = () => this.wake();
+    for (const topic of ['workspace', 'webhook', 'work', 'stop'] as const) this.notices.on(topic, wake, wake);
   }
 
   async onApplicationBootstrap(): Promise<void> {

@@ -1,6 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
-import { OCCURRENCES } from '../../resources/automations/automation-bell.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { Occurrences } from './occurrences.js';
 
 /** How long it sleeps at most: what is written meanwhile may be due sooner, and its notice may be lost. Milliseconds. */
@@ -19,13 +18,13 @@ export class OccurrenceTicker implements OnApplicationBootstrap, BeforeApplicati
 
   constructor(
     private readonly occurrences: Occurrences,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.channel.listen((notice) => 'work' in notice && notice.work.kind === OCCURRENCES && this.wake());
-    this.channel.onReconnect(() => this.wake());
-    this.wake();
+    const wake = () => this.wake();
+    this.notices.on('automation', wake, wake);
+    wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {

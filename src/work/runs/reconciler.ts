@@ -1,7 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
-import { RUNS } from '../../platform/signals/work-signal.js';
+import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { InteractionExpiry } from '../../resources/tasks/interactions/interaction-expiry.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
@@ -20,15 +19,15 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
     private readonly expiry: InteractionExpiry,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
   ) {}
 
   onModuleInit(): void {
-    this.channel.listen(
-      (notice) => 'work' in notice && notice.work.kind === RUNS && void this.executor.execute(notice.work.id),
+    this.notices.on(
+      'work',
+      ({ kind, id }) => kind === RUNS && void this.executor.execute(id),
+      () => this.tick(),
     );
-    // Signals may have been missed.
-    this.channel.onReconnect(() => this.tick());
   }
 
   @Interval(1000)

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { plansOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
-import { EventNews } from '../../platform/events/event-news.js';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
-import { RUNS } from '../../platform/signals/work-signal.js';
+import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { CLAIM, EXPIRED, HAND_BACK, LET_GO, QUEUED, type QueuedRun, RECOVER, RENEW } from './run-claims.sql.js';
@@ -25,8 +23,7 @@ export class RunClaims {
 
   constructor(
     private readonly database: Database,
-    private readonly channel: PgChannel,
-    private readonly news: EventNews,
+    private readonly notices: Notices,
     env: Env,
   ) {
     const { free, paid } = plansOf(env.file);
@@ -49,7 +46,7 @@ export class RunClaims {
     });
     const [row] = await this.database.claims.run(claim, this.limitMs);
     if (row === undefined) return null;
-    this.news.changed(row.taskId, row.workspaceId);
+    this.notices.send({ tasks: [row.taskId], workspace: row.workspaceId });
     return { runId, ...row };
   }
 
@@ -67,7 +64,7 @@ export class RunClaims {
    */
   async handBack({ taskId, runId, epoch }: ClaimedRun): Promise<void> {
     await this.look(HAND_BACK({ taskId, runId, epoch }));
-    this.channel.send({ work: { kind: RUNS, id: runId } });
+    this.notices.passOn({ work: { kind: RUNS, id: runId } });
   }
 
   /** Ends the lease at once, after an error that will pass. */

@@ -5,6 +5,7 @@ import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { EventNews } from '../../platform/events/event-news.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { Tracing } from '../../platform/tracing/tracing.js';
@@ -31,6 +32,7 @@ export class RunDriver implements OnModuleInit {
     private readonly tracing: Tracing,
     private readonly env: Env,
     private readonly news: EventNews,
+    private readonly notices: Notices,
     private readonly settings: EngineSettings,
     private readonly database: Database,
   ) {}
@@ -48,7 +50,7 @@ export class RunDriver implements OnModuleInit {
     const live = new LiveTurn(this.news, run.taskId);
     const waits = new RunWaits(this.settings, async (waitingFor) => {
       await retryWhileUnavailable(() => this.database.work.run(WAITS({ run, waitingFor })), signal);
-      this.news.changed(run.taskId, run.workspaceId);
+      this.notices.send({ tasks: [run.taskId], workspace: run.workspaceId });
     });
     const engine = this.engine.run({ ...input, passOn: live.take, waits: waits.begin });
     const report = new RunReport(this.tracing, run, input.model.id);
@@ -60,13 +62,13 @@ export class RunDriver implements OnModuleInit {
         worked ||= FILLS.has(turn.value.type);
         report.happened(turn.value);
         const feedback = await this.recorder.record(run, turn.value, signal);
-        this.news.changed(run.taskId);
+        this.notices.send({ tasks: [run.taskId] });
         report.recorded();
         turn = await engine.next(feedback);
       }
       const outcome = withOutput(input, turn.value);
       await this.recorder.finish(run, outcome, signal, worked);
-      this.news.changed(run.taskId, run.workspaceId);
+      this.notices.send({ tasks: [run.taskId], workspace: run.workspaceId });
       this.metrics.runsEnded.inc({ outcome: outcome.type });
       report.ended(outcome);
     } catch (error) {

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
 import { Env, readEnv } from '../../platform/config/env.js';
 import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
-import type { PgChannel } from '../../platform/signals/pg-channel.js';
+import type { Notices } from '../../platform/notices/notices.js';
 import { type ClaimedRun, FencedError, HandedBackError } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
 import type { RunClaims } from './run-claims.js';
@@ -36,11 +36,11 @@ describe('With a lease of 12 s a run (reference §5)', () => {
     jest.useFakeTimers();
     warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     renew = jest.fn<RunClaims['renew']>();
-    const channel = { listen: () => undefined, onReconnect: (listener: () => void) => (reconnected = listener) };
+    const notices = { on: (_topic: string, _heard: unknown, missed: () => void) => (reconnected = missed) };
     const { variables } = readEnv({ LEASE_SECONDS: String(LEASE_SECONDS) });
     const env = new Env(variables, {}, new Map());
     heartbeat = new Heartbeat(env);
-    held = new RunLeases({ renew } as unknown as RunClaims, channel as unknown as PgChannel, heartbeat, env);
+    held = new RunLeases({ renew } as unknown as RunClaims, notices as unknown as Notices, heartbeat, env);
     held.onModuleInit();
   });
   afterEach(async () => {

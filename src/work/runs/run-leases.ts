@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
 import { type Claim, LeaseKeeper } from '../../platform/jobs/lease-keeper.js';
-import { PgChannel } from '../../platform/signals/pg-channel.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
 import { RunClaims } from './run-claims.js';
 
@@ -21,7 +21,7 @@ export class RunLeases implements OnModuleInit {
 
   constructor(
     claims: RunClaims,
-    private readonly channel: PgChannel,
+    private readonly notices: Notices,
     heartbeat: Heartbeat,
     env: Env,
   ) {
@@ -40,9 +40,12 @@ export class RunLeases implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.channel.listen((notice) => 'stop' in notice && this.lost(notice.stop));
-    // A stop that was sent meanwhile is lost; the leases tell.
-    this.channel.onReconnect(() => void this.runs.beat());
+    // A stop that was missed is told by the leases.
+    this.notices.on(
+      'stop',
+      (runIds) => runIds.forEach((id) => this.lost(id)),
+      () => void this.runs.beat(),
+    );
     this.runs.start();
   }
 

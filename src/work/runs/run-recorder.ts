@@ -8,7 +8,6 @@ import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
-import { EventBell } from '../../platform/events/event-bell.js';
 import { usedUpText } from '../../resources/billing/usage-text.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
@@ -65,7 +64,6 @@ export class RunRecorder {
     private readonly sandboxes: SandboxSelector,
     private readonly repositories: RepositoryStore,
     private readonly env: Env,
-    private readonly bell: EventBell,
     private readonly models: ModelCatalog,
   ) {
     this.rules = usageRulesOf(env.file);
@@ -94,7 +92,6 @@ export class RunRecorder {
     const held = { run, signal };
     const workdirBytes = worked ? await this.measure(run) : null;
     await this.end(held, outcome, workdirBytes);
-    this.bell.ring();
   }
 
   private async end(held: Held, outcome: AgentOutcome, workdirBytes: number | null): Promise<void> {

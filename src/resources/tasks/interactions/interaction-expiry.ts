@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
 import { newId } from '../../../platform/database/ids.js';
-import { WorkSignal } from '../../../platform/signals/work-signal.js';
+import { Notices, RUNS } from '../../../platform/notices/notices.js';
 import { DUE, EXPIRE } from './interaction.sql.js';
 
 /** Milliseconds. On a connection that was cut without a word the recovery of runs would wait behind these. */
@@ -15,14 +15,14 @@ const LIMIT_MS = 5_000;
 export class InteractionExpiry {
   constructor(
     private readonly database: Database,
-    private readonly signal: WorkSignal,
+    private readonly notices: Notices,
   ) {}
 
   async expire(): Promise<void> {
     const { polling } = this.database;
     for (const { taskId } of await polling.run(DUE(), LIMIT_MS)) {
       const rows = await polling.run(EXPIRE({ taskId, runId: newId() }), LIMIT_MS);
-      for (const { id } of rows) this.signal.ring('runs', id);
+      for (const { id } of rows) this.notices.send({ work: { kind: RUNS, id } });
     }
   }
 }

@@ -5,9 +5,8 @@ import { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
-import { EventNews } from '../../../platform/events/event-news.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
-import { WorkSignal } from '../../../platform/signals/work-signal.js';
+import { Notices, RUNS } from '../../../platform/notices/notices.js';
 import { answerOf, decisionOf } from './answer.js';
 import {
   APPROVE,
@@ -31,8 +30,7 @@ export class InteractionsService {
   constructor(
     private readonly files: FilesService,
     private readonly billing: Billing,
-    private readonly signal: WorkSignal,
-    private readonly news: EventNews,
+    private readonly notices: Notices,
   ) {}
 
   async answer(auth: AuthContext, tx: UnitOfWork, taskId: string, input: AnswerDto): Promise<TaskRow> {
@@ -50,8 +48,8 @@ export class InteractionsService {
     const runId = newId();
     const settled = { interactionId: pending.id, outcome, by: auth.userId };
     await tx.run(CONTINUE({ taskId: task.id, runId, settled, traceparent: tx.traceparent }));
-    tx.afterCommit(() => this.signal.ring('runs', runId));
-    tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
+    const notice = { work: { kind: RUNS, id: runId }, tasks: [task.id], workspace: auth.workspaceId };
+    tx.afterCommit(() => this.notices.send(notice));
     return readTask(tx, task.id);
   }
 

@@ -5,10 +5,8 @@ import { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
-import { EventNews } from '../../../platform/events/event-news.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
-import { PgChannel } from '../../../platform/signals/pg-channel.js';
-import { WorkSignal } from '../../../platform/signals/work-signal.js';
+import { Notices, RUNS } from '../../../platform/notices/notices.js';
 import { InteractionsService } from '../interactions/interactions.service.js';
 import type { Settlement } from '../interactions/settlement.js';
 import { checkInput, userParts } from './message-parts.js';
@@ -26,9 +24,7 @@ export class MessageSender {
     private readonly interactions: InteractionsService,
     private readonly files: FilesService,
     private readonly billing: Billing,
-    private readonly signal: WorkSignal,
-    private readonly channel: PgChannel,
-    private readonly news: EventNews,
+    private readonly notices: Notices,
   ) {}
 
   /**
@@ -67,8 +63,9 @@ export class MessageSender {
       }),
     );
     if (sent === undefined) throw tooMuchUnread();
-    if (kind !== null) tx.afterCommit(() => this.signal.ring('runs', runId));
-    tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
+    const notice = { tasks: [task.id], workspace: auth.workspaceId };
+    if (kind === null) tx.afterCommit(() => this.notices.send(notice));
+    else tx.afterCommit(() => this.notices.send({ ...notice, work: { kind: RUNS, id: runId } }));
     return {
       message: { ...sent.row, createdByName: auth.user.name, invocations: null },
       task: await readTask(tx, task.id),
@@ -93,9 +90,8 @@ export class MessageSender {
 
   /** Stops the running turn as it stands; the next one begins with the message. */
   private async interrupt(tx: UnitOfWork, task: LockedTask): Promise<void> {
-    for (const { runId } of await tx.run(INTERRUPT({ taskId: task.id }))) {
-      tx.afterCommit(() => this.channel.send({ stop: runId }));
-    }
+    const stop = (await tx.run(INTERRUPT({ taskId: task.id }))).map(({ runId }) => runId);
+    if (stop.length > 0) tx.afterCommit(() => this.notices.send({ stop }));
   }
 }
 

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { isUuid } from '../../../platform/database/ids.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { EventNews } from '../../../platform/events/event-news.js';
 import { ApiError, notFound } from '../../../platform/http/api-error.js';
+import { Notices } from '../../../platform/notices/notices.js';
 import { TaskCanceller } from '../task-canceller.js';
 import { lockTask } from '../task-lock.js';
 import { FIND, WITHDRAW } from './withdrawal.sql.js';
@@ -13,7 +13,7 @@ import { FIND, WITHDRAW } from './withdrawal.sql.js';
 export class MessageWithdrawer {
   constructor(
     private readonly canceller: TaskCanceller,
-    private readonly news: EventNews,
+    private readonly notices: Notices,
   ) {}
 
   /**
@@ -33,6 +33,6 @@ export class MessageWithdrawer {
     }
     if (withdrawn.idle)
       await this.canceller.cancelLocked(tx, task.id, 'The message that it was to read was withdrawn.', auth.userId);
-    tx.afterCommit(() => this.news.changed(task.id, auth.workspaceId));
+    tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
   }
 }

@@ -2,29 +2,30 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { InjectQueue } from '@nestjs/bull';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bull';
+import { Notices, RUNS, type Work, type WorkCarrier } from './notices.js';
 import { BullConnections } from './redis.js';
-import { type Ring, RUNS, WorkSignal } from './work-signal.js';
 
-/** Bull's queues: runs, events for automations, and the bell of every other job queue. */
+/** Bull's queues: runs, events for automations, and one for every other queue of jobs. */
 export const BULL_QUEUES = { runs: RUNS, automation: 'automation', jobs: 'jobs' } as const;
 
 /** How long the end of the process waits for Bull. */
 const CLOSE_MS = 2000;
 
-/** With Redis: a Bull job that carries a kind and an id. Bull only rings the bell. */
+/** With Redis a notice of work is a Bull job that carries a kind and an id. The work itself is in PostgreSQL. */
 @Injectable()
-export class BullSignal extends WorkSignal implements OnApplicationShutdown {
-  private readonly logger = new Logger(BullSignal.name);
-  private readonly queues: Queue<Ring>[];
+export class BullQueues implements WorkCarrier, OnApplicationShutdown {
+  private readonly logger = new Logger(BullQueues.name);
+  private readonly queues: Queue<Work>[];
   private failing = false;
 
   constructor(
-    @InjectQueue(BULL_QUEUES.runs) private readonly runs: Queue<Ring>,
-    @InjectQueue(BULL_QUEUES.automation) private readonly automation: Queue<Ring>,
-    @InjectQueue(BULL_QUEUES.jobs) private readonly jobs: Queue<Ring>,
+    @InjectQueue(BULL_QUEUES.runs) private readonly runs: Queue<Work>,
+    @InjectQueue(BULL_QUEUES.automation) private readonly automation: Queue<Work>,
+    @InjectQueue(BULL_QUEUES.jobs) private readonly jobs: Queue<Work>,
     private readonly connections: BullConnections,
+    notices: Notices,
   ) {
-    super();
+    notices.carryWorkBy(this);
     // @nestjs/bull would wait for Bull without an end.
     this.queues = [runs, automation, jobs];
     for (const queue of this.queues) Object.assign(queue, { onApplicationShutdown: () => undefined });
@@ -41,17 +42,17 @@ export class BullSignal extends WorkSignal implements OnApplicationShutdown {
     return !this.failing && this.queues.every(({ client }) => client.status === 'ready');
   }
 
-  ring(kind: string, id: string): void {
+  add(work: Work): void {
     // No job id: Bull silently ignores a finished one that is added again.
-    this.queueOf(kind)
-      .add({ kind, id })
+    this.queueOf(work)
+      .add(work)
       .then(
         () => this.report(false),
         (error: unknown) => this.report(true, error),
       );
   }
 
-  private queueOf(kind: string): Queue<Ring> {
+  private queueOf({ kind }: Work): Queue<Work> {
     if (kind === RUNS) return this.runs;
     return kind === BULL_QUEUES.automation ? this.automation : this.jobs;
   }

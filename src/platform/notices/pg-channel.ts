@@ -2,7 +2,6 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import pg from 'pg';
 import { connectionOptions } from '../database/database.js';
 import { DatabaseServer } from '../database/database-server.js';
-import type { Ring } from './work-signal.js';
 
 const CHANNEL = 'millwright';
 const RECONNECT_MS = 500;
@@ -11,36 +10,16 @@ const HEARTBEAT_MS = 500;
 const ANSWER_LIMIT_MS = 2_000;
 
 /**
- * What one process tells the others: that there is work, that a run must stop, why a model cannot be called (null: it can), what
- * happens to tasks that somebody follows.
- */
-export type Notice = { work: Ring } | { stop: string } | { model: ModelNotice } | { events: EventNotice };
-/** Of {@link EventNews}. `from` is the process that sends it. */
-export interface EventNotice {
-  from: string;
-  /** There may be new events of these tasks and workspaces. */
-  changed?: string[];
-  /** The process follows these; `pieces`: it wants what is passed on of them; `begins`: from the beginning of what is at hand. */
-  follows?: { ids: string[]; pieces: boolean; begins: boolean };
-  piece?: { taskId: string; [name: string]: unknown };
-}
-export interface ModelNotice {
-  id: string;
-  refusal: { code: string; message: string } | null;
-}
-type Listener = (notice: Notice) => void;
-
-/**
- * Notices between processes through PostgreSQL, never inside a transaction: NOTIFY takes a lock that serialises commits
+ * Takes texts to all processes through PostgreSQL, never inside a transaction: NOTIFY takes a lock that serialises commits
  * (16 writers: 15,500 commits/s without, 3,940 with). So a connection of its own sends them after the commit, those of one
  * turn of the event loop in one statement. They may be lost: the tables are certain.
  */
 @Injectable()
 export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(PgChannel.name);
-  private readonly listeners: Listener[] = [];
-  private readonly reconnected: (() => void)[] = [];
-  private pending: Notice[] = [];
+  private listener: (text: string) => void = () => undefined;
+  private reconnected: () => void = () => undefined;
+  private pending: string[] = [];
   private client: pg.Client | null = null;
   private closed = false;
   private timer: NodeJS.Timeout | null = null;
@@ -56,19 +35,20 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     return this.client !== null;
   }
 
-  /** Calls `listener` for every notice, this process's own included. */
-  listen(listener: Listener): void {
-    this.listeners.push(listener);
+  /** Calls `listener` for every text, this process's own included. */
+  onText(listener: (text: string) => void): void {
+    this.listener = listener;
   }
 
-  /** Calls `listener` after the connection was lost and came back: notices may have been missed. */
+  /** Calls `listener` after the connection was lost and came back: texts may have been missed. */
   onReconnect(listener: () => void): void {
-    this.reconnected.push(listener);
+    this.reconnected = listener;
   }
 
-  send(notice: Notice): void {
+  /** @param text has fewer than 8,000 bytes, the most that NOTIFY takes. */
+  send(text: string): void {
     if (this.closed) return;
-    this.pending.push(notice);
+    this.pending.push(text);
     if (this.pending.length === 1) setImmediate(() => this.flush());
   }
 
@@ -87,12 +67,12 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
   }
 
   private flush(): void {
-    const notices = this.pending;
+    const texts = this.pending;
     this.pending = [];
-    if (this.client === null || notices.length === 0) return;
-    // unnest keeps it one statement; a payload is far below NOTIFY's 8,000 bytes.
-    const text = `SELECT pg_notify($1, p) FROM unnest($2::text[]) p`;
-    this.ask(this.client, text, [CHANNEL, notices.map((n) => JSON.stringify(n))]).catch((error: unknown) =>
+    if (this.client === null || texts.length === 0) return;
+    // unnest keeps it one statement.
+    const statement = `SELECT pg_notify($1, p) FROM unnest($2::text[]) p`;
+    this.ask(this.client, statement, [CHANNEL, texts]).catch((error: unknown) =>
       this.logger.warn(`Notices were not sent: ${String(error)}`),
     );
   }
@@ -113,7 +93,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     });
     client.on('error', () => undefined);
     client.on('end', () => this.lost(client));
-    client.on('notification', ({ payload }) => this.receive(payload));
+    client.on('notification', ({ payload = '' }) => this.listener(payload));
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
@@ -124,12 +104,6 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     this.client = client;
     this.last = Promise.resolve();
     this.watch(client);
-  }
-
-  private receive(payload: string | undefined): void {
-    const notice = noticeOf(payload);
-    if (notice === null) this.logger.warn('A notice that no process of this service sends was ignored.');
-    else for (const listener of this.listeners) listener(notice);
   }
 
   private lost(client: pg.Client): void {
@@ -144,7 +118,7 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     if (this.closed) return;
     this.timer = setTimeout(() => {
       this.connect().then(
-        () => this.reconnected.forEach((listener) => listener()),
+        () => this.reconnected(),
         () => this.retry(),
       );
     }, RECONNECT_MS);
@@ -159,45 +133,6 @@ export class PgChannel implements OnModuleInit, OnApplicationShutdown {
     }, HEARTBEAT_MS);
     this.timer.unref();
   }
-}
-
-/** Null for a text that no process of this service sends: all users of the database may send on the channel. */
-function noticeOf(payload: string | undefined): Notice | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(payload ?? '');
-  } catch {
-    return null;
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  if ('stop' in value && typeof value.stop === 'string') return { stop: value.stop };
-  if ('model' in value && isModelNotice(value.model)) return { model: value.model };
-  if ('events' in value && isEventNotice(value.events)) return { events: value.events };
-  return 'work' in value && isRing(value.work) ? { work: value.work } : null;
-}
-
-function isModelNotice(value: unknown): value is ModelNotice {
-  if (!hasText(value, 'id') || !('refusal' in value)) return false;
-  return value.refusal === null || (hasText(value.refusal, 'code') && hasText(value.refusal, 'message'));
-}
-
-function isEventNotice(value: unknown): value is EventNotice {
-  if (!hasText(value, 'from')) return false;
-  const { changed = [], follows, piece } = value as Partial<EventNotice>;
-  const named = follows === undefined || isListed((follows as typeof follows | null)?.ids);
-  return isListed(changed) && named && (piece === undefined || hasText(piece, 'taskId'));
-}
-
-function isListed(ids: unknown): boolean {
-  return Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-}
-
-function isRing(value: unknown): value is Ring {
-  return hasText(value, 'kind') && hasText(value, 'id');
-}
-
-function hasText<K extends string>(value: unknown, key: K): value is Record<K, string> {
-  return typeof value === 'object' && value !== null && typeof (value as Record<K, unknown>)[key] === 'string';
 }
 
 /** `end()` would wait for the server's goodbye; a frozen one never says it. */

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { z } from 'zod';
+import { PgChannel } from './pg-channel.js';
+
+const work = z.strictObject({ kind: z.string(), id: z.string() });
+
+/** What a notice may say, by topic. */
+const topics = {
+  /** A run or a job waits. */
+  work,
+  /** These runs belong to their workers no more: ids. */
+  stop: z.array(z.string()),
+  /** An automation may be due sooner than the workers know: its id. */
+  automation: z.string(),
+  /** Deliveries of a webhook are due: its id. */
+  webhook: z.string(),
+  /** There may be new events of these tasks: ids. */
+  tasks: z.array(z.string()),
+  /** There may be new events in the log of this workspace: its id. */
+  workspace: z.string(),
+  /** Why a model cannot be called; null: it can. */
+  model: z.strictObject({
+    id: z.string(),
+    refusal: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  }),
+  /**
+   * The process that sends it follows these tasks and workspaces. `pieces`: it wants what is passed on of them; `begins`: from the
+   * beginning of what is at hand.
+   */
+  follows: z.strictObject({ ids: z.array(z.string()), pieces: z.boolean(), begins: z.boolean() }),
+  /** Something of a task that is passed on while it happens and recorded nowhere. */
+  piece: z.looseObject({ taskId: z.string() }),
+};
+const sentSchema = z.strictObject({ from: z.string(), ...z.object(topics).partial().shape });
+
+type Topics = { [T in keyof typeof topics]: z.infer<(typeof topics)[T]> };
+type Topic = keyof Topics;
+export type Notice = Partial<Topics>;
+/** The kind `runs` is a run; every other kind is the name of a queue of jobs, and the id that of a job in it. */
+export type Work = Topics['work'];
+export type Follows = Topics['follows'];
+/** The kind of a run. No queue of jobs has this name. */
+export const RUNS = 'runs';
+
+/** Takes notices of work to a process that works, instead of this class: Bull. It never throws. */
+export interface WorkCarrier {
+  readonly connected: boolean;
+  add(work: Work): void;
+}
+
+/** `here`: this process has sent it. */
+type Listener = (value: never, here: boolean) => void;
+
+/**
+ * Topics that the other processes need not hear of, and those that one process is enough for. Events reach other processes where
+ * somebody follows them (`EventNews`).
+ */
+const HERE: ReadonlySet<string> = new Set<Topic>(['tasks', 'workspace']);
+const ONE: ReadonlySet<string> = new Set<Topic>(['work']);
+
+/**
+ * "Something happened": the one way in which parts of the service, in this process and in others, learn of it at once. A notice may be
+ * lost, doubled or reordered. PostgreSQL is the truth, and who needs it looks there each second. So sending is never awaited and
+ * never throws.
+ */
+@Injectable()
+export class Notices {
+  private readonly logger = new Logger(Notices.name);
+  private readonly self = randomUUID();
+  private readonly listeners = new Map<string, Listener[]>();
+  private readonly missed = new Set<() => void>();
+  private carrier: WorkCarrier | null = null;
+
+  constructor(private readonly channel: PgChannel) {
+    channel.onText((text) => this.receive(text));
+    channel.onReconnect(() => this.missed.forEach((call) => call()));
+  }
+
+  /** Whether a notice of work reaches a worker now. If not, the work is found within a second. */
+  get connected(): boolean {
+    return (this.carrier ?? this.channel).connected;
+  }
+
+  carryWorkBy(carrier: WorkCarrier): void {
+    this.carrier = carrier;
+  }
+
+  /**
+   * Calls `heard` for each notice on the topic. It must not throw.
+   * @param missed is called when notices may have been missed.
+   */
+  on<T extends Topic>(topic: T, heard: (value: Topics[T], here: boolean) => void, missed?: () => void): void {
+    this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), heard]);
+    if (missed !== undefined) this.missed.add(missed);
+  }
+
+  /** Tells who listens, here and where it is needed. In a transaction: `tx.afterCommit(() => notices.send(…))`. */
+  send(notice: Notice): void {
+    for (const [topic, value] of Object.entries(notice)) {
+      if (HERE.has(topic)) this.tell(topic, value, true);
+      else if (ONE.has(topic) && this.carrier !== null) this.carrier.add(value as Work);
+      else {
+        // The answer to the request goes first.
+        if (this.listeners.has(topic)) setImmediate(() => this.tell(topic, value, true));
+        if (!(ONE.has(topic) && this.listeners.has(topic))) this.passOn({ [topic]: value });
+      }
+    }
+  }
+
+  /** Tells the other processes alone. */
+  passOn(notice: Notice): void {
+    this.channel.send(JSON.stringify({ from: this.self, ...notice }));
+  }
+
+  private receive(text: string): void {
+    const { from = null, ...notice } = sentOf(text);
+    if (from === this.self) return;
+    const known = Object.entries(notice);
+    // All users of the database may send on the channel.
+    if (known.length === 0) this.logger.warn('A notice that no process of this service sends was ignored.');
+    for (const [topic, value] of known) this.tell(topic, value, false);
+  }
+
+  private tell(topic: string, value: unknown, here: boolean): void {
+    for (const heard of this.listeners.get(topic) ?? []) heard(value as never, here);
+  }
+}
+
+function sentOf(text: string): Partial<z.infer<typeof sentSchema>> {
+  try {
+    return sentSchema.parse(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
