@@ -17,8 +17,8 @@ export interface Mutation {
 /** No look at the database each second: only signals bring work. */
 export const NO_RECONCILER: Mutation = {
   file: 'work/runs/reconciler.js',
-  text: 'if (this.stopping || this.ticking !== null)',
-  instead: 'if (true)',
+  text: 'void this.loop.wake()',
+  instead: 'void this.loop',
 };
 
 export interface Mutant {

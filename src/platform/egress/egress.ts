@@ -4,7 +4,8 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { Turns } from '../http/turns.js';
+import { NAME_LOOKUPS } from '../fairness/shares.js';
+import { Turns } from '../fairness/turns.js';
 import { byNameServers, type Resolver } from './name-servers.js';
 import { AllowedNetworks } from './networks.js';
 
@@ -16,10 +17,7 @@ export class EgressError extends Error {
 
 /** How long one look-up may take, in milliseconds. */
 const LOOKUP_MS = 5000;
-/** How many names of one workspace are looked up at once; the others wait, the one that waits longest is next. */
-const AT_ONCE = 4;
-/** Of all uses together: forty names whose servers are silent hold up four look-ups of their own workspace, and none of another. */
-const turns = new Turns(AT_ONCE);
+const turns = new Turns(NAME_LOOKUPS);
 /** Whose look-ups they are that are nobody's in particular. */
 const NOBODY = '';
 

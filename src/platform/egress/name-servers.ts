@@ -3,7 +3,7 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup, promise
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Turns } from '../http/turns.js';
+import { Turns } from '../fairness/turns.js';
 
 /** As of node:dns, with `all`. `owner`: whose look-up it is, for a resolver that has turns of its own. */
 export type Resolver = (

@@ -9,6 +9,7 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { Interval } from '@nestjs/schedule';
 import { Database } from '../database/database.js';
 import { Transactions } from '../database/transactions.js';
+import { WorkLoop } from '../jobs/work-loop.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Notices } from '../notices/notices.js';
 import { ADVANCE, BEHIND, FAIL, NEXT, REGISTER, type Taken } from './event-handlers.sql.js';
@@ -21,7 +22,7 @@ const TRIES = 20;
 const BATCH = 50;
 
 /**
- * From the bell to the look, in milliseconds. An event can be read when all transactions that began before it are over, and what
+ * From a notice to the look, in milliseconds. An event can be read when all transactions that began before it are over, and what
  * comes meanwhile is read by the same look: a service under load ends hundreds of tasks a second.
  */
 const SOON_MS = 200;
@@ -29,12 +30,15 @@ const SOON_MS = 200;
 /** Milliseconds. On a connection that was cut without a word everything else would wait behind these. */
 const LIMIT_MS = 5_000;
 
-interface KnownHandler {
+interface Handler {
   /** `Class.method`. */
   name: string;
   types: string[];
   handle: EventMethod;
-  reading: Promise<void> | null;
+}
+
+interface KnownHandler extends Handler {
+  reading: WorkLoop;
 }
 
 /**
@@ -46,8 +50,7 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
   private readonly logger = new Logger('Events');
   private readonly failures;
   private handlers: KnownHandler[] = [];
-  private looking: Promise<void> | null = null;
-  private soon: NodeJS.Timeout | null = null;
+  private readonly log = new WorkLoop({ at: 'the events', look: () => this.readBehind(), delayMs: SOON_MS });
   private stopping = false;
 
   constructor(
@@ -63,8 +66,8 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
   }
 
   onModuleInit(): void {
-    this.notices.on('workspace', () => this.wake());
-    this.notices.on('stop', () => this.wake());
+    this.notices.on('workspace', () => this.look());
+    this.notices.on('stop', () => this.look());
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -81,24 +84,13 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
   /** Looks for events, and reads them for each handler that has some. */
   @Interval(1000)
   look(): void {
-    if (this.stopping || this.looking !== null || this.handlers.length === 0) return;
-    this.looking = this.readBehind()
-      .catch((error: unknown) => this.logger.warn(`The look at the events failed: ${String(error)}`))
-      .finally(() => (this.looking = null));
+    if (this.handlers.length > 0) void this.log.wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    if (this.soon !== null) clearTimeout(this.soon);
-    await this.looking;
-    await Promise.all(this.handlers.flatMap(({ reading }) => reading ?? []));
-  }
-
-  private wake(): void {
-    this.soon ??= setTimeout(() => {
-      this.soon = null;
-      this.look();
-    }, SOON_MS).unref();
+    await this.log.end();
+    await Promise.all(this.handlers.map(({ reading }) => reading.end()));
   }
 
   private get names(): string[] {
@@ -108,22 +100,16 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
   private async readBehind(): Promise<void> {
     const behind = await this.database.polling.run(BEHIND({ names: this.names }), LIMIT_MS);
     const names = behind.map(({ name }) => name);
-    for (const handler of this.handlers) {
-      if (names.includes(handler.name)) handler.reading ??= this.read(handler).finally(() => (handler.reading = null));
-    }
+    for (const { name, reading } of this.handlers) if (names.includes(name)) void reading.wake();
   }
 
   /** Until nothing is left, the handler fails, or another process has it. */
-  private async read(handler: KnownHandler): Promise<void> {
-    try {
-      while (!this.stopping && (await this.readSome(handler)));
-    } catch (error) {
-      this.logger.warn(`The events of ${handler.name} were not read: ${String(error)}`);
-    }
+  private async read(handler: Handler): Promise<void> {
+    while (!this.stopping && (await this.readSome(handler)));
   }
 
   /** Up to the first event that means something to the handler. True when there may be more. */
-  private async readSome(handler: KnownHandler): Promise<boolean> {
+  private async readSome(handler: Handler): Promise<boolean> {
     const { name, types } = handler;
     let at: Taken | undefined;
     try {
@@ -182,8 +168,9 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
       const body = prototype?.[method];
       const types = body === undefined ? undefined : eventTypesOf(body);
       if (body === undefined || types === undefined) return [];
-      const handle: EventMethod = (event, tx) => body.call(provider, event, tx);
-      return [{ name: `${provider.constructor.name}.${method}`, types, handle, reading: null }];
+      const name = `${provider.constructor.name}.${method}`;
+      const handler: Handler = { name, types, handle: (event, tx) => body.call(provider, event, tx) };
+      return [{ ...handler, reading: new WorkLoop({ at: `the events of ${name}`, look: () => this.read(handler) }) }];
     });
   }
 }

@@ -1,30 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ARRIVALS, REQUESTS } from '../fairness/shares.js';
 import { ApiError } from './api-error.js';
 import { networkOf } from './network.js';
 import { type Notes, notesOf } from './request-notes.js';
-import { Turns } from './turns.js';
+import { Turns } from '../fairness/turns.js';
 
-/** Requests of one credential that are looked at, before their bodies are read. */
-const ARRIVALS = 32;
-/** And of one address, whatever credentials they have. */
-const ARRIVALS_OF_ADDRESS = 64;
-/**
- * Arrivals of all that go on in one round of the event loop, of those that had to wait. A round takes one new connection (libuv since 1.45), so behind
- * 600 that had just been opened another client's waited for 600 rounds: 3 s where a round had 128 refusals. With these few it is mostly 0.1 s,
- * and on full cores up to 1.7 s, because the process waits for a core in each round.
- */
-const ARRIVALS_IN_ROUND = 4;
-/** Of the ten connections on which the transactions of requests run, a workspace has half. */
-const WRITES = 5;
-/**
- * Of the twelve connections for reads. With 16 a GET of a workspace that is alone costs 10 % less, because more statements share a write, but reads that
- * stand still one by one would take all twelve.
- */
-const READS = 10;
 /** After an answer of so many bytes a workspace has few reads at once for a while: each of 1 MiB takes the event loop 10 ms. */
 const LONG_BYTES = 128 * 1024;
-const LONG_READS = 2;
 const LONG_MS = 1_000;
 /** How long a request waits for its turn, in milliseconds. */
 const PATIENCE_MS = 10_000;
@@ -39,13 +22,15 @@ const LOST_MS = 40_000;
  */
 @Injectable()
 export class RequestTurns {
-  private readonly arriving = new Turns(ARRIVALS, ARRIVALS_IN_ROUND);
-  private readonly addresses = new Turns(ARRIVALS_OF_ADDRESS, ARRIVALS_IN_ROUND);
-  private readonly reading = new Turns((workspaceId) => (this.readsLong(workspaceId) ? LONG_READS : READS));
+  private readonly arriving = new Turns(ARRIVALS.ofCredential, ARRIVALS.inRound);
+  private readonly addresses = new Turns(ARRIVALS.ofAddress, ARRIVALS.inRound);
+  private readonly reading = new Turns((workspaceId) =>
+    this.readsLong(workspaceId) ? REQUESTS.longReads : REQUESTS.reads,
+  );
   /** Until when the next answers of a workspace may be long. */
   private readonly longUntil = new Map<string, number>();
-  private readonly writing = new Turns(WRITES);
-  private readonly parsing = new Turns(1);
+  private readonly writing = new Turns(REQUESTS.writes);
+  private readonly parsing = new Turns(REQUESTS.parsed);
 
   /**
    * Resolves when a request may be looked at: who sends it, and whether they may. Its turn ends with {@link arrived}, or with its answer

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Query } from '../database/sql.js';
+import { keptPlaces } from '../fairness/shares.js';
 import type { KnownHandler } from './job-handlers.js';
 import { AGAIN, CLAIM, type ClaimedJob, DONE, END_LEASES, FAIL, HAND_BACK, RECOVER, type RecoveredJob, RENEW } from './jobs.sql.js'; // prettier-ignore
 import type { Claim } from './lease-keeper.js';
@@ -25,7 +26,7 @@ export class JobClaims {
   claim(wanted: Wanted[]): Promise<ClaimedJob[]> {
     const queues = wanted.map(({ handler }) => handler.queue);
     const leases = wanted.map(({ handler }) => handler.leaseSeconds);
-    const most = wanted.map(({ handler }) => handler.concurrency - keptPlaces(handler));
+    const most = wanted.map(({ handler }) => handler.concurrency - keptPlaces(handler.concurrency));
     const held = wanted.flatMap((one) => one.held);
     const [heldQueues, heldShares] = [held.map(({ queue }) => queue), held.map(({ share }) => share)];
     const places = wanted.map((one) => one.places);
@@ -74,11 +75,6 @@ export class JobClaims {
   private look<Row>(query: Query<Row>): Promise<Row[]> {
     return this.database.polling.run(query, LIMIT_MS);
   }
-}
-
-/** Of several places of a process, one is kept for those who have none. */
-export function keptPlaces({ concurrency }: KnownHandler): number {
-  return concurrency > 1 ? 1 : 0;
 }
 
 /** PostgreSQL's text holds no NUL. */

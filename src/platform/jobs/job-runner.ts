@@ -7,15 +7,17 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { keptPlaces } from '../fairness/shares.js';
 import { DatabaseServer } from '../database/database-server.js';
 import { retryWhileUnavailable } from '../database/retry-while-unavailable.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Notices, type Work } from '../notices/notices.js';
 import { backOffMs } from './back-off.js';
-import { JobClaims, keptPlaces } from './job-claims.js';
+import { JobClaims } from './job-claims.js';
 import { JobHandlers, type KnownHandler } from './job-handlers.js';
 import type { ClaimedJob } from './jobs.sql.js';
 import { LeaseKeeper, LeaseLostError } from './lease-keeper.js';
+import { WorkLoop } from './work-loop.js';
 
 interface WorkedQueue {
   handler: KnownHandler;
@@ -39,8 +41,8 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
   private readonly queues = new Map<string, WorkedQueue>();
   /** There may be work in these. */
   private readonly wanted = new Set<WorkedQueue>();
-  private filling: Promise<void> | null = null;
-  private ticking: Promise<void> | null = null;
+  private readonly recovery = new WorkLoop({ at: 'the jobs', look: () => this.recover() });
+  private readonly claiming = new WorkLoop({ at: 'jobs that wait', look: () => this.claimWanted() });
   private stopping = false;
 
   constructor(
@@ -71,9 +73,9 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
     const queue = this.queues.get(kind);
     if (queue === undefined) return false;
     this.wanted.add(queue);
-    await this.fill();
+    await this.claiming.wake();
     // One of a workspace that gets no more places here may find one elsewhere.
-    return this.free(queue) > keptPlaces(queue.handler);
+    return this.free(queue) > keptPlaces(queue.handler.concurrency);
   }
 
   /** A signal that came to this process alone: what it does not take it passes on by a notice. */
@@ -83,10 +85,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   @Interval(1000)
   tick(): void {
-    if (this.stopping || this.ticking !== null || this.queues.size === 0) return;
-    this.ticking = this.look()
-      .catch((error: unknown) => this.logger.warn(`The look at the jobs failed: ${String(error)}`))
-      .finally(() => (this.ticking = null));
+    if (this.queues.size > 0) void this.recovery.wake();
   }
 
   /** Handlers hear of the end of the process before anything closes. */
@@ -100,7 +99,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
   async beforeApplicationShutdown(): Promise<void> {
     const jobs = [...this.queues.values()].map((queue) => queue.jobs);
     // Claims under way first: what they bring is held by then, and is handed back.
-    await Promise.all([this.ticking, this.filling]);
+    await Promise.all([this.recovery.end(), this.claiming.end()]);
     const ends = Promise.all(jobs.flatMap(({ held }) => held.map(({ done }) => done)));
     const limit = new AbortController();
     await Promise.race([ends, wait(CLOSE_MS, undefined, limit).catch(() => undefined)]);
@@ -123,7 +122,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
     return { handler, jobs };
   }
 
-  private async look(): Promise<void> {
+  private async recover(): Promise<void> {
     const queues = [...this.queues.values()];
     for (const { id, queue, failed } of await this.claims.recover(queues.map(({ handler }) => handler))) {
       this.logger.warn(`Job ${id} of '${queue}' is taken from a worker that has not renewed its lease.`);
@@ -131,36 +130,21 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
       if (failed) this.metrics.jobsEnded.inc({ queue, outcome: 'failed' });
     }
     for (const queue of queues) this.wanted.add(queue);
-    await this.fill();
+    await this.claiming.wake();
   }
 
   private free({ handler, jobs }: WorkedQueue): number {
     return this.stopping ? 0 : handler.concurrency - jobs.size;
   }
 
-  /** Claims for what is wanted; one claim at a time, so that none counts on places that another is about to take. */
-  private fill(): Promise<void> {
-    this.filling ??= Promise.resolve().then(() => this.claimWanted());
-    return this.filling;
-  }
-
+  /** One claim at a time, so that none counts on places that another is about to take. */
   private async claimWanted(): Promise<void> {
-    try {
-      for (;;) {
-        const wanted = [...this.wanted].map((queue) => ({ queue, places: this.free(queue) }));
-        this.wanted.clear();
-        const open = wanted.filter(({ places }) => places > 0);
-        if (open.length === 0) return;
-        const askedAt = performance.now();
-        const found = await this.claims.claim(open.map(asked));
-        for (const job of found) void this.drive(job, askedAt);
-      }
-    } catch (error) {
-      this.logger.warn(`Jobs were not claimed: ${String(error)}`);
-    } finally {
-      // Here, in the same turn as the last look at `wanted`: what is wanted from now on begins anew.
-      this.filling = null;
-    }
+    const wanted = [...this.wanted].map((queue) => ({ queue, places: this.free(queue) }));
+    this.wanted.clear();
+    const open = wanted.filter(({ places }) => places > 0);
+    if (open.length === 0) return;
+    const askedAt = performance.now();
+    for (const job of await this.claims.claim(open.map(asked))) void this.drive(job, askedAt);
   }
 
   private async drive(job: ClaimedJob, askedAt: number): Promise<void> {

@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
-import { Turns } from '../../platform/http/turns.js';
+import { EVENT_READS } from '../../platform/fairness/shares.js';
+import { Turns } from '../../platform/fairness/turns.js';
 import type { Ending, Reader } from './feed.js';
 import { STANDS_STILL } from './viewer.sql.js';
 
-/** Of the four connections for events, a workspace has so many at once. */
-const OF_WORKSPACE = 2;
-
-/** Reads events, a few batches at once: two hundred streams of one workspace must not keep those of another waiting. */
+/** Reads events, of each workspace a few batches at once. */
 @Injectable()
 export class EventReads {
-  private readonly turns = new Turns(OF_WORKSPACE);
+  private readonly turns = new Turns(EVENT_READS);
 
   constructor(private readonly database: Database) {}
 

@@ -5,16 +5,14 @@ import { notFound } from '../../platform/http/api-error.js';
 import type { PageRequest } from '../../platform/http/pages.js';
 import { isUuid } from '../../platform/database/ids.js';
 import type { Query } from '../../platform/database/sql.js';
-import { Turns } from '../../platform/http/turns.js';
+import { SEARCHES } from '../../platform/fairness/shares.js';
+import { Turns } from '../../platform/fairness/turns.js';
 import { momentOf } from '../../platform/text/instant.js';
 import type { ListTasksQuery } from './task-list.dto.js';
 import { isSearch, listTasks, type TaskFilters } from './task-list.sql.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { GET, type TaskRow } from './task.sql.js';
 import type { TaskStatus } from './task-status.js';
-
-/** Of the two connections for reports, a workspace searches on so many at once. */
-const SEARCHES = 1;
 
 /** Reads of tasks. */
 @Injectable()

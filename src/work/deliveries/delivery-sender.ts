@@ -11,6 +11,8 @@ import { Interval } from '@nestjs/schedule';
 import { Sealing } from '../../platform/config/sealing.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { WorkLoop } from '../../platform/jobs/work-loop.js';
+import { DELIVERIES } from '../../platform/fairness/shares.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { Notices } from '../../platform/notices/notices.js';
 import { TEST_EVENT } from '../../resources/webhooks/event-types.js';
@@ -22,10 +24,7 @@ import { signedHeaders } from './signatures.js';
 import { waitAfter } from './waits.js';
 import { WebhookEgress } from './webhook-egress.js';
 
-/** Requests at once of one process, and of one workspace among them: one whose endpoints all hang leaves the others room. */
-const MOST = 64;
-const MOST_OF_WORKSPACE = 32;
-/** Between two looks for what was rung for, in milliseconds: under load hundreds of tasks change in a second. */
+/** Between two looks, in milliseconds: under load hundreds of tasks change in a second. */
 const PAUSE_MS = 20;
 /** How long results wait for others, in milliseconds. */
 const TOGETHER_MS = 5;
@@ -51,11 +50,7 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
   private readonly sending = new Map<string, Sending>();
   private results: Result[] = [];
   private recording: Promise<void> | null = null;
-  private filling: Promise<void> | null = null;
-  private again = false;
-  private lookedAt = -PAUSE_MS;
-  private soon: NodeJS.Timeout | null = null;
-  private stopping = false;
+  private readonly loop = new WorkLoop({ at: 'deliveries', look: () => this.fill(), delayMs: 1, pauseMs: PAUSE_MS });
 
   constructor(
     private readonly claims: DeliveryClaims,
@@ -81,36 +76,14 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
   }
 
   /** There may be something to send. */
-  wake(): void {
-    if (this.soon !== null || this.stopping) return;
-    const rest = Math.max(0, this.lookedAt + PAUSE_MS - performance.now());
-    this.soon = setTimeout(() => this.tick(), rest).unref();
-  }
-
   @Interval(1000)
-  tick(): void {
-    if (this.soon !== null) clearTimeout(this.soon);
-    this.soon = null;
-    if (this.stopping) return;
-    if (this.filling !== null) {
-      this.again = true;
-      return;
-    }
-    this.lookedAt = performance.now();
-    this.filling = this.fill()
-      .catch((error: unknown) => this.logger.warn(`Deliveries were not claimed: ${String(error)}`))
-      .finally(() => {
-        this.filling = null;
-        if (this.again) this.wake();
-        this.again = false;
-      });
+  wake(): void {
+    void this.loop.wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    if (this.soon !== null) clearTimeout(this.soon);
     // A claim under way first: what it brings is sent, or handed back.
-    await this.filling;
+    await this.loop.end();
     const all = () => Promise.all([...this.sending.values()].map(({ over }) => over));
     const limit = new AbortController();
     await Promise.race([all(), wait(CLOSE_MS, undefined, limit).catch(() => undefined)]);
@@ -120,13 +93,14 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
   }
 
   private async fill(): Promise<void> {
-    const places = MOST - this.sending.size;
+    const places = DELIVERIES.atOnce - this.sending.size;
     if (places <= 0 || !(await this.claims.look())) return;
     const held = new Map<string, number>();
     for (const { delivery } of this.sending.values()) {
       held.set(delivery.workspaceId, (held.get(delivery.workspaceId) ?? 0) + 1);
     }
-    for (const delivery of await this.claims.claim({ places, share: MOST_OF_WORKSPACE, held })) this.send(delivery);
+    for (const delivery of await this.claims.claim({ places, share: DELIVERIES.ofWorkspace, held }))
+      this.send(delivery);
   }
 
   private send(delivery: ClaimedDelivery): void {

@@ -1,4 +1,5 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { WorkLoop } from '../../platform/jobs/work-loop.js';
 import { Notices } from '../../platform/notices/notices.js';
 import { Occurrences } from './occurrences.js';
 
@@ -10,11 +11,8 @@ const TAKEN_MS = 100;
 /** Is awake when the earliest occurrence is due, in each process that works. There is no leader: rows are taken, never doubled. */
 @Injectable()
 export class OccurrenceTicker implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('Automations');
   private readonly stopping = new AbortController();
-  private looking: Promise<void> | null = null;
-  private timer: NodeJS.Timeout | undefined;
-  private again = false;
+  private readonly loop = new WorkLoop({ at: 'what is due', look: () => this.look(), retryMs: LOOK_MS });
 
   constructor(
     private readonly occurrences: Occurrences,
@@ -22,39 +20,14 @@ export class OccurrenceTicker implements OnApplicationBootstrap, BeforeApplicati
   ) {}
 
   onApplicationBootstrap(): void {
-    const wake = () => this.wake();
+    const wake = () => void this.loop.wake();
     this.notices.on('automation', wake, wake);
     wake();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    clearTimeout(this.timer);
-    await this.looking;
-  }
-
-  private wake(): void {
-    if (this.stopping.signal.aborted) return;
-    if (this.looking !== null) {
-      this.again = true;
-      return;
-    }
-    clearTimeout(this.timer);
-    this.looking = this.look()
-      .catch((error: unknown) => {
-        this.logger.warn(`The look for what is due failed: ${String(error)}`);
-        return LOOK_MS;
-      })
-      .then((ms) => {
-        this.looking = null;
-        this.sleep(this.again ? 0 : ms);
-      });
-  }
-
-  private sleep(ms: number): void {
-    this.again = false;
-    if (this.stopping.signal.aborted) return;
-    this.timer = setTimeout(() => this.wake(), Math.ceil(ms));
+    await this.loop.end();
   }
 
   /** Fires what is due. Resolves with how long to sleep. */

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import { WorkLoop } from '../../platform/jobs/work-loop.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { InteractionExpiry } from '../../resources/tasks/interactions/interaction-expiry.js';
 import { RunClaims } from './run-claims.js';
@@ -12,8 +13,7 @@ import { RunExecutor } from './run-executor.js';
 @Injectable()
 export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(Reconciler.name);
-  private ticking: Promise<void> | null = null;
-  private stopping = false;
+  private readonly loop = new WorkLoop({ at: 'the runs', look: () => this.look() });
 
   constructor(
     private readonly claims: RunClaims,
@@ -32,15 +32,11 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
 
   @Interval(1000)
   tick(): void {
-    if (this.stopping || this.ticking !== null) return;
-    this.ticking = this.look()
-      .catch((error: unknown) => this.logger.warn(`The look at the database failed: ${String(error)}`))
-      .finally(() => (this.ticking = null));
+    void this.loop.wake();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    await this.ticking;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.end();
   }
 
   private async look(): Promise<void> {

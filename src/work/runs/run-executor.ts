@@ -9,6 +9,7 @@ import { Env } from '../../platform/config/env.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Safeguards } from '../../platform/config/safeguards.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
+import { keptPlaces } from '../../platform/fairness/shares.js';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { type ClaimedRun, FencedError, HandedBackError, idsOf, type RunSignals } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
@@ -17,23 +18,13 @@ import type { QueuedRun } from './run-claims.sql.js';
 import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { WorkLoop } from '../../platform/jobs/work-loop.js';
 import { WorkdirCleaner } from './workdir-cleaner.js';
 
 /** How many claims in a row may be lost to other processes before this one waits for the reconciler's next second. */
 const MAX_LOST = 3;
 /** Milliseconds in which nothing is claimed after the sandbox had no place for a run. */
 const BUSY_MS = 1000;
-
-/** Of so many places of a worker one is kept for workspaces that have no running task; at least one of two places. */
-const ONE_IN = 4;
-
-/**
- * How many of a worker's `places` go to a workspace only while it has no running task (docs/decisions/0029). Of a single place none
- * is kept: the workspaces take turns.
- */
-export function keptPlaces(places: number): number {
-  return places < 2 ? 0 : Math.max(1, Math.floor(places / ONE_IN));
-}
 
 /**
  * Drives runs: claims one, lets the engine work, records what happens, and takes the next. A signal is obeyed while there
@@ -45,13 +36,11 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly concurrency: number;
   private readonly kept: number;
   private readonly claiming = new Map<string, Promise<unknown>>();
-  private ready = false;
-  private stopping = false;
-  private filling = false;
-  /** Work may have come since the last look at the table. */
-  private lookAgain = false;
-  /** A run was left out because of a claim under way. That claim may still be refused, so the look is repeated. */
-  private passedOver = false;
+  private readonly table = new WorkLoop({ at: 'the queue', look: () => this.look() });
+  private state: 'booting' | 'working' | 'stopping' = 'booting';
+  /** A run may wait that was left out for want of a place. A claim under way that is refused leaves one, and the table is looked at again. */
+  private leftOut = false;
+  /** Claims in a row that were lost to other processes. */
   private lost = 0;
   /** By `performance.now()`. */
   private busyUntil = 0;
@@ -80,7 +69,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   get free(): number {
     // Below the reserve the queue waits; the reconciler's next second goes on when there is space again.
     if (performance.now() < this.busyUntil || this.space.state !== 'enough') return 0;
-    return !this.ready || this.stopping ? 0 : this.concurrency - this.held.size - this.claiming.size;
+    return this.state === 'working' ? this.concurrency - this.held.size - this.claiming.size : 0;
   }
 
   /** Of the free places, how many are for every workspace. */
@@ -95,8 +84,9 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
    */
   async execute(runId: string): Promise<boolean> {
     if (this.claiming.has(runId)) return false;
-    if (this.filling || this.free <= 0) {
-      this.lookAgain = true;
+    if (this.table.looking || this.free <= 0) {
+      this.leftOut = true;
+      if (this.table.looking) void this.table.wake();
       return false;
     }
     const open = this.open > 0;
@@ -107,36 +97,29 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     }
     if (await this.claim(runId)) return true;
     // Without an open place it was refused a kept one. A claim under way that is refused too leaves one open, or has by now.
-    if (!open) this.passedOver ||= this.open > 0 || this.claiming.size > 0;
-    if (this.lookAgain || this.passedOver) await this.fill();
+    if (!open) this.leftOut ||= this.open > 0 || this.claiming.size > 0;
+    if (this.leftOut) await this.fill();
     return false;
   }
 
   /**
-   * Takes what waits in the table, in fair order, until no place is free. One look at a time; resolves when it is done, without
-   * waiting for the claims: one may wait for a task that a stopped process has locked. Never rejects.
+   * Takes what waits in the table, in fair order, as far as places are free. Resolves when it is done, without waiting for the claims: one
+   * may wait for a task that a stopped process has locked. Never rejects.
    */
-  async fill(): Promise<void> {
-    this.lookAgain = true;
-    if (this.filling) return;
-    this.filling = true;
-    try {
-      while (this.lookAgain && this.free > 0) {
-        this.lookAgain = false;
-        const claiming = [...this.claiming.keys()];
-        this.passedOver = claiming.length > 0;
-        for (const run of await this.claims.queued(this.free, this.open, claiming)) void this.take(run);
-      }
-    } catch (error) {
-      this.logger.warn(`The look at the queue failed: ${String(error)}`);
-    } finally {
-      this.filling = false;
-    }
+  fill(): Promise<void> {
+    return this.table.wake();
   }
 
-  /** Bull rings as soon as its own module is ready; a run that is claimed before the rest is (engine, sandbox) would break. */
+  private async look(): Promise<void> {
+    const claiming = [...this.claiming.keys()];
+    this.leftOut = claiming.length > 0;
+    if (this.free <= 0) return;
+    for (const run of await this.claims.queued(this.free, this.open, claiming)) void this.take(run);
+  }
+
+  /** Bull brings work as soon as its own module is ready; a run that is claimed before the rest is (engine, sandbox) would break. */
   onApplicationBootstrap(): void {
-    this.ready = true;
+    this.state = 'working';
     void this.fill();
   }
 
@@ -145,8 +128,9 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
    * lets short commands end first; a program that closes the application waits for nothing.
    */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
-    this.stopping = true;
+    this.state = 'stopping';
     if (this.held.size > 0) this.logger.log(`Told to stop: ${this.held.size} running tasks are handed back.`);
+    await this.table.end();
     // Claims under way first: what they bring is held by then, and is handed back with the rest.
     await Promise.allSettled(this.claiming.values());
     await this.held.stopAll(new HandedBackError('This worker stops.'), signal === undefined ? 'now' : 'soon');
@@ -154,7 +138,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
 
   /** Claims what a look has found; when another process was first, there may be more for us. */
   private async take({ id, first }: QueuedRun): Promise<void> {
-    if ((first ? this.free : this.open) <= 0) this.passedOver ||= this.claiming.size > 0;
+    if ((first ? this.free : this.open) <= 0) this.leftOut ||= this.claiming.size > 0;
     else if (!(await this.claim(id)) && ++this.lost <= MAX_LOST) await this.fill();
   }
 
@@ -180,7 +164,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     const signals = this.held.add(run, askedAt);
     try {
       // A claim that was under way when the stop came.
-      if (this.stopping) throw new HandedBackError('This worker stops.');
+      if (this.state === 'stopping') throw new HandedBackError('This worker stops.');
       await this.held.clear(run);
       await this.driver.drive(run, signals);
     } catch (error) {

@@ -7,7 +7,8 @@ import { PluginRegistry } from '../../../platform/plugins/plugin.js';
 import { tooLarge } from '../storage-quota.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
 import { type ArrivingBytes, type ByteRange, BytesGoneError, StorageDriver, StorageError } from './storage-driver.js';
-import { Turns } from '../../../platform/http/turns.js';
+import { FILE_PIECES } from '../../../platform/fairness/shares.js';
+import { Turns } from '../../../platform/fairness/turns.js';
 
 export interface PutOptions {
   /** Bytes; more is refused with `tooLong`. */
@@ -28,9 +29,6 @@ export interface PutFile {
   mediaType: string;
 }
 
-/** Pieces of files of one workspace that a process takes in, or works on, at once. */
-const PIECES = 4;
-
 /** The storage of this installation: the driver that `STORAGE` names, and what every file goes through on its way there. */
 @Injectable()
 export class FileStorage implements OnModuleInit {
@@ -40,8 +38,8 @@ export class FileStorage implements OnModuleInit {
    * hundred files to do before it came to another tenant's request, which took 0.5 s. A turn is a piece and not a file: a slow
    * sender would have it for minutes.
    */
-  private readonly turns = new Turns(PIECES);
-  private readonly leaving = new Turns(PIECES);
+  private readonly turns = new Turns(FILE_PIECES);
+  private readonly leaving = new Turns(FILE_PIECES);
   private chosen: StorageDriver | undefined;
 
   constructor(

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { readBody } from '../../../platform/http/read-body.js';
-import { Turns } from '../../../platform/http/turns.js';
+import { Turns } from '../../../platform/fairness/turns.js';
 
 const MIB = 1024 * 1024;
 /** Of one delivery: as much as GitHub sends. Bytes. */

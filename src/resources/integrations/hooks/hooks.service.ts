@@ -8,7 +8,7 @@ import { isUuid, newId } from '../../../platform/database/ids.js';
 import { Transactions } from '../../../platform/database/transactions.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { networkOf } from '../../../platform/http/network.js';
-import { Turns } from '../../../platform/http/turns.js';
+import { Turns } from '../../../platform/fairness/turns.js';
 import { JobQueue } from '../../../platform/jobs/job-queue.js';
 import { shown } from '../../../platform/text/names.js';
 import { matchesTrigger } from '../catalogue/matches-trigger.js';
