@@ -1,4 +1,4 @@
-import { InteractionExpiry } from '../../src/resources/tasks/interactions/interaction-expiry.js';
+import { InteractionsService } from '../../src/resources/tasks/interactions/interactions.service.js';
 import { answerApproval, ApprovalBench } from '../harness/approvals.js';
 import { upload } from '../harness/files.js';
 import { holding, holdingTask, untilWaiting } from '../harness/locks.js';
@@ -123,7 +123,7 @@ describe('A task that waits for an approval (reference §5)', () => {
   });
 
   describe('an answer that races the expiry', () => {
-    const expire = () => bench.service.app.get(InteractionExpiry, { strict: false }).expire();
+    const expire = () => bench.service.app.get(InteractionsService, { strict: false }).expire();
     const outcome = async (id: string) => {
       await finished(bench.client, id);
       return [await statuses(id), bench.workdir(id)];

@@ -1,5 +1,5 @@
 import { RunClaims } from '../../src/work/runs/run-claims.js';
-import { InteractionExpiry } from '../../src/resources/tasks/interactions/interaction-expiry.js';
+import { InteractionsService } from '../../src/resources/tasks/interactions/interactions.service.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
@@ -54,7 +54,7 @@ describe.each([
     return row;
   };
   const recover = () => service.app.get(RunClaims, { strict: false }).recoverExpired();
-  const expire = () => service.app.get(InteractionExpiry, { strict: false }).expire();
+  const expire = () => service.app.get(InteractionsService, { strict: false }).expire();
 
   slowIt(
     'a lease is as long as it should be when it is claimed and when it is renewed, and a live run is not recovered',

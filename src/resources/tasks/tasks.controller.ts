@@ -11,9 +11,7 @@ import { Tx } from '../../platform/http/tx.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { InteractionsService } from './interactions/interactions.service.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
-import { TaskCanceller } from './task-canceller.js';
-import { TaskChanger } from './task-changer.js';
-import { TaskRemover } from './task-remover.js';
+import { TaskEnding } from './task-ending.js';
 import { AnswerDto, ChangeTaskDto, CreateTaskDto } from './task.dto.js';
 import { ListTasksQuery } from './task-list.dto.js';
 import { TaskStarter } from './task-starter.js';
@@ -27,9 +25,7 @@ export class TasksController {
   constructor(
     private readonly tasks: TasksService,
     private readonly starter: TaskStarter,
-    private readonly changer: TaskChanger,
-    private readonly remover: TaskRemover,
-    private readonly canceller: TaskCanceller,
+    private readonly ending: TaskEnding,
     private readonly interactions: InteractionsService,
     private readonly policy: TransparencyPolicy,
   ) {}
@@ -107,7 +103,7 @@ export class TasksController {
     @Param('taskId') taskId: string,
     @Body() body: ChangeTaskDto,
   ) {
-    return this.policy.task(auth, await this.changer.change(auth, tx, taskId, body));
+    return this.policy.task(auth, await this.tasks.change(auth, tx, taskId, body));
   }
 
   @Delete(':taskId')
@@ -120,7 +116,7 @@ export class TasksController {
     answer: deletedSchema,
   })
   async remove(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
-    await this.remover.remove(auth, tx, taskId);
+    await this.ending.remove(auth, tx, taskId);
     return { deleted: true, id: taskId.toLowerCase() };
   }
 
@@ -135,7 +131,7 @@ export class TasksController {
     answer: taskAnswer,
   })
   async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
-    return this.policy.task(auth, await this.canceller.cancel(auth, tx, taskId));
+    return this.policy.task(auth, await this.ending.cancel(auth, tx, taskId));
   }
 
   @Post(':taskId/interaction')

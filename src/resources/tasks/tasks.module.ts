@@ -5,27 +5,20 @@ import { FilesModule } from '../files/files.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
 import { RepositoriesModule } from '../../engine/repositories/repositories.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
-import { InteractionExpiry } from './interactions/interaction-expiry.js';
 import { InteractionsService } from './interactions/interactions.service.js';
 import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
-import { MessageReader } from './messages/message-reader.js';
-import { MessageSender } from './messages/message-sender.js';
-import { MessageWithdrawer } from './messages/message-withdrawer.js';
 import { MessagesController } from './messages/messages.controller.js';
-import { TaskChanger } from './task-changer.js';
+import { MessagesService } from './messages/messages.service.js';
 import { TaskFilesController } from './task-files.controller.js';
 import { TaskStarter } from './task-starter.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksService } from './tasks.service.js';
 
-const READS = [TasksService, MessageReader, TransparencyPolicy];
-const WRITES = [TaskStarter, TaskChanger, MessageSender, MessageWithdrawer, InteractionsService, InteractionExpiry];
-
 @Module({
   imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule, RepositoriesModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
-  providers: [...READS, ...WRITES],
-  exports: [InteractionExpiry, TaskStarter, TasksService, TransparencyPolicy],
+  providers: [TasksService, TaskStarter, MessagesService, InteractionsService, TransparencyPolicy],
+  exports: [InteractionsService, TaskStarter, TasksService, TransparencyPolicy],
 })
 export class TasksModule {}

@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { ModelCatalog } from '../../engine/models/model-catalog.js';
+import { changeModel, checkMaxCost } from '../../engine/models/model-choice.js';
 import { Database } from '../../platform/database/database.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Notices } from '../../platform/notices/notices.js';
+import { ProjectsService } from '../projects/projects.service.js';
 import { notFound } from '../../platform/http/api-error.js';
 import type { PageRequest } from '../../platform/http/pages.js';
 import { isUuid } from '../../platform/database/ids.js';
@@ -11,10 +16,12 @@ import { momentOf } from '../../platform/text/instant.js';
 import type { ListTasksQuery } from './task-list.dto.js';
 import { isSearch, listTasks, type TaskFilters } from './task-list.sql.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
-import { GET, type TaskRow } from './task.sql.js';
+import type { ChangeTaskDto } from './task.dto.js';
+import { lockTask, readTask } from './task-lock.js';
+import { CHANGE, GET, type TaskRow } from './task.sql.js';
 import type { TaskStatus } from './task-status.js';
 
-/** Reads of tasks. */
+/** Reads and changes tasks. `TaskStarter` makes them, `TaskEnding` ends them. */
 @Injectable()
 export class TasksService {
   private readonly searches = new Turns(SEARCHES);
@@ -22,6 +29,9 @@ export class TasksService {
   constructor(
     private readonly database: Database,
     private readonly policy: TransparencyPolicy,
+    private readonly projects: ProjectsService,
+    private readonly models: ModelCatalog,
+    private readonly notices: Notices,
   ) {}
 
   /** Throws 404 unless the caller sees the task. */
@@ -43,6 +53,29 @@ export class TasksService {
     const showsText = this.policy.of(auth).text;
     const query = listTasks(auth, filters, { sort, after, limit: page.limit + 1, showsText });
     return page.cut(await (isSearch(filters) ? this.search(auth, query) : this.database.read.run(query)), positionOf);
+  }
+
+  /**
+   * Changes what is given; nothing given changes nothing. Throws 404, for a project with its `param`, 403, and 400 for a model or an
+   * effort that there is not, and for `budget.maxCost` on a model without prices. The model of a turn under way stays.
+   */
+  async change(auth: AuthContext, tx: UnitOfWork, taskId: string, input: ChangeTaskDto): Promise<TaskRow> {
+    const { title = null, projectId = null, budget = null, metadata = null, tags = null, archived = null } = input;
+    // Project before task, as a request that deletes a project locks them; the task's own 404 is told first all the same.
+    const seen = projectId === null || (await this.projects.hold(auth, tx, projectId));
+    const task = await lockTask(auth, tx, taskId);
+    if (!seen) throw notFound('project', 'projectId');
+    auth.requireOwnership(task.createdById, 'task');
+    const { model, effort } = changeModel(this.models, task, input);
+    const kept = model === task.model ? undefined : task.budget?.maxCost;
+    checkMaxCost(this.models, model, input.budget === undefined ? kept : budget?.maxCost);
+    if (Object.values(input).some((value) => value !== undefined)) {
+      const given = { setsProject: input.projectId !== undefined, setsBudget: input.budget !== undefined };
+      const values = { title, projectId, budget, metadata, tags, archived, model, effort };
+      await tx.run(CHANGE({ taskId: task.id, ...values, ...given }));
+      tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
+    }
+    return readTask(tx, task.id);
   }
 
   /** A search may take a while: the statements of other requests must not wait behind it, nor the searches of other workspaces. */

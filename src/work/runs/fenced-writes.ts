@@ -1,19 +1,26 @@
-import type { Database } from '../../platform/database/database.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import type { Query } from '../../platform/database/sql.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { type ClaimedRun, FencedError, type Held } from './claimed-run.js';
 
-/** How the statements of run-recorder.sql.ts are carried out. */
+/** How the statements of run-recorder.sql.ts are carried out. Who follows the task hears of each. */
+@Injectable()
 export class FencedWrites {
   /** How often a run's write without windows of usage and without steering was refused, one after the other. */
   private readonly refused = new WeakMap<ClaimedRun, number>();
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly notices: Notices,
+  ) {}
 
   /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
-  async tried<Row>({ signal }: Held, query: Query<Row>): Promise<Row | undefined> {
+  async tried<Row>({ run, signal }: Held, query: Query<Row>): Promise<Row | undefined> {
     let rows: Row[] | null;
     while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
+    if (rows.length > 0) this.notices.send({ tasks: [run.taskId] });
     return rows[0];
   }
 
@@ -32,6 +39,12 @@ export class FencedWrites {
       this.refused.set(held.run, refused + 1);
     }
     return this.fenced(held, whole);
+  }
+
+  /** As {@link fenced}, for what changes the status of the task: it stands in the log of the workspace. */
+  async fencedInLog<Row>(held: Held, query: Query<Row>): Promise<void> {
+    await this.fenced(held, query);
+    this.notices.send({ workspace: held.run.workspaceId });
   }
 
   /** Throws {@link FencedError} when the statement writes nothing. */

@@ -1,25 +1,57 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { PublishedFile } from '../../engine/agent/agent-tool.js';
-import type { ToolResult } from '../../engine/models/conversation.js';
+import type { InputFile } from '../../engine/agent/agent-engine.js';
+import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
+import { Database } from '../../platform/database/database.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { cleanName } from '../../resources/files/file-name.js';
 import { type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ClaimedRun, Held } from './claimed-run.js';
+import { SHA256 } from './run-recorder.sql.js';
 
-/** Brings to storage what an agent hands over. */
+/** The files of a run: what it reads, and what it hands over. */
 @Injectable()
 export class PublishedFiles {
   private readonly logger = new Logger(PublishedFiles.name);
 
   constructor(
     private readonly storage: FileStorage,
-    private readonly quota: StorageQuota,
+    private readonly database: Database,
+    readonly quota: StorageQuota,
   ) {}
 
+  /** A file that the run reads: where it belongs in the workdir, and its bytes. */
+  input({ workspaceId }: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
+    const open = async () => {
+      const [file] = await this.database.work.run(SHA256({ fileId }));
+      return (await this.storage.open(workspaceId, file?.sha256 ?? '')).stream;
+    };
+    return { path, open };
+  }
+
+  /** Stores the files, and lets `write` record them while their room is kept. */
+  async keeping<T>(
+    held: Held,
+    given: { result: ToolResult; files: PublishedFile[] },
+    write: (stored: Awaited<ReturnType<PublishedFiles['stored']>> & { publishedBytes: number }) => Promise<T>,
+  ): Promise<T> {
+    const rooms: KeptRoom[] = [];
+    try {
+      const stored = await this.stored(held, given, rooms);
+      return await write({ ...stored, publishedBytes: stored.files.reduce((sum, { size }) => sum + size, 0) });
+    } finally {
+      for (const { release } of rooms) release();
+    }
+  }
+
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
-  async stored(held: Held, { result, files }: { result: ToolResult; files: PublishedFile[] }, rooms: KeptRoom[]) {
+  private async stored(
+    held: Held,
+    { result, files }: { result: ToolResult; files: PublishedFile[] },
+    rooms: KeptRoom[],
+  ) {
     try {
       const stored = [];
       for (const file of files) stored.push(await this.store(held, file, rooms));

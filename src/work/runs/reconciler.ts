@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit }
 import { Interval } from '@nestjs/schedule';
 import { WorkLoop } from '../../platform/jobs/work-loop.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
-import { InteractionExpiry } from '../../resources/tasks/interactions/interaction-expiry.js';
+import { InteractionsService } from '../../resources/tasks/interactions/interactions.service.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
 
@@ -18,7 +18,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   constructor(
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
-    private readonly expiry: InteractionExpiry,
+    private readonly interactions: InteractionsService,
     private readonly notices: Notices,
   ) {}
 
@@ -42,7 +42,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   private async look(): Promise<void> {
     for (const id of await this.claims.recoverExpired())
       this.logger.warn(`Run ${id} is taken from a worker that has not renewed its lease.`);
-    await this.expiry.expire();
+    await this.interactions.expire();
     await this.executor.fill();
   }
 }

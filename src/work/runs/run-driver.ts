@@ -2,10 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentEngine, type AgentEvent, type AgentInput, type AgentOutcome } from '../../engine/agent/agent-engine.js';
 import { EngineSettings } from '../../engine/agent/engine-settings.js';
 import { Env } from '../../platform/config/env.js';
-import { Database } from '../../platform/database/database.js';
-import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { EventNews } from '../../platform/events/event-news.js';
-import { Notices } from '../../platform/notices/notices.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { Tracing } from '../../platform/tracing/tracing.js';
@@ -14,7 +11,7 @@ import { LiveTurn } from './live-turn.js';
 import { RunLoader } from './run-loader.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
-import { RunWaits, WAITS } from './run-waits.js';
+import { RunWaits } from './run-waits.js';
 
 /** Events behind which the workdir may be larger. */
 const FILLS = new Set<AgentEvent['type']>(['cloned', 'tool', 'changes']);
@@ -32,9 +29,7 @@ export class RunDriver implements OnModuleInit {
     private readonly tracing: Tracing,
     private readonly env: Env,
     private readonly news: EventNews,
-    private readonly notices: Notices,
     private readonly settings: EngineSettings,
-    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
@@ -49,8 +44,7 @@ export class RunDriver implements OnModuleInit {
     const input = await this.loader.load(run, signals);
     const live = new LiveTurn(this.news, run.taskId);
     const waits = new RunWaits(this.settings, async (waitingFor) => {
-      await retryWhileUnavailable(() => this.database.work.run(WAITS({ run, waitingFor })), signal);
-      this.notices.send({ tasks: [run.taskId], workspace: run.workspaceId });
+      await this.recorder.waits(run, waitingFor, signal);
     });
     const engine = this.engine.run({ ...input, passOn: live.take, waits: waits.begin });
     const report = new RunReport(this.tracing, run, input.model.id);
@@ -62,13 +56,11 @@ export class RunDriver implements OnModuleInit {
         worked ||= FILLS.has(turn.value.type);
         report.happened(turn.value);
         const feedback = await this.recorder.record(run, turn.value, signal);
-        this.notices.send({ tasks: [run.taskId] });
         report.recorded();
         turn = await engine.next(feedback);
       }
       const outcome = withOutput(input, turn.value);
       await this.recorder.finish(run, outcome, signal, worked);
-      this.notices.send({ tasks: [run.taskId], workspace: run.workspaceId });
       this.metrics.runsEnded.inc({ outcome: outcome.type });
       report.ended(outcome);
     } catch (error) {

@@ -9,10 +9,10 @@ import type { RunClaims } from './run-claims.js';
 import type { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
 import type { RunRecorder } from './run-recorder.js';
-import type { WorkdirCleaner } from './workdir-cleaner.js';
+import type { TaskFolders } from './task-folders.js';
 
 const executorOf = (claims: RunClaims, held: RunLeases, driver = {} as RunDriver): RunExecutor => {
-  const [recorder, workdirs] = [{} as RunRecorder, {} as WorkdirCleaner];
+  const [recorder, workdirs] = [{} as RunRecorder, {} as TaskFolders];
   const space = { state: 'enough' } as DiskSpace;
   return new RunExecutor(claims, held, driver, recorder, workdirs, space, new Safeguards(), readEnv({}));
 };

@@ -19,7 +19,7 @@ import { RunDriver } from './run-driver.js';
 import { RunRecorder } from './run-recorder.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { WorkLoop } from '../../platform/jobs/work-loop.js';
-import { WorkdirCleaner } from './workdir-cleaner.js';
+import { TaskFolders } from './task-folders.js';
 
 /** How many claims in a row may be lost to other processes before this one waits for the reconciler's next second. */
 const MAX_LOST = 3;
@@ -50,7 +50,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     private readonly held: RunLeases,
     private readonly driver: RunDriver,
     private readonly recorder: RunRecorder,
-    private readonly workdirs: WorkdirCleaner,
+    private readonly folders: TaskFolders,
     private readonly space: DiskSpace,
     private readonly safeguards: Safeguards,
     env: Env,
@@ -208,7 +208,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async fenced(run: ClaimedRun, error: FencedError): Promise<void> {
     this.logger.log({ ...idsOf(run), msg: error.message });
-    await this.workdirs.removeIfGone(run.taskId);
+    await this.folders.removeIfGone(run.taskId);
     await this.recorder.left(run);
   }
 }

@@ -1,19 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { AgentEvent, AgentFeedback, AgentOutcome, InputFile } from '../../engine/agent/agent-engine.js';
+import type { AgentEvent, AgentFeedback, AgentOutcome } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import type { ModelUsage } from '../../engine/models/model-provider.js';
 import { costOf } from '../../engine/models/prices.js';
-import { RepositoryStore } from '../../engine/repositories/repository-store.js';
-import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Env } from '../../platform/config/env.js';
-import { Database } from '../../platform/database/database.js';
 import { usedUpText } from '../../resources/billing/usage-text.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
-import { exhaustedText, type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
-import { FileStorage } from '../../resources/files/storage/file-storage.js';
+import { exhaustedText } from '../../resources/files/storage-quota.js';
+import type { WaitingFor } from '../../resources/tasks/task.entity.js';
 import { newId } from '../../platform/database/ids.js';
-import type { StoredPart, ToolResult } from '../../engine/models/conversation.js';
+import type { ToolResult } from '../../engine/models/conversation.js';
 import type { ClaimedRun, Held } from './claimed-run.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
@@ -25,7 +22,6 @@ import {
   CHANGES_PATCH,
   CLONED,
   PUBLISH,
-  SHA256,
   STEP,
   STEP_FREELY,
   TOOL,
@@ -34,6 +30,8 @@ import {
   type Written,
 } from './run-recorder.sql.js';
 import { PublishedFiles } from './published-files.js';
+import { WAITS } from './run-waits.js';
+import { TaskFolders } from './task-folders.js';
 import { told } from './tool-result.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
@@ -54,20 +52,15 @@ type Recorded = Written & { result?: ToolResult };
 export class RunRecorder {
   private readonly logger = new Logger(RunRecorder.name);
   private readonly rules: UsageRules;
-  private readonly writes: FencedWrites;
 
   constructor(
-    private readonly database: Database,
-    private readonly storage: FileStorage,
-    private readonly quota: StorageQuota,
+    private readonly writes: FencedWrites,
     private readonly files: PublishedFiles,
-    private readonly sandboxes: SandboxSelector,
-    private readonly repositories: RepositoryStore,
-    private readonly env: Env,
+    private readonly folders: TaskFolders,
     private readonly models: ModelCatalog,
+    private readonly env: Env,
   ) {
     this.rules = usageRulesOf(env.file);
-    this.writes = new FencedWrites(database);
   }
 
   async record(run: ClaimedRun, event: AgentEvent, signal: AbortSignal): Promise<AgentFeedback> {
@@ -76,7 +69,7 @@ export class RunRecorder {
     return {
       steer: messages.map(({ id, parts }) => ({ id, role: 'user', parts, invocations: [] })),
       files: messages.flatMap(({ parts }) =>
-        parts.flatMap((part) => (part.type === 'file' ? [this.input(run, part)] : [])),
+        parts.flatMap((part) => (part.type === 'file' ? [this.files.input(run, part)] : [])),
       ),
       ...(result === undefined ? {} : { result }),
       ...(above === undefined ? {} : { storageExhausted: above === null ? null : exhaustedText(above) }),
@@ -90,7 +83,7 @@ export class RunRecorder {
    */
   async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal, worked = false): Promise<void> {
     const held = { run, signal };
-    const workdirBytes = worked ? await this.measure(run) : null;
+    const workdirBytes = worked ? await this.folders.measure(run.taskId) : null;
     await this.end(held, outcome, workdirBytes);
   }
 
@@ -98,11 +91,11 @@ export class RunRecorder {
     const { run } = held;
     switch (outcome.type) {
       case 'completed':
-        await this.writes.fenced(held, COMPLETED({ run, workdirBytes, outcome, nextRunId: newId() }));
+        await this.writes.fencedInLog(held, COMPLETED({ run, workdirBytes, outcome, nextRunId: newId() }));
         return;
       case 'failed': {
         const { code, message, retryable } = outcome;
-        await this.writes.fenced(held, FAILED({ run, workdirBytes, reason: { code, message, retryable } }));
+        await this.writes.fencedInLog(held, FAILED({ run, workdirBytes, reason: { code, message, retryable } }));
         return;
       }
       case 'question': {
@@ -175,7 +168,7 @@ export class RunRecorder {
 
   private async tool(held: Held, event: Event<'tool'>): Promise<Recorded> {
     const { messageId, toolCallId, last, parts } = event;
-    const workdirBytes = await this.withRepository(held.run, event.workdirBytes ?? null);
+    const workdirBytes = await this.folders.withRepository(held.run.taskId, event.workdirBytes ?? null);
     const about = {
       run: held.run,
       messageId,
@@ -183,77 +176,45 @@ export class RunRecorder {
       last,
       parts,
       workdirBytes,
-      limits: this.quota.limits,
+      limits: this.files.quota.limits,
       rules: this.rules,
     };
-    const rooms: KeptRoom[] = [];
-    try {
-      const { result, files } = await this.files.stored(held, event, rooms);
+    return this.files.keeping(held, event, async ({ result, files, publishedBytes }) => {
       if (files.length === 0) {
         const all = { ...about, ...told(result) };
         return { ...(await this.writes.freely(held, TOOL_FREELY(all), TOOL(all))), result };
       }
-      const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
       const written = await this.writes.tried(held, PUBLISH({ ...about, ...told(result), files, publishedBytes }));
       if (written !== undefined) return written;
       // The room was taken meanwhile, or the run is not ours any more: the next write tells.
-      const { message } = await this.quota.refusal(held.run.workspaceId, publishedBytes);
+      const { message } = await this.files.quota.refusal(held.run.workspaceId, publishedBytes);
       const refused = { status: 'error' as const, error: message };
       return { ...(await this.writes.fenced(held, TOOL({ ...about, ...told(refused) }))), result: refused };
-    } finally {
-      for (const { release } of rooms) release();
-    }
+    });
   }
 
   /** Without room for the patch the figures are recorded alone. */
-  private async changes(held: Held, { counted, patch }: Event<'changes'>): Promise<Written> {
+  private changes(held: Held, { counted, patch }: Event<'changes'>): Promise<Written> {
     const { run } = held;
-    const rooms: KeptRoom[] = [];
-    try {
-      const given = { result: { status: 'success' as const, output: null }, files: patch === null ? [] : [patch] };
-      const { result, files } = await this.files.stored(held, given, rooms);
+    const given = { result: { status: 'success' as const, output: null }, files: patch === null ? [] : [patch] };
+    return this.files.keeping(held, given, async ({ result, files, publishedBytes }) => {
       if (result.status === 'error') this.logger.warn(`Task ${run.taskId} has no ${patch?.name}: ${result.error}`);
-      const publishedBytes = files.reduce((sum, { size }) => sum + size, 0);
-      const written =
-        files.length === 0
-          ? undefined
-          : await this.writes.tried(
-              held,
-              CHANGES_PATCH({ run, counted, files, publishedBytes, limits: this.quota.limits }),
-            );
+      const all = { run, counted, files, publishedBytes, limits: this.files.quota.limits };
+      const written = files.length === 0 ? undefined : await this.writes.tried(held, CHANGES_PATCH(all));
       const left = patch === null || counted === null ? counted : { ...counted, patchOmitted: true };
       return written ?? (await this.writes.fenced(held, CHANGES({ run, counted: left })));
-    } finally {
-      for (const { release } of rooms) release();
-    }
-  }
-
-  private input(run: ClaimedRun, { fileId, path }: Extract<StoredPart, { type: 'file' }>): InputFile {
-    const open = async () => {
-      const [file] = await this.database.work.run(SHA256({ fileId }));
-      return (await this.storage.open(run.workspaceId, file?.sha256 ?? '')).stream;
-    };
-    return { path, open };
-  }
-
-  /** Null when it cannot be measured: then the figure stays. */
-  private async measure(run: ClaimedRun): Promise<number | null> {
-    const workdir = await this.sandboxes.current.workdirBytes(run.taskId).catch((error: unknown) => {
-      this.logger.warn(`The workdir of task ${run.taskId} was not measured: ${String(error)}`);
-      return null;
     });
-    return this.withRepository(run, workdir);
   }
 
-  /** The workdir counts with what is kept of the repository outside of it. */
-  private async withRepository({ taskId }: ClaimedRun, workdir: number | null): Promise<number | null> {
-    return workdir === null ? null : workdir + (await this.repositories.bytes(taskId));
+  /** Records what the run waits for; nothing when it is not ours any more. Null: it goes on. */
+  async waits(run: ClaimedRun, waitingFor: WaitingFor | null, signal: AbortSignal): Promise<void> {
+    await this.writes.fencedInLog({ run, signal }, WAITS({ run, waitingFor }));
   }
 
   /** Records the size of the workdir of a run that was taken from here: no write of the run can do that any more. */
   async left(run: ClaimedRun): Promise<void> {
     const { taskId } = run;
-    const workdirBytes = await this.measure(run);
+    const workdirBytes = await this.folders.measure(taskId);
     await this.writes.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, WORKDIR({ taskId, workdirBytes }));
   }
 
@@ -266,6 +227,6 @@ export class RunRecorder {
   ): Promise<void> {
     const ttlSeconds = this.env.variables.INTERACTION_TTL_SECONDS;
     const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, ttlSeconds };
-    await this.writes.fenced(held, QUESTION({ run: held.run, workdirBytes, ...asked }));
+    await this.writes.fencedInLog(held, QUESTION({ run: held.run, workdirBytes, ...asked }));
   }
 }

@@ -8,7 +8,7 @@ import { HOLD, TASK_ID } from './run-recorder.sql.js';
 export const WAITS = sql`
 WITH ${HOLD}
 UPDATE tasks t SET waiting_for = ${jsonb<WaitingFor | null>()('waitingFor')}, updated_at = now()
-FROM run WHERE t.id = ${TASK_ID}`.rows();
+FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
 /**
  * Tells what a run waits for (reference §4), of waits that last longer than two seconds alone: a run that does not wait writes nothing.

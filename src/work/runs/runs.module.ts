@@ -11,6 +11,7 @@ import { SandboxModule } from '../../engine/sandbox/sandbox.module.js';
 import { BULL_QUEUES } from '../../platform/notices/bull-queues.js';
 import { Notices, type Work } from '../../platform/notices/notices.js';
 import { TasksModule } from '../../resources/tasks/tasks.module.js';
+import { FencedWrites } from './fenced-writes.js';
 import { AbandonedRuns } from './abandoned-runs.js';
 import { PublishedFiles } from './published-files.js';
 import { RunLeases } from './run-leases.js';
@@ -20,7 +21,7 @@ import { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
 import { RunLoader } from './run-loader.js';
 import { RunRecorder } from './run-recorder.js';
-import { WorkdirCleaner } from './workdir-cleaner.js';
+import { TaskFolders } from './task-folders.js';
 
 /** Claims the run that a job names. The job ends as soon as the run is claimed, so nothing about the run depends on Bull. */
 @Processor(BULL_QUEUES.runs)
@@ -50,6 +51,7 @@ export class RunsModule {
       imports: [AgentModule, FilesModule, ModelsModule, RepositoriesModule, SandboxModule, TasksModule],
       providers: [
         AbandonedRuns,
+        FencedWrites,
         PublishedFiles,
         RunClaims,
         RunLeases,
@@ -57,7 +59,7 @@ export class RunsModule {
         RunRecorder,
         RunDriver,
         RunExecutor,
-        WorkdirCleaner,
+        TaskFolders,
         Reconciler,
         ...processors,
       ],

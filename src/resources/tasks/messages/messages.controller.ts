@@ -10,9 +10,7 @@ import { deletedSchema, pageSchema } from '../../../platform/http/schema.js';
 import { Tx } from '../../../platform/http/tx.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { TransparencyPolicy } from './transparency-policy.js';
-import { MessageReader } from './message-reader.js';
-import { MessageSender } from './message-sender.js';
-import { MessageWithdrawer } from './message-withdrawer.js';
+import { MessagesService } from './messages.service.js';
 import { messageSchema } from './message.view.js';
 import { ListMessagesQuery, SendMessageDto } from '../task.dto.js';
 import { taskSchema } from '../task.view.js';
@@ -20,9 +18,7 @@ import { taskSchema } from '../task.view.js';
 @Controller('v1/tasks/:taskId/messages')
 export class MessagesController {
   constructor(
-    private readonly reader: MessageReader,
-    private readonly sender: MessageSender,
-    private readonly withdrawer: MessageWithdrawer,
+    private readonly messages: MessagesService,
     private readonly policy: TransparencyPolicy,
   ) {}
 
@@ -42,7 +38,7 @@ export class MessagesController {
     @Page(ListMessagesQuery) page: PageRequest<ListMessagesQuery>,
     @Req() req: Request,
   ) {
-    return this.policy.page(auth, await this.reader.list(auth, taskId, page), req);
+    return this.policy.page(auth, await this.messages.list(auth, taskId, page), req);
   }
 
   @Post()
@@ -65,7 +61,7 @@ export class MessagesController {
     @Body() body: SendMessageDto,
     @Req() req: Request,
   ) {
-    return this.policy.sent(auth, await this.sender.send(auth, tx, taskId, body), req);
+    return this.policy.sent(auth, await this.messages.send(auth, tx, taskId, body), req);
   }
 
   @Delete(':messageId')
@@ -85,7 +81,7 @@ export class MessagesController {
     @Param('taskId') taskId: string,
     @Param('messageId') messageId: string,
   ) {
-    await this.withdrawer.withdraw(auth, tx, taskId, messageId);
+    await this.messages.withdraw(auth, tx, taskId, messageId);
     return { deleted: true, id: messageId.toLowerCase() };
   }
 }

@@ -6,19 +6,17 @@ import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { LOCK_OF_OWNER } from '../../automations/automations.sql.js';
 import { RunRecords } from '../../automations/run-records.js';
 import { transferOwnership } from './transfer-ownership.js';
-import { TaskCanceller } from '../task-canceller.js';
-import { TaskRemover } from '../task-remover.js';
+import { TaskEnding } from '../task-ending.js';
 
 const OWNER_REMOVED = { code: 'owner_removed', message: 'Its owner was removed from the workspace.' } as const;
 
 /** Apart from the other modules of tasks, because the operator command removes members and workspaces without serving tasks. */
-@Module({ providers: [RunRecords, TaskCanceller, TaskRemover], exports: [TaskCanceller, TaskRemover] })
+@Module({ providers: [RunRecords, TaskEnding], exports: [TaskEnding] })
 export class OffboardingModule implements OnModuleInit {
   constructor(
     private readonly memberships: MembershipsService,
     private readonly workspaces: WorkspaceRemover,
-    private readonly canceller: TaskCanceller,
-    private readonly remover: TaskRemover,
+    private readonly tasks: TaskEnding,
     private readonly records: RunRecords,
   ) {}
 
@@ -27,11 +25,11 @@ export class OffboardingModule implements OnModuleInit {
       if (heirId !== null) return transferOwnership(tx, workspaceId, userId, heirId);
       // First, so that a task that an automation makes at this moment is cancelled with the others.
       await this.pauseAutomations(tx, workspaceId, userId);
-      await this.canceller.cancelOfUser(tx, workspaceId, userId);
+      await this.tasks.cancelOfUser(tx, workspaceId, userId);
     });
     this.workspaces.onRemoving(
-      (tx, workspaceId) => this.remover.removeSome(tx, workspaceId, 'open'),
-      (tx, workspaceId) => this.remover.removeSome(tx, workspaceId, 'all'),
+      (tx, workspaceId) => this.tasks.removeSome(tx, workspaceId, 'open'),
+      (tx, workspaceId) => this.tasks.removeSome(tx, workspaceId, 'all'),
     );
   }
 

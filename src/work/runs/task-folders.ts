@@ -22,16 +22,34 @@ RETURNING ${ID}`.rows<typeof ID.row>();
 const REMOVED = sql`DELETE FROM folder_removals WHERE kind = 'workdir' AND id = ${uuid('id')}`.rows();
 const TASK = sql`SELECT 1 FROM tasks WHERE id = ${uuid('taskId')}`.rows<object>();
 
-/** Removes the workdirs of deleted tasks, and what is kept of their repositories: on record since the deletion, so a kill at any moment only delays it. */
+/**
+ * What tasks have on the disk: their workdirs, and what is kept of their repositories outside of them. Those of deleted tasks are removed: that
+ * is on record since the deletion, so a kill at any moment only delays it.
+ */
 @Injectable()
-export class WorkdirCleaner {
-  private readonly logger = new Logger(WorkdirCleaner.name);
+export class TaskFolders {
+  private readonly logger = new Logger(TaskFolders.name);
 
   constructor(
     private readonly database: Database,
     private readonly sandboxes: SandboxSelector,
     private readonly repositories: RepositoryStore,
   ) {}
+
+  /** Bytes that a task has; null when it cannot be measured. */
+  async measure(taskId: string): Promise<number | null> {
+    try {
+      return await this.withRepository(taskId, await this.sandboxes.current.workdirBytes(taskId));
+    } catch (error) {
+      this.logger.warn(`The workdir of task ${taskId} was not measured: ${String(error)}`);
+      return null;
+    }
+  }
+
+  /** A workdir that was measured counts with what is kept of the repository. */
+  async withRepository(taskId: string, workdirBytes: number | null): Promise<number | null> {
+    return workdirBytes === null ? null : workdirBytes + (await this.repositories.bytes(taskId));
+  }
 
   /** Removes those in which nobody can be working any more. On its own, because claims must not wait for a large folder. */
   @Chore({ every: 1000 })

@@ -1,18 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { forgetAnswersOfTask } from '../../access/idempotency/stored-answers.js';
+import { Env } from '../../platform/config/env.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { Sql } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Notices } from '../../platform/notices/notices.js';
 import { lockTask, readTask } from './task-lock.js';
-import { CANCEL, LOCK_OF_USER } from './task-end.sql.js';
+import { CANCEL, DELETE, LOCK_OF_USER, LOCK_SOME, REMOVE_WORKDIRS } from './task-end.sql.js';
 import type { StatusReason } from './task-status.js';
 import type { TaskRow } from './task.sql.js';
 
-/** Cancels tasks: on request, and when their creator is removed. */
+/** Ends tasks for people: cancels them, and deletes them with all that belongs to them (reference §5). */
 @Injectable()
-export class TaskCanceller {
-  constructor(private readonly notices: Notices) {}
+export class TaskEnding {
+  constructor(
+    private readonly notices: Notices,
+    private readonly env: Env,
+  ) {}
 
   /** Cancels at once: the worker is fenced off by the epoch, and nudged after the commit so that its processes end. */
   async cancel(auth: AuthContext, tx: UnitOfWork, id: string): Promise<TaskRow> {
@@ -34,7 +39,7 @@ export class TaskCanceller {
   /** Cancels a task that is under way; the caller holds its lock. `message` says why, `by` is the user whose doing it is. */
   async cancelLocked(tx: UnitOfWork, taskId: string, message: string, by: string): Promise<void> {
     const stopped = await this.stop(tx, [taskId], { code: 'cancelled', message, retryable: false }, by);
-    tx.afterCommit(() => this.nudge(stopped));
+    tx.afterCommit(() => this.tell(stopped));
   }
 
   /** Cancels what a removed member has under way. */
@@ -43,8 +48,30 @@ export class TaskCanceller {
     if (tasks.length === 0) return;
     const reason = { code: 'owner_removed', message: 'Its creator was removed from the workspace.', retryable: false };
     const stopped = await this.stop(tx, tasks.map(({ id }) => id), reason, null); // prettier-ignore
-    tx.afterCommit(() => this.nudge(stopped));
+    tx.afterCommit(() => this.tell(stopped));
     tx.afterCommit(() => this.notices.send({ tasks: tasks.map(({ id }) => id), workspace: workspaceId }));
+  }
+
+  /** Its work is stopped after the commit, its workdir goes as soon as nobody works in it. Throws 404 and 403. */
+  async remove(auth: AuthContext, tx: UnitOfWork, taskId: string): Promise<void> {
+    const task = await lockTask(auth, tx, taskId);
+    auth.requireOwnership(task.createdById, 'task');
+    await forgetAnswersOfTask(tx, auth.workspaceId, task.id);
+    await this.removeLocked(tx, [task.id]);
+    tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
+  }
+
+  /** Deletes some of the tasks of a workspace that is being deleted with all stored answers. Resolves with their number. */
+  async removeSome(tx: UnitOfWork, workspaceId: string, which: keyof typeof LOCK_SOME): Promise<number> {
+    const tasks = await tx.run(LOCK_SOME[which]({ workspaceId }));
+    if (tasks.length > 0) await this.removeLocked(tx, tasks.map(({ id }) => id)); // prettier-ignore
+    return tasks.length;
+  }
+
+  private async removeLocked(tx: UnitOfWork, taskIds: string[]): Promise<void> {
+    await tx.run(REMOVE_WORKDIRS({ taskIds, leaseSeconds: this.env.variables.LEASE_SECONDS }));
+    const stopped = await tx.run(DELETE({ taskIds }));
+    tx.afterCommit(() => this.tell(stopped.map(({ id }) => id)));
   }
 
   /** The caller holds the tasks' locks. Resolves with the ids of the runs that were open. */
@@ -54,7 +81,7 @@ export class TaskCanceller {
   }
 
   /** Tells the workers, after the commit, that these runs are theirs no more. */
-  nudge(runIds: string[]): void {
+  private tell(runIds: string[]): void {
     if (runIds.length > 0) this.notices.send({ stop: runIds });
   }
 }
