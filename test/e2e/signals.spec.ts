@@ -188,7 +188,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     const { id } = await createTask(client, { content: script({ hang: true }) });
     await until('the worker to call the model', () => model.openRequests > 0);
     const foreign = ['', 'x', 'null', '1', '[]', '{}', '{"stop":["x"]}', '{"from":"x"}', '{"from":"x","stop":1}'];
-    foreign.push('{"from":"x","work":{"kind":"runs"}}', '{"from":"x","follows":null}', '{"from":"x","piece":1}');
+    foreign.push('{"from":"x","work":{"kind":"runs"}}', '{"from":"x","subscribed":null}', '{"from":"x","update":1}');
     foreign.push('{"from":"x","events":[]}');
     for (const payload of foreign) await db.query('SELECT pg_notify($1, $2)', ['millwright', payload]);
     await until(

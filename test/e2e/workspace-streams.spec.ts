@@ -4,7 +4,7 @@ import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { BEHIND, NEXT } from '../../src/platform/events/event-handlers.sql.js';
 import { Notices } from '../../src/platform/notices/notices.js';
 import { EventPurge } from '../../src/platform/events/event-purge.js';
-import { EventDesk } from '../../src/resources/events/event-desk.js';
+import { EventAnswers } from '../../src/resources/events/event-answers.js';
 import { Streams } from '../../src/resources/events/streams.js';
 import { LATEST, LOOK_AT_WORKSPACES, WORKSPACE_BATCH } from '../../src/resources/events/workspace-batch.sql.js';
 import { bootApp, useService } from '../harness/app.js';
@@ -217,7 +217,7 @@ describe('The events of a workspace, as a client follows them (reference §17)',
   });
 
   it('a client that has gone before its stream begins takes no place', () => {
-    const desk = service.app.get(EventDesk, { strict: false });
+    const desk = service.app.get(EventAnswers, { strict: false });
     const gone = { destroyed: true, once: () => undefined } as unknown as Response;
     const owner = { workspaceId: member.workspace.id, keyId: member.key.id };
     for (let n = 0; n < 31; n++) desk.place(owner, gone);

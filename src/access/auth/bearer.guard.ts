@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { endpointOf } from '../../platform/http/endpoint.js';
-import { RequestTurns } from '../../platform/http/request-turns.js';
+import { RequestSlots } from '../../platform/http/request-slots.js';
 import { setAuth } from './auth.decorator.js';
 import { BearerStrategy } from './bearer.strategy.js';
 
@@ -10,7 +10,7 @@ import { BearerStrategy } from './bearer.strategy.js';
 export class BearerGuard implements CanActivate {
   constructor(
     private readonly strategy: BearerStrategy,
-    private readonly turns: RequestTurns,
+    private readonly turns: RequestSlots,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

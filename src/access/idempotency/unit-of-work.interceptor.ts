@@ -9,7 +9,7 @@ import { authOf } from '../auth/auth.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { type EndpointContract, locationOf } from '../../platform/http/endpoint.js';
 import { EndpointExplorer, type Route } from '../../platform/http/endpoint-explorer.js';
-import { RequestTurns } from '../../platform/http/request-turns.js';
+import { RequestSlots } from '../../platform/http/request-slots.js';
 import { canonicalPath, headerValues } from '../../platform/http/request.js';
 import { setUnitOfWork } from '../../platform/http/tx.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -34,7 +34,7 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
     private readonly idempotency: IdempotencyService,
     private readonly inFlight: InFlight,
     private readonly tracing: Tracing,
-    private readonly turns: RequestTurns,
+    private readonly turns: RequestSlots,
   ) {
     super();
   }

@@ -5,7 +5,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { NAME_LOOKUPS } from '../fairness/shares.js';
-import { Turns } from '../fairness/turns.js';
+import { KeyedSemaphore } from '../fairness/keyed-semaphore.js';
 import { byNameServers, type Resolver } from './name-servers.js';
 import { AllowedNetworks } from './networks.js';
 
@@ -17,7 +17,7 @@ export class EgressError extends Error {
 
 /** How long one look-up may take, in milliseconds. */
 const LOOKUP_MS = 5000;
-const turns = new Turns(NAME_LOOKUPS);
+const turns = new KeyedSemaphore(NAME_LOOKUPS);
 /** Whose look-ups they are that are nobody's in particular. */
 const NOBODY = '';
 
@@ -88,7 +88,7 @@ export class Egress {
     options: LookupOptions & { all: true },
     signal?: AbortSignal,
   ): Promise<LookupAddress[]> {
-    const end = this.turns ? await turns.take(owner, signal) : () => undefined;
+    const end = this.turns ? await turns.acquire(owner, signal) : () => undefined;
     let abort = () => undefined as void;
     try {
       // While it was handed the turn.

@@ -1,4 +1,4 @@
-// How much of a process one workspace may have at once: every number of it, and why. Who has more waits, the one that waits longest is next (`Turns`), and
+// How much of a process one workspace may have at once: every number of it, and why. Who has more waits, the one that waits longest is next (`KeyedSemaphore`), and
 // what others have to do comes in between. Rate limits bound how much is asked for in a minute, these how much of it is under way.
 
 /** Of so many places for runs or jobs one is kept for workspaces that have none. */

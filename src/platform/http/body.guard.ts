@@ -6,7 +6,7 @@ import { EndpointExplorer, type Route } from './endpoint-explorer.js';
 import { invalid, type JsonObject, parseJsonObject } from './json-body.js';
 import { readBody } from './read-body.js';
 import { announcesBody } from './request.js';
-import { RequestTurns } from './request-turns.js';
+import { RequestSlots } from './request-slots.js';
 
 /**
  * Reads the body after the other guards have let the request in (reference §1), so an unknown caller makes the service parse
@@ -18,7 +18,7 @@ export class BodyGuard implements CanActivate {
   constructor(
     private readonly endpoints: EndpointExplorer,
     private readonly space: DiskSpace,
-    private readonly turns: RequestTurns,
+    private readonly turns: RequestSlots,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

@@ -11,7 +11,7 @@ import { refuseBrokenRequest, refuseTunnel, wrongHost } from './broken-request.j
 import { noSuchPath, nothingHere } from './not-found.js';
 import { plainTarget } from './request.js';
 import { requestLog, requestSpans } from './request-log.js';
-import { RequestTurns } from './request-turns.js';
+import { RequestSlots } from './request-slots.js';
 import { newId } from '../database/ids.js';
 import { secretsOf } from '../logging/redaction.js';
 import { Tracing } from '../tracing/tracing.js';
@@ -46,7 +46,7 @@ export function configureHttp(
     // Express would answer OPTIONS by itself.
     next(wrongHost(req) ?? (req.method === 'OPTIONS' ? nothingHere(explorer, req) : undefined));
   });
-  app.get(RequestTurns, { strict: false }).watch(express.response);
+  app.get(RequestSlots, { strict: false }).watch(express.response);
   app.use(showPage(env.servesConsole ? '/console/' : '/docs'));
   const server = app.getHttpServer() as Server;
   limit(server);

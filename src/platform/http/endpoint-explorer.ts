@@ -29,7 +29,7 @@ export interface Route {
   body: 'json' | 'none' | 'stream' | 'raw';
   /** Whether nothing stands for `{}`: a POST whose fields may all be left out takes no body at all. */
   bodyOptional: boolean;
-  /** Whether it is one of the requests that a workspace has a few of at once (`RequestTurns`): not where bytes come or go in a stream. */
+  /** Whether it is one of the requests that a workspace has a few of at once (`RequestSlots`): not where bytes come or go in a stream. */
   takesTurn: boolean;
   /** Whether the handler takes query parameters at all. */
   takesQuery: boolean;

@@ -7,13 +7,13 @@ import { EndpointExplorer } from './endpoint-explorer.js';
 import { OpenApi } from './openapi/openapi.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { Pages } from './pages.js';
-import { RequestTurns } from './request-turns.js';
+import { RequestSlots } from './request-slots.js';
 
 @Global()
 @Module({
   imports: [DiscoveryModule],
   controllers: [OpenApiController],
-  providers: [ConnectionCloser, Connections, EndpointExplorer, OpenApi, Pages, RequestTurns],
-  exports: [EndpointExplorer, OpenApi, Pages, RequestTurns],
+  providers: [ConnectionCloser, Connections, EndpointExplorer, OpenApi, Pages, RequestSlots],
+  exports: [EndpointExplorer, OpenApi, Pages, RequestSlots],
 })
 export class HttpModule {}

@@ -25,12 +25,12 @@ const topics = {
     refusal: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   }),
   /**
-   * The process that sends it follows these tasks and workspaces. `pieces`: it wants what is passed on of them; `begins`: from the
+   * The process that sends it is subscribed to these tasks and workspaces. `updates`: it wants what is passed on of them; `begins`: from the
    * beginning of what is at hand.
    */
-  follows: z.strictObject({ ids: z.array(z.string()), pieces: z.boolean(), begins: z.boolean() }),
+  subscribed: z.strictObject({ ids: z.array(z.string()), updates: z.boolean(), begins: z.boolean() }),
   /** Something of a task that is passed on while it happens and recorded nowhere. */
-  piece: z.looseObject({ taskId: z.string() }),
+  update: z.looseObject({ taskId: z.string() }),
 };
 const sentSchema = z.strictObject({ from: z.string(), ...z.object(topics).partial().shape });
 
@@ -39,7 +39,7 @@ type Topic = keyof Topics;
 export type Notice = Partial<Topics>;
 /** The kind `runs` is a run; every other kind is the name of a queue of jobs, and the id that of a job in it. */
 export type Work = Topics['work'];
-export type Follows = Topics['follows'];
+export type Subscribed = Topics['subscribed'];
 /** The kind of a run. No queue of jobs has this name. */
 export const RUNS = 'runs';
 
@@ -54,7 +54,7 @@ type Listener = (value: never, here: boolean) => void;
 
 /**
  * Topics that the other processes need not hear of, and those that one process is enough for. Events reach other processes where
- * somebody follows them (`EventNews`).
+ * somebody is subscribed to them (`EventSubscriptions`).
  */
 const HERE: ReadonlySet<string> = new Set<Topic>(['tasks', 'workspace']);
 const ONE: ReadonlySet<string> = new Set<Topic>(['work']);

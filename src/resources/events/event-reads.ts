@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { EVENT_READS } from '../../platform/fairness/shares.js';
-import { Turns } from '../../platform/fairness/turns.js';
+import { KeyedSemaphore } from '../../platform/fairness/keyed-semaphore.js';
 import type { Ending, Reader } from './feed.js';
 import { STANDS_STILL } from './viewer.sql.js';
 
 /** Reads events, of each workspace a few batches at once. */
 @Injectable()
 export class EventReads {
-  private readonly turns = new Turns(EVENT_READS);
+  private readonly turns = new KeyedSemaphore(EVENT_READS);
 
   constructor(private readonly database: Database) {}
 
   async run<Row>(workspaceId: string, query: Query<Row>): Promise<Row[]> {
-    const end = await this.turns.take(workspaceId);
+    const end = await this.turns.acquire(workspaceId);
     try {
       return await this.database.events.run(query);
     } finally {

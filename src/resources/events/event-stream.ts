@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
-import type { Piece } from '../../platform/events/event-news.js';
+import type { LiveUpdate } from '../../platform/events/event-subscriptions.js';
 import type { Batch, Ending, Feed } from './feed.js';
-import { type EndReason, Follower } from './follower.js';
+import { type EndReason, Subscription } from './subscription.js';
 import { STREAM_HEADERS } from './frames.js';
 
 /** Milliseconds without another frame after which a heartbeat goes out. */
@@ -30,7 +30,7 @@ export interface Words {
   begin(): string;
   events(batch: Batch): string;
   caughtUp(): string;
-  piece(piece: Piece): string;
+  update(update: LiveUpdate): string;
   heartbeat(): string;
   end(reason: EndReason): string;
   /** Whether all is said: after a batch that has caught up. */
@@ -43,9 +43,9 @@ export interface StreamOptions {
 }
 
 /** A connection on which events follow one another until one side ends it. */
-export class EventStream extends Follower {
-  /** Absent, so that nothing is passed on to it: see {@link EventNews}. */
-  declare passed?: (piece: Piece) => void;
+export class EventStream extends Subscription {
+  /** Absent, so that nothing is passed on to it: see {@link EventSubscriptions}. */
+  declare onUpdate?: (update: LiveUpdate) => void;
   private failedBefore = false;
   private caughtUp = false;
   private wroteAt = performance.now();
@@ -65,7 +65,7 @@ export class EventStream extends Follower {
     private readonly options: StreamOptions,
   ) {
     super(feed);
-    if (options.joins !== undefined) this.passed = (piece) => this.passOn(piece);
+    if (options.joins !== undefined) this.onUpdate = (update) => this.passOn(update);
     res.once('close', () => this.ended());
     res.writeHead(200, { ...STREAM_HEADERS, ...words.headers });
     res.write(words.begin());
@@ -130,11 +130,11 @@ export class EventStream extends Follower {
     this.options.joins?.();
   }
 
-  private passOn(piece: Piece): void {
-    // Before the events that are there the pieces would be of what is told of later.
+  private passOn(update: LiveUpdate): void {
+    // Before the events that are there the updates would be of what is told of later.
     if (this.over || !this.caughtUp || this.waitingBytes > CROWDED) return;
     if (performance.now() - this.checkedAt > UNCHECKED_MS) return;
-    this.write(this.words.piece(piece));
+    this.write(this.words.update(update));
   }
 
   private write(text: string): void {

@@ -1,7 +1,7 @@
 // Events for clients: the routes of a task and of a workspace, in JSON and as streams, and all that follow in this process.
 import { Module } from '@nestjs/common';
 import { TasksModule } from '../tasks/tasks.module.js';
-import { EventDesk } from './event-desk.js';
+import { EventAnswers } from './event-answers.js';
 import { EventReads } from './event-reads.js';
 import { OpenStreams } from './open-streams.js';
 import { Streams } from './streams.js';
@@ -11,6 +11,6 @@ import { WorkspaceEventsController } from './workspace-events.controller.js';
 @Module({
   imports: [TasksModule],
   controllers: [TaskEventsController, WorkspaceEventsController],
-  providers: [EventDesk, EventReads, OpenStreams, Streams],
+  providers: [EventAnswers, EventReads, OpenStreams, Streams],
 })
 export class EventStreamsModule {}

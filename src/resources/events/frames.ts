@@ -6,7 +6,7 @@ export function frame(data: object, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** All of a batch in one piece. */
+/** All of a batch in one text. */
 export function framesOf({ shown }: Batch): string {
   return shown.map(({ position, event }) => frame(event, position)).join('');
 }

@@ -1,5 +1,5 @@
 import type { Batch, Ending, Feed } from './feed.js';
-import { type EndReason, Follower } from './follower.js';
+import { type EndReason, Subscription } from './subscription.js';
 
 export interface Polled {
   batch: Batch;
@@ -7,7 +7,7 @@ export interface Polled {
 }
 
 /** A request in JSON that waits for an event to show. */
-export class LongPoll extends Follower {
+export class LongPoll extends Subscription {
   private resolve: (found: Polled | Ending) => void;
   private reject: (error: unknown) => void;
   private readonly found: Promise<Polled | Ending>;

@@ -1,9 +1,9 @@
-import type { Piece } from '../../platform/events/event-news.js';
+import type { LiveUpdate } from '../../platform/events/event-subscriptions.js';
 import { isFinal } from '../tasks/task-status.js';
 import type { Words } from './event-stream.js';
 import type { Batch, Feed } from './feed.js';
-import type { EndReason } from './follower.js';
-import type { Pieces } from './pieces.js';
+import type { EndReason } from './subscription.js';
+import type { LiveUpdates } from './live-updates.js';
 import { backAfterStop, frame, framesOf, retry, RETRY_MS } from './frames.js';
 
 /** What begins a stream. */
@@ -28,7 +28,7 @@ export class PlainWords implements Words {
   constructor(
     private readonly feed: Feed,
     private readonly options: PlainOptions,
-    private readonly pieces: Pieces | null = null,
+    private readonly updates: LiveUpdates | null = null,
   ) {
     this.position = options.ready.position;
   }
@@ -39,7 +39,7 @@ export class PlainWords implements Words {
   }
 
   events(batch: Batch): string {
-    this.pieces?.replacedBy(batch);
+    this.updates?.replacedBy(batch);
     this.position = this.feed.position;
     return framesOf(batch);
   }
@@ -48,8 +48,8 @@ export class PlainWords implements Words {
     return this.say('stream.caught_up');
   }
 
-  piece(piece: Piece): string {
-    return (this.pieces?.shown(piece) ?? []).map((one) => frame(one)).join('');
+  update(update: LiveUpdate): string {
+    return (this.updates?.shown(update) ?? []).map((one) => frame(one)).join('');
   }
 
   heartbeat(): string {

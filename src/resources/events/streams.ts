@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { EventNews } from '../../platform/events/event-news.js';
+import { EventSubscriptions } from '../../platform/events/event-subscriptions.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { EventReads } from './event-reads.js';
 import type { Reader } from './feed.js';
-import type { Follower } from './follower.js';
+import type { Subscription } from './subscription.js';
 import { LOOK_AT_TASKS } from './task-batch.sql.js';
 import { TaskFeed } from './task-feed.js';
 import { LOOK_AT_WORKSPACES } from './workspace-batch.sql.js';
@@ -18,19 +18,19 @@ const ANNOUNCED_MS = 50;
 const TOGETHER = 500;
 
 /**
- * All that follow events in this process. News comes by {@link EventNews}; and one look a second for all of them, two
+ * All that follow events in this process. News comes by {@link EventSubscriptions}; and one look a second for all of them, two
  * statements, finds what no news has brought, and whose access has ended.
  */
 @Injectable()
 export class Streams implements OnModuleDestroy {
   private readonly logger = new Logger('Events');
-  private readonly all = new Set<Follower>();
+  private readonly all = new Set<Subscription>();
   private looking = false;
   private failing = false;
   private stopping = false;
 
   constructor(
-    private readonly news: EventNews,
+    private readonly subscriptions: EventSubscriptions,
     private readonly reads: EventReads,
   ) {}
 
@@ -48,29 +48,29 @@ export class Streams implements OnModuleDestroy {
     if (this.stopping) throw new ApiError('unavailable', 'This process is being stopped; ask again.');
   }
 
-  /** Follows until {@link Follower.over}. */
-  follow(follower: Follower): void {
-    if (this.stopping) return follower.end('shutdown');
-    const stop = this.news.follow(follower.feed.followed, follower);
-    this.all.add(follower);
-    follower.onOver(() => {
-      this.all.delete(follower);
+  /** Follows until {@link Subscription.over}. */
+  subscribe(subscription: Subscription): void {
+    if (this.stopping) return subscription.end('shutdown');
+    const stop = this.subscriptions.subscribe(subscription.feed.followed, subscription);
+    this.all.add(subscription);
+    subscription.onOver(() => {
+      this.all.delete(subscription);
       stop();
     });
-    follower.changed();
-    setTimeout(() => follower.changed(), ANNOUNCED_MS).unref();
+    subscription.changed();
+    setTimeout(() => subscription.changed(), ANNOUNCED_MS).unref();
   }
 
   /** Before the requests under way are waited for: these would not end by themselves. */
   onModuleDestroy(): void {
     this.stopping = true;
-    for (const follower of [...this.all]) follower.end('shutdown');
+    for (const subscription of [...this.all]) subscription.end('shutdown');
   }
 
   /** What no event tells: the time, and what the look finds. */
   @Interval(LOOK_MS)
   async tick(now = performance.now()): Promise<void> {
-    for (const follower of this.all) follower.tick(now);
+    for (const subscription of this.all) subscription.tick(now);
     if (this.looking || this.all.size === 0) return;
     this.looking = true;
     try {
@@ -91,10 +91,10 @@ export class Streams implements OnModuleDestroy {
       const some = all.slice(from, from + TOGETHER);
       await Promise.all([this.lookAtTasks(some), this.lookAtWorkspaces(some)]);
     }
-    for (const follower of all) follower.looked();
+    for (const subscription of all) subscription.looked();
   }
 
-  private async lookAtTasks(all: Follower[]): Promise<void> {
+  private async lookAtTasks(all: Subscription[]): Promise<void> {
     const feeds = all.flatMap(({ feed }, n) => (feed instanceof TaskFeed ? [{ n, feed }] : []));
     if (feeds.length === 0) return;
     const rows = await this.reads.look(
@@ -110,10 +110,10 @@ export class Streams implements OnModuleDestroy {
     for (const { n } of rows) all[n]?.changed();
   }
 
-  private async lookAtWorkspaces(all: Follower[]): Promise<void> {
-    const following = all.flatMap((follower) => {
-      const { feed } = follower;
-      return feed instanceof WorkspaceFeed ? [{ follower, feed, reader: nameOf(feed.reader) }] : [];
+  private async lookAtWorkspaces(all: Subscription[]): Promise<void> {
+    const following = all.flatMap((subscription) => {
+      const { feed } = subscription;
+      return feed instanceof WorkspaceFeed ? [{ subscription, feed, reader: nameOf(feed.reader) }] : [];
     });
     if (following.length === 0) return;
     // Two hundred streams may follow one workspace, and twenty have one key.
@@ -128,9 +128,9 @@ export class Streams implements OnModuleDestroy {
     );
     const names = [...readers.keys()];
     const standing = new Map(rows.map(({ n, ...last }) => [names[n], last]));
-    for (const { follower, feed, reader } of following) {
+    for (const { subscription, feed, reader } of following) {
       const last = standing.get(reader);
-      if (last === undefined || feed.isBefore(last)) follower.changed();
+      if (last === undefined || feed.isBefore(last)) subscription.changed();
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import { Env } from '../../platform/config/env.js';
-import { EventNews } from '../../platform/events/event-news.js';
+import { EventSubscriptions } from '../../platform/events/event-subscriptions.js';
 import { isUuid } from '../../platform/database/ids.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
@@ -12,12 +12,12 @@ import { isFinal } from '../tasks/task-status.js';
 import { TransparencyPolicy } from '../tasks/messages/transparency-policy.js';
 import { TasksService } from '../tasks/tasks.service.js';
 import { asksForStream, checkForm, checkTurn, invalidPosition, positionOf, typesOf } from './asked.js';
-import { EventDesk } from './event-desk.js';
+import { EventAnswers } from './event-answers.js';
 import { EventReads } from './event-reads.js';
 import { readerOf } from './feed.js';
 import { eventsAnswer, TASK_TYPES, taskEventSchema } from './event.view.js';
 import { TaskEventsQuery } from './events.dto.js';
-import { Pieces } from './pieces.js';
+import { LiveUpdates } from './live-updates.js';
 import { PlainWords } from './plain-words.js';
 import { LAST_TURN } from './turn.sql.js';
 import { TurnFeed } from './turn-feed.js';
@@ -30,8 +30,8 @@ export class TaskEventsController {
     private readonly tasks: TasksService,
     private readonly policy: TransparencyPolicy,
     private readonly reads: EventReads,
-    private readonly desk: EventDesk,
-    private readonly news: EventNews,
+    private readonly answers: EventAnswers,
+    private readonly subscriptions: EventSubscriptions,
     private readonly env: Env,
   ) {}
 
@@ -77,7 +77,7 @@ export class TaskEventsController {
     options: TaskFeedOptions,
     res: Response,
   ): Promise<void> {
-    this.desk.place(options, res);
+    this.answers.place(options, res);
     const row = await this.tasks.get(auth, options.taskId);
     const { lastEvent: latest } = row;
     const after = options.after ?? latest;
@@ -85,9 +85,9 @@ export class TaskEventsController {
     const feed = new TaskFeed(this.reads, { ...options, after });
     const ready = { position: String(after), latest, ...this.policy.task(auth, row) };
     const until = query.until === 'final';
-    const pieces = query.deltas === 'true' ? new Pieces(() => feed.transparency) : null;
-    const joins = { joins: () => this.news.join(feed.followed) };
-    this.desk.stream(res, feed, new PlainWords(feed, { ready, until }, pieces), pieces === null ? {} : joins);
+    const updates = query.deltas === 'true' ? new LiveUpdates(() => feed.transparency) : null;
+    const joins = { joins: () => this.subscriptions.join(feed.followed) };
+    this.answers.stream(res, feed, new PlainWords(feed, { ready, until }, updates), updates === null ? {} : joins);
   }
 
   /** The turn under way in the form of the AI SDK; 204 when there is none. */
@@ -97,7 +97,7 @@ export class TaskEventsController {
     options: TaskFeedOptions,
     res: Response,
   ): Promise<void> {
-    this.desk.place(options, res);
+    this.answers.place(options, res);
     const [found] = await this.reads.run(auth.workspaceId, LAST_TURN({ auth, taskId: options.taskId }));
     if (found === undefined) throw notFound('task');
     const { status, turn, after } = found;
@@ -106,14 +106,14 @@ export class TaskEventsController {
       return;
     }
     const feed = new TurnFeed(this.reads, { ...options, after }, turn);
-    const joins = { joins: () => this.news.join(feed.followed) };
-    this.desk.stream(res, feed, new UiWords(feed), query.deltas === 'false' ? {} : joins);
+    const joins = { joins: () => this.subscriptions.join(feed.followed) };
+    this.answers.stream(res, feed, new UiWords(feed), query.deltas === 'false' ? {} : joins);
   }
 
   private async json(query: TaskEventsQuery, options: TaskFeedOptions, res: Response): Promise<void> {
-    if ((query.wait ?? 0) > 0) this.desk.place(options, res);
+    if ((query.wait ?? 0) > 0) this.answers.place(options, res);
     const feed = new TaskFeed(this.reads, options);
-    await this.desk.json(res, feed, query, () => {
+    await this.answers.json(res, feed, query, () => {
       if (options.after !== null && options.after > feed.lastEvent) throw invalidPosition();
     });
   }

@@ -1,10 +1,10 @@
-import type { Piece } from '../../platform/events/event-news.js';
+import type { LiveUpdate } from '../../platform/events/event-subscriptions.js';
 import type { MessageView, PartView } from '../tasks/messages/message.view.js';
 import type { Words } from './event-stream.js';
 import type { Batch, ShownEvent } from './feed.js';
-import type { EndReason } from './follower.js';
+import type { EndReason } from './subscription.js';
 import { backAfterStop, comment, frame, retry, RETRY_MS } from './frames.js';
-import { type Delta, Pieces } from './pieces.js';
+import { type Delta, LiveUpdates } from './live-updates.js';
 import type { TurnFeed } from './turn-feed.js';
 import type { Chunk } from './ui-chunks.js';
 import { UiStep } from './ui-step.js';
@@ -17,7 +17,7 @@ const FINISH: Record<string, string> = { completed: 'stop', failed: 'error', awa
  */
 export class UiWords implements Words {
   readonly headers = { 'x-vercel-ai-ui-message-stream': 'v1' };
-  private readonly pieces: Pieces;
+  private readonly updates: LiveUpdates;
   private started = false;
   private dated = false;
   /** Of messages that are not whole. */
@@ -29,7 +29,7 @@ export class UiWords implements Words {
   private readonly questions = new Map<string, object>();
 
   constructor(private readonly feed: TurnFeed) {
-    this.pieces = new Pieces(() => feed.transparency);
+    this.updates = new LiveUpdates(() => feed.transparency);
   }
 
   begin(): string {
@@ -37,7 +37,7 @@ export class UiWords implements Words {
   }
 
   events(batch: Batch): string {
-    this.pieces.replacedBy(batch);
+    this.updates.replacedBy(batch);
     const chunks = batch.shown.flatMap(({ event }) => this.event(event));
     return written([...chunks, ...this.release()]);
   }
@@ -46,8 +46,8 @@ export class UiWords implements Words {
     return '';
   }
 
-  piece(piece: Piece): string {
-    return written(this.pieces.shown(piece).flatMap((one) => this.delta(one)));
+  update(update: LiveUpdate): string {
+    return written(this.updates.shown(update).flatMap((one) => this.delta(one)));
   }
 
   heartbeat(): string {

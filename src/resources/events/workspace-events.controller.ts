@@ -9,7 +9,7 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import type { Mac } from '../../platform/http/pages.js';
 import { asksForStream, checkForm, invalidPosition, positionOf, typesOf } from './asked.js';
-import { EventDesk } from './event-desk.js';
+import { EventAnswers } from './event-answers.js';
 import { EventReads } from './event-reads.js';
 import { LIMIT } from './event-stream.js';
 import { type Reader, readerOf } from './feed.js';
@@ -30,7 +30,7 @@ export class WorkspaceEventsController {
   constructor(
     secrets: Secrets,
     private readonly reads: EventReads,
-    private readonly desk: EventDesk,
+    private readonly answers: EventAnswers,
     private readonly env: Env,
   ) {
     const key = secrets.key('cursors');
@@ -68,7 +68,7 @@ export class WorkspaceEventsController {
     const positions = new LogPositions(this.mac, auth, { types, projectId });
     const asked = placeOf(positionOf(req, query), positions);
     const owner = readerOf(auth);
-    if (stream || (query.wait ?? 0) > 0) this.desk.place(owner, res);
+    if (stream || (query.wait ?? 0) > 0) this.answers.place(owner, res);
     const feed = new WorkspaceFeed(this.reads, positions, {
       ...owner,
       types,
@@ -80,12 +80,12 @@ export class WorkspaceEventsController {
     const check = () => {
       if (feed.expired) throw expired(this.env.variables.EVENT_RETENTION_DAYS);
     };
-    if (!stream) return this.desk.json(res, feed, query, check);
+    if (!stream) return this.answers.json(res, feed, query, check);
     const ready = { position: feed.position, latest: null, task: null };
     const first = await feed.next(LIMIT);
     check();
     const words = new PlainWords(feed, { ready, until: false });
-    this.desk.stream(res, feed, words, typeof first === 'string' ? {} : { first });
+    this.answers.stream(res, feed, words, typeof first === 'string' ? {} : { first });
   }
 
   private async latest({ workspaceId, keyId, session }: Reader): Promise<LogPlace> {

@@ -11,7 +11,7 @@ import type { PageRequest } from '../../platform/http/pages.js';
 import { isUuid } from '../../platform/database/ids.js';
 import type { Query } from '../../platform/database/sql.js';
 import { SEARCHES } from '../../platform/fairness/shares.js';
-import { Turns } from '../../platform/fairness/turns.js';
+import { KeyedSemaphore } from '../../platform/fairness/keyed-semaphore.js';
 import { momentOf } from '../../platform/text/instant.js';
 import type { ListTasksQuery } from './task-list.dto.js';
 import { isSearch, listTasks, type TaskFilters } from './task-list.sql.js';
@@ -24,7 +24,7 @@ import type { TaskStatus } from './task-status.js';
 /** Reads and changes tasks. `TaskStarter` makes them, `TaskEnding` ends them. */
 @Injectable()
 export class TasksService {
-  private readonly searches = new Turns(SEARCHES);
+  private readonly searches = new KeyedSemaphore(SEARCHES);
 
   constructor(
     private readonly database: Database,
@@ -80,7 +80,7 @@ export class TasksService {
 
   /** A search may take a while: the statements of other requests must not wait behind it, nor the searches of other workspaces. */
   private async search({ workspaceId }: AuthContext, query: Query<TaskRow>): Promise<TaskRow[]> {
-    const end = await this.searches.take(workspaceId);
+    const end = await this.searches.acquire(workspaceId);
     try {
       return await this.database.reports.run(query);
     } finally {

@@ -13,7 +13,7 @@ import { parseJsonObject } from '../../platform/http/json-body.js';
 import { leadsToLoopback } from '../../platform/http/network.js';
 import { originOf } from '../../platform/http/origin.js';
 import { notesOf } from '../../platform/http/request-notes.js';
-import { RequestTurns } from '../../platform/http/request-turns.js';
+import { RequestSlots } from '../../platform/http/request-slots.js';
 import { readBody } from '../../platform/http/read-body.js';
 
 const BODY = { most: 4096, inWords: '4 KiB' };
@@ -26,7 +26,7 @@ export class SessionDesk {
     private readonly sessions: ConsoleSessions,
     private readonly cookies: SessionCookies,
     private readonly limiter: RateLimiter,
-    private readonly turns: RequestTurns,
+    private readonly turns: RequestSlots,
   ) {}
 
   /** `{key}` or `{code}`: 204 with the cookie. Throws 400, 401, 403, 413, 415, 429. */

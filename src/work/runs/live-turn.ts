@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { AgentEvent, LiveEvent } from '../../engine/agent/agent-engine.js';
-import type { EventNews, Piece, PieceSource } from '../../platform/events/event-news.js';
+import type { EventSubscriptions, LiveUpdate, UpdateSource } from '../../platform/events/event-subscriptions.js';
 
-/** Milliseconds from a word to the piece that has it: a model writes a hundred times a second. */
+/** Milliseconds from a word to the update that has it: a model writes a hundred times a second. */
 const TOGETHER_MS = 50;
 /** Milliseconds until what is at hand is passed on again: those who come together get it together. */
 const AGAIN_MS = 150;
@@ -11,8 +11,8 @@ const KEPT = { words: 256 * 1024, output: 64 * 1024 };
 
 /** A text that grows. */
 interface Growing {
-  /** What each of its pieces says beside `offset` and `delta`. */
-  head: Piece;
+  /** What each of its updates says beside `offset` and `delta`. */
+  head: LiveUpdate;
   text: string;
   /** How much of it was passed on. */
   passed: number;
@@ -22,7 +22,7 @@ interface Growing {
  * What happens in a turn and is not recorded: keeps what is at hand, and passes it on while anybody wants it. While nobody does, it
  * only keeps.
  */
-export class LiveTurn implements PieceSource {
+export class LiveTurn implements UpdateSource {
   private readonly growing = new Map<string, Growing>();
   private readonly decoders = new Map<string, StringDecoder>();
   private timer: NodeJS.Timeout | null = null;
@@ -30,10 +30,10 @@ export class LiveTurn implements PieceSource {
   private readonly leave: () => void;
 
   constructor(
-    private readonly news: EventNews,
+    private readonly subscriptions: EventSubscriptions,
     private readonly taskId: string,
   ) {
-    this.leave = news.open(taskId, this);
+    this.leave = subscriptions.open(taskId, this);
   }
 
   readonly take = (event: LiveEvent): void => {
@@ -80,39 +80,40 @@ export class LiveTurn implements PieceSource {
     this.grow(key, { messageId, toolCallId, stream }, delta, KEPT.output);
   }
 
-  private grow(key: string, head: Piece, delta: string, most: number): void {
+  private grow(key: string, head: LiveUpdate, delta: string, most: number): void {
     const one = this.growing.get(key) ?? { head, text: '', passed: 0 };
     this.growing.set(key, one);
     one.text += delta.slice(0, most - one.text.length);
-    if (this.timer === null && this.news.wantsPieces(this.taskId)) {
+    if (this.timer === null && this.subscriptions.wantsUpdates(this.taskId)) {
       this.timer = setTimeout(() => this.flush(), TOGETHER_MS);
     }
   }
 
   private discard(messageId: string): void {
     for (const key of this.growing.keys()) if (key.startsWith(`${messageId} `)) this.growing.delete(key);
-    if (this.news.wantsPieces(this.taskId)) this.news.pass(this.taskId, { messageId, discarded: true }, () => []);
+    if (this.subscriptions.wantsUpdates(this.taskId))
+      this.subscriptions.pass(this.taskId, { messageId, discarded: true }, () => []);
   }
 
   private flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    if (!this.news.wantsPieces(this.taskId)) return;
+    if (!this.subscriptions.wantsUpdates(this.taskId)) return;
     for (const one of this.growing.values()) {
       const { head, text, passed } = one;
       if (passed >= text.length) continue;
       one.passed = text.length;
-      this.news.pass(this.taskId, { ...head, offset: passed, delta: text.slice(passed) }, halves);
+      this.subscriptions.pass(this.taskId, { ...head, offset: passed, delta: text.slice(passed) }, halves);
     }
   }
 }
 
-function halves(piece: Piece): Piece[] {
-  const { offset, delta } = piece as { offset: number; delta: string };
+function halves(update: LiveUpdate): LiveUpdate[] {
+  const { offset, delta } = update as { offset: number; delta: string };
   const middle = delta.length >> 1;
   if (middle === 0) return [];
   return [
-    { ...piece, delta: delta.slice(0, middle) },
-    { ...piece, offset: offset + middle, delta: delta.slice(middle) },
+    { ...update, delta: delta.slice(0, middle) },
+    { ...update, offset: offset + middle, delta: delta.slice(middle) },
   ];
 }

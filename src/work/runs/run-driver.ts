@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentEngine, type AgentEvent, type AgentInput, type AgentOutcome } from '../../engine/agent/agent-engine.js';
 import { EngineSettings } from '../../engine/agent/engine-settings.js';
 import { Env } from '../../platform/config/env.js';
-import { EventNews } from '../../platform/events/event-news.js';
+import { EventSubscriptions } from '../../platform/events/event-subscriptions.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { Tracing } from '../../platform/tracing/tracing.js';
@@ -28,7 +28,7 @@ export class RunDriver implements OnModuleInit {
     private readonly metrics: Metrics,
     private readonly tracing: Tracing,
     private readonly env: Env,
-    private readonly news: EventNews,
+    private readonly subscriptions: EventSubscriptions,
     private readonly settings: EngineSettings,
   ) {}
 
@@ -42,7 +42,7 @@ export class RunDriver implements OnModuleInit {
     signal.throwIfAborted();
     stopping.throwIfAborted();
     const input = await this.loader.load(run, signals);
-    const live = new LiveTurn(this.news, run.taskId);
+    const live = new LiveTurn(this.subscriptions, run.taskId);
     const waits = new RunWaits(this.settings, async (waitingFor) => {
       await this.recorder.waits(run, waitingFor, signal);
     });

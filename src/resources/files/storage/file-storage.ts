@@ -8,7 +8,7 @@ import { tooLarge } from '../storage-quota.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
 import { type ArrivingBytes, type ByteRange, BytesGoneError, StorageDriver, StorageError } from './storage-driver.js';
 import { FILE_PIECES } from '../../../platform/fairness/shares.js';
-import { Turns } from '../../../platform/fairness/turns.js';
+import { KeyedSemaphore } from '../../../platform/fairness/keyed-semaphore.js';
 
 export interface PutOptions {
   /** Bytes; more is refused with `tooLong`. */
@@ -38,8 +38,8 @@ export class FileStorage implements OnModuleInit {
    * hundred files to do before it came to another tenant's request, which took 0.5 s. A turn is a piece and not a file: a slow
    * sender would have it for minutes.
    */
-  private readonly turns = new Turns(FILE_PIECES);
-  private readonly leaving = new Turns(FILE_PIECES);
+  private readonly turns = new KeyedSemaphore(FILE_PIECES);
+  private readonly leaving = new KeyedSemaphore(FILE_PIECES);
   private chosen: StorageDriver | undefined;
 
   constructor(
@@ -66,7 +66,7 @@ export class FileStorage implements OnModuleInit {
   async put(workspaceId: string, content: Readable, options: PutOptions = {}): Promise<PutFile> {
     // An error before the first read has no listener yet and would end the process; reading throws it again.
     content.on('error', () => undefined);
-    const bytes = new MeasuredBytes(content, options, this.space, () => this.turns.take(workspaceId));
+    const bytes = new MeasuredBytes(content, options, this.space, () => this.turns.acquire(workspaceId));
     try {
       await this.driver.put(workspaceId, bytes);
       const { head, sha256, size } = bytes;
@@ -95,7 +95,7 @@ export class FileStorage implements OnModuleInit {
    */
   async *inTurns(workspaceId: string, stream: Readable): AsyncGenerator<Buffer, void> {
     for await (const piece of stream as AsyncIterable<Buffer>) {
-      setImmediate(await this.leaving.take(workspaceId));
+      setImmediate(await this.leaving.acquire(workspaceId));
       yield piece;
     }
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { readBody } from '../../../platform/http/read-body.js';
-import { Turns } from '../../../platform/fairness/turns.js';
+import { KeyedSemaphore } from '../../../platform/fairness/keyed-semaphore.js';
 
 const MIB = 1024 * 1024;
 /** Of one delivery: as much as GitHub sends. Bytes. */
@@ -30,7 +30,7 @@ interface Waiting {
 @Injectable()
 export class HookBodies {
   private readonly waiting = new Set<Waiting>();
-  private readonly turns = new Turns(AT_ONCE);
+  private readonly turns = new KeyedSemaphore(AT_ONCE);
   private bytes = 0;
 
   /** Reads a body and has it in memory while `use` runs. Throws 413 above 25 MiB, 503 when there is no room, 400 for one that ends early. */
@@ -44,7 +44,7 @@ export class HookBodies {
         onPiece: (bytes) => this.grow(one, bytes),
         signal: one.given.signal,
       });
-      const end = await this.turns.take(connectionId, one.given.signal);
+      const end = await this.turns.acquire(connectionId, one.given.signal);
       try {
         one.given.signal.throwIfAborted();
         this.waiting.delete(one);

@@ -8,7 +8,7 @@ import { isUuid, newId } from '../../../platform/database/ids.js';
 import { Transactions } from '../../../platform/database/transactions.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { networkOf } from '../../../platform/http/network.js';
-import { Turns } from '../../../platform/fairness/turns.js';
+import { KeyedSemaphore } from '../../../platform/fairness/keyed-semaphore.js';
 import { JobQueue } from '../../../platform/jobs/job-queue.js';
 import { shown } from '../../../platform/text/names.js';
 import { matchesTrigger } from '../catalogue/matches-trigger.js';
@@ -45,7 +45,7 @@ const WORDS = 200;
 /** Takes what providers deliver (reference §13): once each, with the work that follows from it in the same transaction. */
 @Injectable()
 export class HooksService {
-  private readonly arriving = new Turns(LONG_AT_ONCE);
+  private readonly arriving = new KeyedSemaphore(LONG_AT_ONCE);
 
   constructor(
     private readonly bodies: HookBodies,
@@ -69,7 +69,7 @@ export class HooksService {
     const charge = this.limiter.lookAtRefusedHook(connectionId, address);
     if (long && !charge.allowed) throw this.limited(null, charge);
     const slowed = long && isUsed(charge);
-    const arriving = slowed ? await this.arriving.take(address, AbortSignal.timeout(PATIENCE_MS)).catch(waits) : null;
+    const arriving = slowed ? await this.arriving.acquire(address, AbortSignal.timeout(PATIENCE_MS)).catch(waits) : null;
     return this.bodies
       .hold(connectionId, req, (body) => this.take(connectionId, address, { headers: req.headers, body, receivedAt }))
       .finally(arriving);

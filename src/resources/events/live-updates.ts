@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Transparency } from '../../platform/config/config-file.js';
-import type { Piece } from '../../platform/events/event-news.js';
+import type { LiveUpdate } from '../../platform/events/event-subscriptions.js';
 import type { Batch } from './feed.js';
 
 const KIND = z.enum(['step_start', 'data', 'tool', 'text', 'reasoning', 'sealed']);
@@ -8,13 +8,13 @@ type Kind = z.output<typeof KIND>;
 
 const at = { messageId: z.string(), offset: z.number(), delta: z.string() };
 // A notice comes through the database, where an older or a newer process may have sent it.
-const PIECE = z.union([
+const UPDATE = z.union([
   z.object({ ...at, kinds: z.array(KIND).min(1) }),
   z.object({ ...at, toolCallId: z.string(), stream: z.enum(['stdout', 'stderr']) }),
   z.object({ messageId: z.string(), discarded: z.literal(true) }),
 ]);
 
-/** What a stream shows of a piece. */
+/** What a stream shows of an update. */
 export type Delta =
   | { type: 'message.delta'; messageId: string; index: number; part: 'text' | 'reasoning'; offset: number; delta: string }
   | { type: 'tool.progress'; messageId: string; toolCallId: string; stream: string; offset: number; delta: string }
@@ -24,7 +24,7 @@ export type Delta =
  * What is passed on of a task and not recorded, as one stream shows it: under the policy, each character once and from the first one on,
  * nothing that an event has replaced (reference §17).
  */
-export class Pieces {
+export class LiveUpdates {
   /** How much of each text was shown. */
   private readonly shownOf = new Map<string, number>();
   /** Messages and calls whose event was sent. */
@@ -40,12 +40,12 @@ export class Pieces {
       this.told.add(id);
       this.forget(id);
     }
-    // A piece that is late is late by a moment.
+    // An update that is late is late by a moment.
     for (const id of this.told) if (this.told.size > 200) this.told.delete(id);
   }
 
-  shown(piece: Piece): Delta[] {
-    const parsed = PIECE.safeParse(piece);
+  shown(update: LiveUpdate): Delta[] {
+    const parsed = UPDATE.safeParse(update);
     if (!parsed.success) return [];
     const { data } = parsed;
     if ('discarded' in data)
@@ -63,7 +63,7 @@ export class Pieces {
     return this.rest(`${toolCallId} ${stream}`, data, (rest) => ({ type: 'tool.progress', messageId, toolCallId, stream, ...rest })); // prettier-ignore
   }
 
-  /** What of a piece was not shown yet; nothing when something before it is missing. */
+  /** What of an update was not shown yet; nothing when something before it is missing. */
   private rest(
     key: string,
     { offset, delta }: { offset: number; delta: string },

@@ -10,7 +10,7 @@ import { Streams } from './streams.js';
 
 /** Gives a feed to a client, in one of the two forms. */
 @Injectable()
-export class EventDesk {
+export class EventAnswers {
   constructor(
     private readonly open: OpenStreams,
     private readonly streams: Streams,
@@ -29,7 +29,7 @@ export class EventDesk {
   /** Answers with a stream, or to HEAD with what would begin one. */
   stream(res: Response, feed: Feed, words: Words, options: StreamOptions = {}): void {
     if (res.req.method === 'HEAD') res.writeHead(200, { ...STREAM_HEADERS, ...words.headers }).end();
-    else if (!res.destroyed) this.streams.follow(new EventStream(feed, res, words, options));
+    else if (!res.destroyed) this.streams.subscribe(new EventStream(feed, res, words, options));
   }
 
   /**
@@ -55,7 +55,7 @@ export class EventDesk {
   private waited(res: Response, feed: Feed, limit: number, seconds: number): Promise<Polled | Ending> {
     const poll = new LongPoll(feed, limit, seconds * 1000);
     res.once('close', () => poll.leave());
-    this.streams.follow(poll);
+    this.streams.subscribe(poll);
     return poll.answer();
   }
 }

@@ -4,7 +4,7 @@ import { ARRIVALS, REQUESTS } from '../fairness/shares.js';
 import { ApiError } from './api-error.js';
 import { networkOf } from './network.js';
 import { type Notes, notesOf } from './request-notes.js';
-import { Turns } from '../fairness/turns.js';
+import { KeyedSemaphore } from '../fairness/keyed-semaphore.js';
 
 /** After an answer of so many bytes a workspace has few reads at once for a while: each of 1 MiB takes the event loop 10 ms. */
 const LONG_BYTES = 128 * 1024;
@@ -21,16 +21,16 @@ const LOST_MS = 40_000;
  * alone can bring about.
  */
 @Injectable()
-export class RequestTurns {
-  private readonly arriving = new Turns(ARRIVALS.ofCredential, ARRIVALS.inRound);
-  private readonly addresses = new Turns(ARRIVALS.ofAddress, ARRIVALS.inRound);
-  private readonly reading = new Turns((workspaceId) =>
+export class RequestSlots {
+  private readonly arriving = new KeyedSemaphore(ARRIVALS.ofCredential, ARRIVALS.inRound);
+  private readonly addresses = new KeyedSemaphore(ARRIVALS.ofAddress, ARRIVALS.inRound);
+  private readonly reading = new KeyedSemaphore((workspaceId) =>
     this.readsLong(workspaceId) ? REQUESTS.longReads : REQUESTS.reads,
   );
   /** Until when the next answers of a workspace may be long. */
   private readonly longUntil = new Map<string, number>();
-  private readonly writing = new Turns(REQUESTS.writes);
-  private readonly parsing = new Turns(REQUESTS.parsed);
+  private readonly writing = new KeyedSemaphore(REQUESTS.writes);
+  private readonly parsing = new KeyedSemaphore(REQUESTS.parsed);
 
   /**
    * Resolves when a request may be looked at: who sends it, and whether they may. Its turn ends with {@link arrived}, or with its answer
@@ -146,10 +146,10 @@ function requireClient(res: Response): void {
 }
 
 /** A body that waits is in memory, so none waits for ever. */
-function taken(turns: Turns, key: string): (() => void) | Promise<() => void> {
+function taken(turns: KeyedSemaphore, key: string): (() => void) | Promise<() => void> {
   return (
-    turns.takeFree(key) ??
-    turns.take(key, undefined, PATIENCE_MS).catch(() => {
+    turns.tryAcquire(key) ??
+    turns.acquire(key, undefined, PATIENCE_MS).catch(() => {
       throw new ApiError(
         'unavailable',
         'Too many requests of this workspace or address are under way; send this one again.',

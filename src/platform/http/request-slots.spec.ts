@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { jest } from '@jest/globals';
 import type { Request, Response } from 'express';
 import { notesOf } from './request-notes.js';
-import { RequestTurns } from './request-turns.js';
+import { RequestSlots } from './request-slots.js';
 
 const MANY = 50;
 
@@ -22,7 +22,7 @@ class Answer extends EventEmitter {
 }
 
 describe('Requests are looked at in turns (docs/operating.md, Walls)', () => {
-  const turns = new RequestTurns();
+  const turns = new RequestSlots();
   turns.watch(Answer.prototype as unknown as Response);
 
   /** Requests of one moment, one for each credential. */

@@ -1,21 +1,21 @@
-import { Turns } from './turns.js';
+import { KeyedSemaphore } from './keyed-semaphore.js';
 
 /** Until all that can go on has gone on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('Turns', () => {
-  let turns: Turns;
+describe('A semaphore with keys', () => {
+  let turns: KeyedSemaphore;
   /** In the order in which they began. */
   let begun: string[];
   let ends: Map<string, () => void>;
 
   beforeEach(() => {
-    turns = new Turns(4);
+    turns = new KeyedSemaphore(4);
     begun = [];
     ends = new Map();
   });
   const take = (workspaceId: string, name: string) =>
-    turns.take(workspaceId).then((end) => {
+    turns.acquire(workspaceId).then((end) => {
       begun.push(name);
       ends.set(name, end);
     });
@@ -52,7 +52,7 @@ describe('Turns', () => {
   });
 
   it('of those that had to wait as many go on in one round of the event loop as it says', async () => {
-    turns = new Turns(4, 2);
+    turns = new KeyedSemaphore(4, 2);
     for (const name of ['1', '2', '3', '4', '5', '6', '7', '8']) void take('a', name);
     await settled();
     for (const name of ['1', '2', '3', '4']) ends.get(name)?.();

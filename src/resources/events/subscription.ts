@@ -1,4 +1,4 @@
-import type { Follower as NewsFollower } from '../../platform/events/event-news.js';
+import type { Subscriber } from '../../platform/events/event-subscriptions.js';
 import type { Batch, Ending, Feed } from './feed.js';
 
 /** Why a stream ends (reference §17). */
@@ -8,7 +8,7 @@ export type EndReason = 'final' | 'shutdown' | 'slow' | Ending;
  * Reads a feed on whenever there may be something new, one batch after the other, until it is over. What comes while it reads lets
  * it read once more.
  */
-export abstract class Follower implements NewsFollower {
+export abstract class Subscription implements Subscriber {
   private again = false;
   private reading = false;
   private failedLast = false;
