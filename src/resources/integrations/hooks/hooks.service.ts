@@ -69,7 +69,9 @@ export class HooksService {
     const charge = this.limiter.lookAtRefusedHook(connectionId, address);
     if (long && !charge.allowed) throw this.limited(null, charge);
     const slowed = long && isUsed(charge);
-    const arriving = slowed ? await this.arriving.acquire(address, AbortSignal.timeout(PATIENCE_MS)).catch(waits) : null;
+    const arriving = slowed
+      ? await this.arriving.acquire(address, AbortSignal.timeout(PATIENCE_MS)).catch(waits)
+      : null;
     return this.bodies
       .hold(connectionId, req, (body) => this.take(connectionId, address, { headers: req.headers, body, receivedAt }))
       .finally(arriving);
