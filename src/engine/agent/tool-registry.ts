@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
 import { longText } from '../models/result-text.js';
 import type { ToolDefinition } from '../models/model-provider.js';
-import { walkJson } from '../../platform/http/json-walk.js';
+import { walkJson } from '../../platform/http/json-walk.mjs';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import { untilAborted } from './abort.js';

@@ -3,7 +3,7 @@ import { ARRAY_MAX_SIZE, getMetadataStorage, type ValidationError, ValidationTyp
 import { ApiError } from './api-error.js';
 import { gatheredField } from './fields.js';
 import { parseJsonObject } from './json-body.js';
-import { shortened } from './json-walk.js';
+import { shortened } from './json-walk.mjs';
 
 /** Of unknown names: how many an error lists. */
 const NAMES = 10;

@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.js';
-import { walkJson } from './json-walk.js';
+import { walkJson } from './json-walk.mjs';
 
 export type JsonObject = Record<string, unknown>;
 

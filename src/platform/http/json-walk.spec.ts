@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MAX_DEPTH, MAX_VALUES, walkJson } from './json-walk.js';
+import { MAX_DEPTH, MAX_VALUES, walkJson } from './json-walk.mjs';
 
 const FORBIDDEN = ['__proto__', 'constructor', 'prototype'];
 

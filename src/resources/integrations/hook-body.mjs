@@ -1,5 +1,6 @@
 // What the body of a delivery holds. Plain JavaScript, because the service and the thread beside it (hook.worker.mjs) both use it.
 import { createHash } from 'node:crypto';
+import { walkJson } from '../../platform/http/json-walk.mjs';
 
 /** Keys and values of a body: 9 bytes for each, as dense as payloads are. 25 MiB of empty lists have 13,000,000, took 8 s to parse, and 600 MB. */
 const MOST_VALUES = 3_000_000;
@@ -14,10 +15,6 @@ const TEXT = 1_000;
 /** Characters of a text that a filter sees. A search in one of 65,536 takes up to 0.8 s and cannot be ended, in one of 262,144 13 s. */
 const FILTER_TEXT = 65_536;
 
-const OPENING = new Set(['{', '[']);
-const CLOSING = new Set(['}', ']']);
-const BETWEEN = new Set([',', ':']);
-
 /** The JSON object or list of a body, or what is wrong with it in one sentence. */
 function parseBody(body) {
   let text;
@@ -26,7 +23,8 @@ function parseBody(body) {
   } catch {
     return { fault: 'The body is not valid UTF-8.' };
   }
-  const fault = sizeFault(text);
+  // Before the parse, which can neither be stopped nor be given less memory.
+  const fault = walkJson(text, true, MOST_VALUES, MOST_LEVELS);
   if (fault !== null) return { fault };
   let value;
   try {
@@ -37,36 +35,6 @@ function parseBody(body) {
   return typeof value === 'object' && value !== null
     ? { value }
     : { fault: 'The body must be a JSON object or a list.' };
-}
-
-/** Looked at before the parse, which can neither be stopped nor be given less memory. */
-function sizeFault(text) {
-  let values = 0;
-  let levels = 0;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') {
-      at = endOfText(text, at);
-      if (at === -1) return null;
-    } else if (OPENING.has(character)) {
-      values++;
-      if (++levels > MOST_LEVELS) return `The body is nested deeper than ${MOST_LEVELS} levels.`;
-    } else if (CLOSING.has(character)) levels--;
-    // Each key ends with a colon, and each value but the first of its list or object stands behind a comma.
-    else if (BETWEEN.has(character)) values++;
-    if (values > MOST_VALUES) return `The body has more than ${MOST_VALUES.toLocaleString('en')} keys and values.`;
-  }
-  return null;
-}
-
-/** Where the text that begins at a quote ends: at the next one that is not escaped; -1 when there is none. */
-function endOfText(text, start) {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let first = end;
-    while (text[first - 1] === '\\') first--;
-    if ((end - first) % 2 === 0) return end;
-  }
-  return -1;
 }
 
 /**

@@ -1,4 +1,5 @@
-// What a body may hold, looked at in its text before anything is made of it (reference §1, docs/decisions/0024).
+// What a body may hold, looked at in its text before anything is made of it (reference §1, docs/decisions/0024). Plain JavaScript, because
+// the thread of the hooks uses it too (src/resources/integrations/hook-body.mjs).
 
 export const MAX_DEPTH = 32;
 /** Keys and values (objects, lists, texts, numbers and literals) of one body, together. */
@@ -15,15 +16,11 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/**
- * Walks a JSON text once, from the left. Returns what is wrong with it in one sentence, or null. The grammar is left to
- * `JSON.parse`: of a text that is no JSON the walk may say anything, or nothing. It takes time in proportion to the length. With
- * `sizeAlone` it looks at the depth and the number of values, and at no key and text.
- */
-export function walkJson(text: string, sizeAlone = false): string | null {
-  /** What is open here, from the outside: the keys of an object so far, null for a list. */
-  const open: (Set<string> | null)[] = [];
-  let keys: Set<string> | null = null;
+/** What is wrong with a JSON text, in one sentence, or null. */
+export function walkJson(text, sizeAlone = false, mostValues = MAX_VALUES, mostLevels = MAX_DEPTH) {
+  /** What is open here, from the outside: the keys of an object so far, null for a list and for what has its size alone looked at. */
+  const open = [];
+  let keys = null;
   let keyIsNext = false;
   let values = 0;
   for (let at = 0; at < text.length; at++) {
@@ -47,21 +44,21 @@ export function walkJson(text: string, sizeAlone = false): string | null {
       values++;
       keyIsNext = false;
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      keys = code === OPEN_OBJECT ? new Set() : null;
-      if (open.push(keys) > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels.`;
+      keys = code === OPEN_OBJECT && !sizeAlone ? new Set() : null;
+      if (open.push(keys) > mostLevels) return `The body is nested deeper than ${mostLevels} levels.`;
       values++;
       keyIsNext = keys !== null;
     } else {
       at = endOfLiteral(text, at);
       values++;
     }
-    if (values > MAX_VALUES) return `The body has more than ${MAX_VALUES.toLocaleString('en')} keys and values.`;
+    if (values > mostValues) return `The body has more than ${mostValues.toLocaleString('en')} keys and values.`;
   }
   return null;
 }
 
 /** Where the text that begins at a quote ends: at the next one that is not escaped; -1 when there is none. */
-function endOfText(text: string, start: number): number {
+function endOfText(text, start) {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let first = end;
     while (text.charCodeAt(first - 1) === BACKSLASH) first--;
@@ -71,7 +68,7 @@ function endOfText(text: string, start: number): number {
 }
 
 /** The last place of a number, or of `true`, `false` or `null`. */
-function endOfLiteral(text: string, start: number): number {
+function endOfLiteral(text, start) {
   let at = start;
   for (;;) {
     const code = text.charCodeAt(at + 1);
@@ -81,7 +78,7 @@ function endOfLiteral(text: string, start: number): number {
   }
 }
 
-function keyFault(written: string, keys: Set<string>): string | null {
+function keyFault(written, keys) {
   const key = written.includes('\\') ? unescaped(written) : written.slice(1, -1);
   if (key === null) return null;
   if (FORBIDDEN_KEYS.has(key)) return `The body contains the key "${key}", which is not accepted anywhere.`;
@@ -91,7 +88,7 @@ function keyFault(written: string, keys: Set<string>): string | null {
 }
 
 /** Well-formed UTF-8 without escapes holds no NUL, which JSON does not allow bare, and no lone surrogate. */
-function textFault(written: string, known?: string): string | null {
+function textFault(written, known) {
   if (!written.includes('\\u')) return null;
   const text = known ?? unescaped(written);
   if (text === null) return null;
@@ -100,15 +97,15 @@ function textFault(written: string, known?: string): string | null {
 }
 
 /** Null when it is no JSON: the parse of the whole says so. */
-function unescaped(written: string): string | null {
+function unescaped(written) {
   try {
-    return JSON.parse(written) as string;
+    return JSON.parse(written);
   } catch {
     return null;
   }
 }
 
 /** A name of the client's for a message. */
-export function shortened(name: string): string {
+export function shortened(name) {
   return name.length > 100 ? `${name.slice(0, 100).toWellFormed()}…` : name;
 }
