@@ -1,16 +1,20 @@
-// Who asks: the credential of a request, the route that shows it, and those by which people keep their own keys.
+// Who asks: the credential of a request, the route that shows it, those by which people keep their own keys, and the console's sessions.
 import { Module } from '@nestjs/common';
 import { AuthController } from './auth.controller.js';
 import { BearerStrategy } from './bearer.strategy.js';
+import { ConsoleSessions } from './console-sessions.js';
+import { CredentialsService } from './credentials.service.js';
 import { KeyUses } from './key-uses.js';
 import { KeysController } from './keys.controller.js';
-import { KeysModule } from './keys.module.js';
+import { KeysService } from './keys.service.js';
 import { OwnKeysService } from './own-keys.service.js';
+import { SessionCookies } from './session-cookies.js';
+
+const SHARED = [BearerStrategy, ConsoleSessions, CredentialsService, KeysService, SessionCookies];
 
 @Module({
-  imports: [KeysModule],
   controllers: [AuthController, KeysController],
-  providers: [BearerStrategy, KeyUses, OwnKeysService],
-  exports: [BearerStrategy],
+  providers: [...SHARED, KeyUses, OwnKeysService],
+  exports: SHARED,
 })
 export class AuthModule {}

@@ -12,7 +12,7 @@ import { MIGRATIONS } from '../../platform/database/migrations/index.js';
 import { DiskModule } from '../../platform/disk/disk.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
-import { StorageModule } from '../../resources/files/storage/storage.module.js';
+import { LocalStorage } from '../../resources/files/storage/local/local-storage.js';
 import { backUp } from '../backup/backup.js';
 import type { Manifest } from '../backup/manifest.js';
 import { inBytes } from '../backup/parts.js';
@@ -122,8 +122,9 @@ function withFiles<T>(
   beginning: { prepare: Prepare; recognise: Recognise },
   act: (services: Services) => Promise<T>,
 ): Promise<T> {
-  const imports = [...composeCli(env, extensions, beginning).imports, DiskModule, StorageModule];
-  return withOpen({ imports }, interrupted, act);
+  const { imports, providers } = composeCli(env, extensions, beginning);
+  const files = { imports: [...imports, DiskModule], providers: [...providers, FileStorage, LocalStorage] };
+  return withOpen(files, interrupted, act);
 }
 
 const storageOf = (services: Services) => services.get(FileStorage, { strict: false });

@@ -1,7 +1,11 @@
 // Apart from compose.ts: what the service imports besides (HTTP, models, sandbox, Bull) takes seconds to load.
 import type { ModuleMetadata } from '@nestjs/common';
-import { AuditDeskModule } from '../../access/audit/audit-desk.module.js';
-import { KeysModule } from '../../access/auth/keys.module.js';
+import { AuditReader } from '../../access/audit/audit-reader.js';
+import { AuditVerifier } from '../../access/audit/verifier.js';
+import { ConsoleSessions } from '../../access/auth/console-sessions.js';
+import { CredentialsService } from '../../access/auth/credentials.service.js';
+import { KeysService } from '../../access/auth/keys.service.js';
+import { SessionCookies } from '../../access/auth/session-cookies.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../entities.js';
@@ -10,16 +14,24 @@ import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { NoticesModule } from '../../platform/notices/notices.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
-import { AutomationsDeskModule } from '../../resources/automations/automations-desk.js';
-import { BillingAccountsModule } from '../../resources/billing/billing-accounts.js';
+import { AutomationStates } from '../../resources/automations/automation-states.js';
+import { AutomationsDesk } from '../../resources/automations/automations-desk.js';
+import { RunRecords } from '../../resources/automations/run-records.js';
+import { BillingAccounts } from '../../resources/billing/billing-accounts.js';
 import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
-import { WebhookOffboardingModule } from '../../resources/webhooks/webhook-offboarding.module.js';
-import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
+import { WebhookPurge } from '../../resources/webhooks/webhook-purge.js';
+import { StorageQuota } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
 
 /** Most verbs need the secret of the installation and none of its files: an operator's machine may have no DATA_DIR of it. */
 const knowsSecret: Recognise = (installation) => installation.compare({ withFolder: false });
+
+/** What verbs use of the modules that serve HTTP. */
+const USED = [
+  ...[CredentialsService, KeysService, SessionCookies, ConsoleSessions, AuditReader, AuditVerifier],
+  ...[StorageQuota, BillingAccounts, AutomationStates, AutomationsDesk, RunRecords, WebhookPurge],
+];
 
 /**
  * The modules of the operator command: no workers, no HTTP. With the embedded database it joins the running server.
@@ -30,7 +42,7 @@ export function composeCli(
   env: Env,
   extensions: ExtensionSet,
   { prepare, recognise = knowsSecret }: { prepare?: Prepare; recognise?: Recognise } = {},
-): { imports: NonNullable<ModuleMetadata['imports']> } {
+): Required<Pick<ModuleMetadata, 'imports' | 'providers'>> {
   const ground = [
     ConfigModule.with(env, extensions),
     DatabaseModule.with({
@@ -45,18 +57,8 @@ export function composeCli(
     PluginsModule,
   ];
   return {
-    imports: [
-      ...ground,
-      WorkspacesModule,
-      KeysModule,
-      AuditDeskModule,
-      OffboardingModule,
-      WebhookOffboardingModule,
-      StorageQuotaModule,
-      ConnectionsModule,
-      AutomationsDeskModule,
-      BillingAccountsModule,
-      ...extensions.operatorModules,
-    ],
+    // The connections of a member who leaves end before the automations: in this order both are locked.
+    imports: [...ground, WorkspacesModule, ConnectionsModule, OffboardingModule, ...extensions.operatorModules],
+    providers: USED,
   };
 }

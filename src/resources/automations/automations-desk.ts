@@ -1,5 +1,5 @@
 // What the operator command does with automations: no rights of a caller, and no models, which take seconds to load.
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { recordOperator } from '../../access/audit/record.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import type { Workspace } from '../../access/workspaces/workspace.entity.js';
@@ -9,7 +9,6 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ADD } from '../../platform/jobs/jobs.sql.js';
 import { AutomationStates } from './automation-states.js';
-import { AutomationStatesModule } from './automation-states.module.js';
 import {
   type AutomationRow,
   LIST_IN_WORKSPACE,
@@ -92,6 +91,3 @@ function unknown(id: string): never {
 function inOperatorsWords(error: unknown): never {
   throw error instanceof ApiError ? new OperatorError(error.message) : error;
 }
-
-@Module({ imports: [AutomationStatesModule], providers: [AutomationsDesk] })
-export class AutomationsDeskModule {}

@@ -1,5 +1,4 @@
-// What is set for a workspace. A module of its own, because the operator command asks for it too.
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { recordOperator } from '../../access/audit/record.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import type { SubscriptionStatus } from '../../access/workspaces/workspace.entity.js';
@@ -62,6 +61,3 @@ export class BillingAccounts {
     throw new OperatorError(`The top-up has ${usd(account.topUpMicros)} USD; no more than that can be taken from it.`);
   }
 }
-
-@Module({ providers: [BillingAccounts], exports: [BillingAccounts] })
-export class BillingAccountsModule {}

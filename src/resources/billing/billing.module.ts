@@ -1,17 +1,17 @@
 // Billing: what a workspace may use by its plan, and what it has used.
 import { Module } from '@nestjs/common';
 import { ModelsModule } from '../../engine/models/models.module.js';
-import { StorageQuotaModule } from '../files/storage-quota.js';
+import { FilesModule } from '../files/files.module.js';
 import { Billing } from './billing.service.js';
-import { BillingAccountsModule } from './billing-accounts.js';
+import { BillingAccounts } from './billing-accounts.js';
 import { BillingController } from './billing.controller.js';
 import { OperatorBilling } from './operator-billing.js';
 import { UsageReport } from './usage-report.js';
 
 @Module({
-  imports: [BillingAccountsModule, ModelsModule, StorageQuotaModule],
+  imports: [FilesModule, ModelsModule],
   controllers: [BillingController],
-  providers: [Billing, OperatorBilling, UsageReport],
+  providers: [Billing, BillingAccounts, OperatorBilling, UsageReport],
   exports: [Billing],
 })
 export class BillingModule {}

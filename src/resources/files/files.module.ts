@@ -4,15 +4,15 @@ import { FileCleaner } from './file-cleaner.js';
 import { FileIntake } from './file-intake.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
-import { StorageQuotaModule } from './storage-quota.js';
-import { StorageModule } from './storage/storage.module.js';
+import { FileStorage } from './storage/file-storage.js';
+import { LocalStorage } from './storage/local/local-storage.js';
+import { StorageQuota } from './storage-quota.js';
 import { UploadsController } from './uploads.controller.js';
 import { UploadsService } from './uploads.service.js';
 
 @Module({
-  imports: [StorageQuotaModule, StorageModule],
   controllers: [UploadsController, FilesController],
-  providers: [FileIntake, FilesService, UploadsService, FileCleaner],
-  exports: [FileIntake, FilesService, StorageModule, StorageQuotaModule],
+  providers: [FileIntake, FilesService, UploadsService, FileCleaner, FileStorage, LocalStorage, StorageQuota],
+  exports: [FileIntake, FilesService, FileStorage, StorageQuota],
 })
 export class FilesModule {}

@@ -1,5 +1,4 @@
-// How much each workspace may store. A module of its own, because the operator command asks for it too.
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { plansOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
@@ -90,9 +89,6 @@ export class StorageQuota {
     return new Map(rows.map(({ workspaceId, usedBytes, limitBytes }) => [workspaceId, { usedBytes, limitBytes }]));
   }
 }
-
-@Module({ providers: [StorageQuota], exports: [StorageQuota] })
-export class StorageQuotaModule {}
 
 /** Why a workspace can store no more, for people and models. */
 export function exhaustedText({ usedBytes, limitBytes }: StorageUsed): string {

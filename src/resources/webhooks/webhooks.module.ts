@@ -3,13 +3,12 @@ import { Module } from '@nestjs/common';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
-import { WebhookOffboardingModule } from './webhook-offboarding.module.js';
 import { WebhookPurge } from './webhook-purge.js';
 import { WebhooksController } from './webhooks.controller.js';
 import { WebhooksService } from './webhooks.service.js';
 
 @Module({
-  imports: [ProjectsModule, WebhookOffboardingModule],
+  imports: [ProjectsModule],
   controllers: [WebhooksController, WebhookDeliveriesController],
   providers: [WebhooksService, WebhookDeliveriesService, WebhookPurge],
 })

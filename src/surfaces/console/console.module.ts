@@ -1,6 +1,6 @@
 // The console (reference §20): the files of its page, and how people log in.
 import { Module } from '@nestjs/common';
-import { KeysModule } from '../../access/auth/keys.module.js';
+import { AuthModule } from '../../access/auth/auth.module.js';
 import { RateLimitModule } from '../../access/rate-limit/rate-limit.module.js';
 import { Console } from './console.js';
 import { ConsoleFiles, ConsoleFolder } from './console-files.js';
@@ -8,7 +8,7 @@ import { EndedSessions } from './ended-sessions.js';
 import { SessionDesk } from './session-desk.js';
 
 @Module({
-  imports: [KeysModule, RateLimitModule],
+  imports: [AuthModule, RateLimitModule],
   providers: [Console, ConsoleFiles, ConsoleFolder, EndedSessions, SessionDesk],
 })
 export class ConsoleModule {}

@@ -1,8 +1,7 @@
 // What lets automations fire: the clock, the deliveries of providers, the ends of tasks. Only in processes that work.
 import { Module } from '@nestjs/common';
-import { FiringModule } from '../../resources/automations/firing.module.js';
+import { AutomationsModule } from '../../resources/automations/automations.module.js';
 import { FilesModule } from '../../resources/files/files.module.js';
-import { StorageQuotaModule } from '../../resources/files/storage-quota.js';
 import { IntegrationsModule } from '../../resources/integrations/integrations.module.js';
 import { AskedRuns } from './asked-runs.js';
 import { EventWork } from './event-work.js';
@@ -11,7 +10,7 @@ import { Occurrences } from './occurrences.js';
 import { TaskEnds } from './task-ends.js';
 
 @Module({
-  imports: [FiringModule, FilesModule, StorageQuotaModule, IntegrationsModule],
+  imports: [AutomationsModule, FilesModule, IntegrationsModule],
   providers: [AskedRuns, Occurrences, OccurrenceTicker, EventWork, TaskEnds],
 })
 export class OccurrencesModule {}
