@@ -25,7 +25,7 @@ export const PIPELINE: Provider[] = [
   { provide: APP_GUARD, useClass: ScopeGuard },
   // 400, 413, 415: only now is the body read, as strict JSON.
   { provide: APP_GUARD, useClass: BodyGuard },
-  // What is left of the buckets, on the answer of whatever handler. Errors have it by the filter below.
+  // What is left of the buckets, on the answer of whatever handler; 304 by the `etag` of its @Endpoint. Errors have the first by the filter below.
   { provide: APP_INTERCEPTOR, useClass: RateLimitInterceptor },
   // 400, 409, replay: around writes alone, by `transaction: true` of their @Endpoint; opens the transaction, claims the key.
   { provide: WriteTransactions, useClass: UnitOfWorkInterceptor },

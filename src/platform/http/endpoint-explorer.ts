@@ -183,6 +183,9 @@ function contradiction(contract: EndpointContract, body: string, takes: Takes): 
   if (contract.transaction && (['stream', 'raw'].includes(body) || !mayWrite)) {
     return `a transaction needs a scope that ends in ':write', or scopes: 'personal', and no body: '${body === 'raw' ? 'raw' : 'stream'}'; drop 'transaction' from its @Endpoint.`;
   }
+  if (contract.etag && (contract.transaction || !(answer instanceof z.ZodType))) {
+    return `an ETag stands for the JSON of a read; drop 'etag' from its @Endpoint.`;
+  }
   if (takes.has(RouteParamtypes.BODY) && body !== 'json') {
     return `it takes a @Body, but its @Endpoint says body: '${body}'; drop one of the two.`;
   }

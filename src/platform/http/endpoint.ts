@@ -75,6 +75,8 @@ export interface EndpointContract {
   accepts?: string;
   /** The name of what it does in the audit log, where that does not follow from its path: `task.answer` (reference §14). */
   action?: string;
+  /** Of a read: its answer has a weak `ETag`, which stands for all of it, and is 304 for a client that has it (`If-None-Match`). */
+  etag?: true;
   /** `Location` of a 201, filled in from the answer: `/v1/tasks/{task.id}`. */
   location?: string;
 }

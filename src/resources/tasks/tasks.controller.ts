@@ -1,10 +1,8 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import { Page } from '../../access/auth/page.decorator.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
-import { has, weakTag } from '../../platform/http/etag.js';
 import type { PageRequest } from '../../platform/http/pages.js';
 import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
@@ -17,8 +15,6 @@ import { ListTasksQuery } from './task-list.dto.js';
 import { TaskStarter } from './task-starter.js';
 import { taskAnswer, taskSchema } from './task.view.js';
 import { TasksService } from './tasks.service.js';
-
-const TAGGED = { ETag: 'Weak: the same as long as the answer is.' };
 
 @Controller('v1/tasks')
 export class TasksController {
@@ -65,27 +61,11 @@ export class TasksController {
     description: 'Takes `If-None-Match` with the `ETag`, for a client that asks again and again.',
     policy: 'resource_read',
     scopes: ['tasks:read'],
-    answer: {
-      200: { description: 'Success.', content: { 'application/json': taskAnswer }, headers: TAGGED },
-      304: { description: 'The client has it.', headers: TAGGED },
-    },
+    etag: true,
+    answer: taskAnswer,
   })
-  async get(
-    @Auth() auth: AuthContext,
-    @Param('taskId') taskId: string,
-    @Req() req: Request,
-    @Res({ passthrough: true }) res: Response,
-  ) {
-    const json = JSON.stringify(this.policy.task(auth, await this.tasks.get(auth, taskId)));
-    const tag = weakTag(json);
-    res.setHeader('ETag', tag);
-    if (has(req.headers['if-none-match'], tag)) {
-      res.status(304);
-      return undefined;
-    }
-    // The text that the tag was made of: as an object it would be written a second time.
-    res.type('application/json');
-    return json;
+  async get(@Auth() auth: AuthContext, @Param('taskId') taskId: string) {
+    return this.policy.task(auth, await this.tasks.get(auth, taskId));
   }
 
   @Patch(':taskId')

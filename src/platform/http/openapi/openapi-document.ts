@@ -170,8 +170,10 @@ function requestBody({ body, bodyType, bodyOptional, contract }: Route, requests
   return { requestBody: { required: !bodyOptional, content: { 'application/json': { schema } } } };
 }
 
+const TAGGED = { headers: { ETag: 'Weak: the same as long as the answer is.' } };
+
 function successes({ contract, status, name }: Route, schemas: AnswerSchemas): JsonSchema {
-  const { answer, location, idempotency } = contract;
+  const { answer, location, idempotency, etag } = contract;
   const headers = {
     'X-Request-Id': header('X-Request-Id'),
     ...(contract.scopes === 'public' ? {} : rateLimitHeaders(true)),
@@ -179,7 +181,10 @@ function successes({ contract, status, name }: Route, schemas: AnswerSchemas): J
   };
   const answers: Record<number, DocumentedAnswer> =
     answer instanceof z.ZodType
-      ? { [status]: { description: 'Success.', content: { 'application/json': answer } } }
+      ? {
+          [status]: { description: 'Success.', content: { 'application/json': answer }, ...(etag && TAGGED) },
+          ...(etag && { 304: { description: 'The client has it.', ...TAGGED } }),
+        }
       : answer;
   const ref = (schema: z.ZodType) => schemas.ref(schema, operationId(name));
   return mapped(answers, ({ description, content, headers: own = {} }, answered) => {
