@@ -6,10 +6,8 @@ import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import type { ChangeProjectDto, CreateProjectDto } from './project.dto.js';
+import { Project } from './project.entity.js';
 import {
-  CHANGE,
-  CREATE,
-  DELETE,
   GET,
   HOLD,
   LIST,
@@ -55,19 +53,18 @@ export class ProjectsService {
 
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
     const { name, description = null, visibility = 'private', tags = [] } = input;
-    const [row] = await tx.run(CREATE({ auth, id: newId(), name, description, visibility, tags }));
-    if (row === undefined) throw new Error('The project was not inserted.');
-    return { ...row, ownerName: auth.user.name };
+    const { workspaceId, userId: ownerId } = auth;
+    const projects = tx.manager.getRepository(Project);
+    const project = projects.create({ id: newId(), workspaceId, ownerId, name, description, visibility, tags });
+    await projects.insert(project);
+    return { ...project, ownerName: auth.user.name };
   }
 
   /** Changes what is given; nothing given changes nothing. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, input: ChangeProjectDto): Promise<ProjectRow> {
     await this.lock(auth, tx, id, LOCK_TO_CHANGE);
-    const { name = null, visibility = null, tags = null, description } = input;
-    if (Object.values(input).some((value) => value !== undefined)) {
-      const describe = description !== undefined;
-      await tx.run(CHANGE({ id, name, visibility, tags, describe, description: description ?? null }));
-    }
+    if (Object.values(input).some((value) => value !== undefined))
+      await tx.manager.getRepository(Project).update({ id }, { ...input, updatedAt: () => 'now()' });
     const [row] = await tx.run(READ({ id }));
     return row ?? missing();
   }
@@ -79,7 +76,8 @@ export class ProjectsService {
     await tx.run(UNGROUP_AUTOMATIONS({ id }));
     await tx.run(LOCK_TASKS({ id }));
     await tx.run(UNGROUP_TASKS({ id }));
-    await tx.run(DELETE({ id }));
+    // The foreign key of files sets their project to null.
+    await tx.manager.getRepository(Project).delete({ id });
   }
 
   /** Throws 404 unless the caller sees the project, 403 unless it may change it. */

@@ -1,19 +1,7 @@
 // The statements of projects. Locks are taken in the order membership, project, automations by id, tasks by id, run, file.
-import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
+import { VISIBLE_PROJECT } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import {
-  bool,
-  int,
-  raw,
-  sql,
-  text,
-  textOrNull,
-  texts,
-  textsOrNull,
-  timeOrNull,
-  uuid,
-  uuidOrNull,
-} from '../../platform/database/sql.js';
+import { int, raw, sql, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
 import { Project } from './project.entity.js';
 
 const PROJECT = columns(Project, 'p', [
@@ -26,10 +14,8 @@ const PROJECT = columns(Project, 'p', [
   'createdAt',
   'updatedAt',
 ]);
-type Columns = typeof PROJECT.row;
-
 /** A project with the name of its owner. */
-export type ProjectRow = Columns & { ownerName: string };
+export type ProjectRow = typeof PROJECT.row & { ownerName: string };
 
 const SELECT = sql`SELECT ${PROJECT}, u.name AS "ownerName" FROM projects p JOIN users u ON u.id = p.owner_id`;
 const VISIBLE = sql`${VISIBLE_PROJECT} AND p.id = ${uuid('id')}`;
@@ -49,11 +35,6 @@ WHERE ${VISIBLE_PROJECT} AND (${timeOrNull('createdAt')} IS NULL
   OR (p.created_at, p.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
 ORDER BY p.created_at DESC, p.id DESC LIMIT ${int('limit')}`.rows<ProjectRow>();
 
-export const CREATE = sql`
-INSERT INTO projects AS p (id, workspace_id, owner_id, name, description, visibility, tags)
-VALUES (${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${textOrNull('description')}, ${text('visibility')}, ${texts('tags')})
-RETURNING ${PROJECT}`.rows<Columns>();
-
 const OWNER = columns(Project, 'p', ['ownerId']);
 const lock = (strength: 'FOR NO KEY UPDATE' | 'FOR UPDATE') =>
   sql`
@@ -62,13 +43,6 @@ SELECT ${OWNER} FROM projects p WHERE ${VISIBLE} ${raw(strength)} OF p`.rows<typ
 export const LOCK_TO_CHANGE = lock('FOR NO KEY UPDATE');
 /** As {@link LOCK_TO_CHANGE}; besides, nothing is put into the project. */
 export const LOCK_TO_DELETE = lock('FOR UPDATE');
-
-/** Null keeps the name, the visibility or the tags; `describe` says whether the description is replaced. */
-export const CHANGE = sql`
-UPDATE projects SET name = coalesce(${textOrNull('name')}, name), visibility = coalesce(${textOrNull('visibility')}, visibility),
-  tags = coalesce(${textsOrNull('tags')}, tags),
-  description = CASE WHEN ${bool('describe')} THEN ${textOrNull('description')} ELSE description END, updated_at = now()
-WHERE id = ${uuid('id')}`.rows();
 
 /** For a caller who holds the lock of the project. */
 export const READ = sql`${SELECT} WHERE p.id = ${uuid('id')}`.rows<ProjectRow>();
@@ -81,5 +55,3 @@ UPDATE automations SET project_id = NULL, updated_at = now() WHERE project_id = 
 export const LOCK_TASKS = sql`SELECT 1 FROM tasks WHERE project_id = ${uuid('id')} ORDER BY id FOR UPDATE`.rows();
 export const UNGROUP_TASKS = sql`
 UPDATE tasks SET project_id = NULL, updated_at = now() WHERE project_id = ${uuid('id')}`.rows();
-/** The foreign key of files sets their project to null. */
-export const DELETE = sql`DELETE FROM projects WHERE id = ${uuid('id')}`.rows();
