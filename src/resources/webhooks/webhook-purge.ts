@@ -7,7 +7,8 @@ import { Database } from '../../platform/database/database.js';
 import { LOCKS } from '../../platform/database/locks.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { DELETE_SOME as DELETE_SOME_DELIVERIES, PURGE, PURGE_BATCH } from './webhook-deliveries.sql.js';
-import { CANCEL, CANCEL_LEFT, DELETE_SOME, DISABLE_OF_CREATOR } from './webhooks.sql.js';
+import { Webhook } from './webhook.entity.js';
+import { CANCEL, CANCEL_LEFT, DISABLE_OF_CREATOR } from './webhooks.sql.js';
 
 const OWNER_REMOVED = {
   code: 'owner_removed',
@@ -31,7 +32,7 @@ export class WebhookPurge implements OnModuleInit {
     // What is written between the two is left to the purge.
     this.workspaces.onRemoving(
       async (tx, workspaceId) => (await tx.run(DELETE_SOME_DELIVERIES({ workspaceId }))).length,
-      async (tx, workspaceId) => (await tx.run(DELETE_SOME({ workspaceId }))).length,
+      async (tx, workspaceId) => (await tx.manager.getRepository(Webhook).delete({ workspaceId })).affected ?? 0,
     );
   }
 

@@ -10,25 +10,12 @@ import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { addressOf } from './webhook-address.js';
 import type { ChangeWebhookDto, CreateWebhookDto } from './webhook.dto.js';
-import { ownerOfSecret } from './webhook.entity.js';
-import {
-  CANCEL,
-  CHANGE,
-  CREATE,
-  DELETE,
-  DISABLE,
-  ENABLE,
-  GET,
-  LIST,
-  LOCK,
-  LOCK_WORKSPACE,
-  OTHERS,
-  ROTATE,
-  type WebhookRow,
-} from './webhooks.sql.js';
+import { ownerOfSecret, Webhook } from './webhook.entity.js';
+import { CANCEL, GET, LIST, LOCK, LOCK_WORKSPACE, OTHERS, ROTATE, type WebhookRow } from './webhooks.sql.js';
 
 /** Webhooks of one workspace. */
 const MOST_WEBHOOKS = 20;
+const updatedAt = () => 'now()';
 const BY_HAND = { code: 'manual', message: 'Disabled on request.' } as const;
 
 /** A webhook with its secret, which exists in this one answer. */
@@ -75,7 +62,9 @@ export class WebhooksService {
     }
     const id = newId();
     const made = this.newSecret(id);
-    await tx.run(CREATE({ auth, id, url, address, description, types, projectId, ...made.stored }));
+    const { workspaceId, userId: createdBy } = auth;
+    const fields = { id, workspaceId, url, address, description, types, projectId, ...made.stored, createdBy };
+    await tx.manager.getRepository(Webhook).insert(fields);
     return { webhook: await read(auth, tx, id), secret: made.secret };
   }
 
@@ -87,21 +76,23 @@ export class WebhooksService {
     if (address !== null) await tx.run(LOCK_WORKSPACE({ auth }));
     const before = await lock(auth, tx, id);
     if (!seen) throw notFound('project', 'projectId');
-    if (address !== null && address !== before.address) await checkOthers(auth, tx, address, id);
+    const moved = address !== null && address !== before.address;
+    if (moved) await checkOthers(auth, tx, address, id);
     const { status, ...fields } = given;
     if (Object.values(fields).some((value) => value !== undefined)) {
-      // Null clears; what is not given stays.
-      const { url = before.url, description = before.description } = fields;
-      const { types = before.types, projectId = before.projectId } = fields;
-      await tx.run(CHANGE({ id, url, address: address ?? before.address, description, types, projectId }));
+      // Another address has not failed yet.
+      const fresh = moved ? { address, failingSince: null, failedAttempts: 0 } : {};
+      await tx.manager.getRepository(Webhook).update({ id }, { ...fields, ...fresh, updatedAt });
     }
     if (status !== undefined && status !== before.status) await setStatus(tx, id, status);
     return read(auth, tx, id);
   }
 
   async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
-    const gone = isUuid(id) ? await tx.run(DELETE({ auth, id })) : [];
-    if (gone.length === 0) missing();
+    const webhooks = tx.manager.getRepository(Webhook);
+    // Its deliveries are never sent from here on; a chore deletes them.
+    const { affected } = isUuid(id) ? await webhooks.delete({ id, workspaceId: auth.workspaceId }) : { affected: 0 };
+    if (affected !== 1) missing();
   }
 
   /** A new secret. The former one signs too for `overlapSeconds`. */
@@ -134,10 +125,12 @@ async function checkOthers(auth: AuthContext, tx: UnitOfWork, address: string, i
 }
 
 async function setStatus(tx: UnitOfWork, id: string, status: WebhookRow['status']): Promise<void> {
-  if (status === 'disabled') await tx.run(DISABLE({ id, reason: BY_HAND }));
+  const webhooks = tx.manager.getRepository(Webhook);
+  if (status === 'disabled') await webhooks.update({ id }, { status, disabledReason: BY_HAND, updatedAt });
   // Enabling makes up for nothing: what was written while it was being disabled goes too.
   await tx.run(CANCEL({ ids: [id] }));
-  if (status === 'enabled') await tx.run(ENABLE({ id }));
+  if (status === 'disabled') return;
+  await webhooks.update({ id }, { status, disabledReason: null, failingSince: null, failedAttempts: 0, updatedAt });
 }
 
 async function lock(auth: AuthContext, tx: UnitOfWork, id: string): Promise<WebhookRow> {

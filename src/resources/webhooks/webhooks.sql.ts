@@ -1,20 +1,7 @@
 // The statements of webhooks. Locks are taken in the order membership, project, workspace, webhooks by id, deliveries.
-import { USER, WORKSPACE } from '../../access/auth/visibility.js';
+import { WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import {
-  bytes,
-  type Fragment,
-  int,
-  jsonb,
-  sql,
-  text,
-  textOrNull,
-  texts,
-  timeOrNull,
-  uuid,
-  uuidOrNull,
-  uuids,
-} from '../../platform/database/sql.js';
+import { bytes, int, jsonb, sql, text, timeOrNull, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
 import { type DisabledReason, Webhook } from './webhook.entity.js';
 
 const WEBHOOK = columns(Webhook, 'w', [
@@ -62,43 +49,12 @@ export const OTHERS = sql`
 SELECT count(*)::int AS count, coalesce(bool_or(w.address = ${text('address')}), false) AS taken FROM webhooks w
 WHERE ${OWN} AND w.id IS DISTINCT FROM ${uuidOrNull('id')}`.rows<{ count: number; taken: boolean }>();
 
-const URL = text('url');
-const ADDRESS = text('address');
-const DESCRIPTION = textOrNull('description');
-const TYPES = texts('types');
-const PROJECT = uuidOrNull('projectId');
-const SECRET = bytes('secret');
-const PREFIX = text('secretPrefix');
-
-/** The caller holds the project and {@link LOCK_WORKSPACE}. */
-export const CREATE = sql`
-INSERT INTO webhooks (id, workspace_id, url, address, description, types, project_id, secret, secret_prefix, created_by)
-VALUES (${ID}, ${WORKSPACE}, ${URL}, ${ADDRESS}, ${DESCRIPTION}, ${TYPES}, ${PROJECT}, ${SECRET}, ${PREFIX}, ${USER})`.rows();
-
-/** The caller holds the webhook, and {@link LOCK_WORKSPACE} for another address, which has not failed yet. */
-export const CHANGE = sql`
-UPDATE webhooks SET url = ${URL}, address = ${ADDRESS}, description = ${DESCRIPTION}, types = ${TYPES}, project_id = ${PROJECT},
-  failing_since = CASE WHEN address = ${ADDRESS} THEN failing_since END,
-  failed_attempts = CASE WHEN address = ${ADDRESS} THEN failed_attempts ELSE 0 END, updated_at = now()
-WHERE id = ${ID}`.rows();
-
-/** From now on, and as one that has not failed. */
-export const ENABLE = sql`
-UPDATE webhooks SET status = 'enabled', disabled_reason = NULL, failing_since = NULL, failed_attempts = 0, updated_at = now()
-WHERE id = ${ID}`.rows();
-
-const REASON = jsonb<DisabledReason>()('reason');
-const disable = <P>(which: Fragment<P>) =>
-  sql`
-UPDATE webhooks w SET status = 'disabled', disabled_reason = ${REASON}, updated_at = now()
-WHERE w.id = ANY(ARRAY(SELECT w.id FROM webhooks w WHERE w.status = 'enabled' AND ${which} ORDER BY w.id FOR UPDATE))
-RETURNING w.id`.rows<{ id: string }>();
-
-export const DISABLE = disable(sql`w.id = ${ID}`);
 /** Those that a member has made. */
-export const DISABLE_OF_CREATOR = disable(
-  sql`w.workspace_id = ${uuid('workspaceId')} AND w.created_by = ${uuid('userId')}`,
-);
+export const DISABLE_OF_CREATOR = sql`
+UPDATE webhooks w SET status = 'disabled', disabled_reason = ${jsonb<DisabledReason>()('reason')}, updated_at = now()
+WHERE w.id = ANY(ARRAY(SELECT w.id FROM webhooks w
+  WHERE w.status = 'enabled' AND w.workspace_id = ${uuid('workspaceId')} AND w.created_by = ${uuid('userId')} ORDER BY w.id FOR UPDATE))
+RETURNING w.id`.rows<{ id: string }>();
 
 /**
  * Cancels what waits for webhooks that are disabled. What another transaction holds at this moment is left: it is being deleted, or
@@ -118,14 +74,8 @@ RETURNING 1`.rows();
 
 /** The former secret signs beside the new one for some seconds, by the clock of the database; null for not at all. */
 export const ROTATE = sql`
-UPDATE webhooks SET secret = ${SECRET}, secret_prefix = ${PREFIX},
+UPDATE webhooks SET secret = ${bytes('secret')}, secret_prefix = ${text('secretPrefix')},
   previous_secret = CASE WHEN ${int('overlapSeconds')} > 0 THEN secret END,
   previous_secret_until = CASE WHEN ${int('overlapSeconds')} > 0 THEN clock_timestamp() + make_interval(secs => ${int('overlapSeconds')}) END,
   updated_at = now()
 WHERE id = ${ID}`.rows();
-
-/** Its deliveries are never sent from here on; a chore deletes them. */
-export const DELETE = sql`DELETE FROM webhooks w WHERE ${OWN} AND w.id = ${ID} RETURNING w.id`.rows<{ id: string }>();
-
-/** Of a workspace that is deleted. */
-export const DELETE_SOME = sql`DELETE FROM webhooks WHERE workspace_id = ${uuid('workspaceId')} RETURNING 1`.rows();
