@@ -22,7 +22,7 @@ import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { room } from '../files/storage-quota.sql.js';
 import { AutomationRun } from './automation-run.entity.js';
-import { Automation, type PausedReason } from './automation.entity.js';
+import { Automation } from './automation.entity.js';
 
 const RUN = columns(AutomationRun, 'r', [
   'id',
@@ -153,11 +153,6 @@ WHERE r.status = 'waiting' AND (${uuidOrNull('ofAutomation')} IS NULL OR r.autom
 export const SKIP_WAITING = sql`
 UPDATE automation_runs r SET status = 'skipped', reason = ${jsonb<RunReason>()('reason')}
 WHERE r.automation_id = ${AUTOMATION_ID} AND r.status = 'waiting' RETURNING ${RUN}`.rows<AutomationRunRow>();
-
-/** No row when it is not active. */
-export const PAUSE = sql`
-UPDATE automations SET status = 'paused', paused_reason = ${jsonb<PausedReason>()('reason')}, next_run_at = NULL, updated_at = now()
-WHERE id = ${AUTOMATION_ID} AND status = 'active' RETURNING id`.rows<{ id: string }>();
 
 const SIZE = bigint('size');
 const WORKSPACE_ID = uuid('workspaceId');

@@ -1,5 +1,7 @@
 // When an automation is active: what requests and the operator command share.
 import { Injectable } from '@nestjs/common';
+import { Not } from 'typeorm';
+import { Membership } from '../../access/workspaces/membership.entity.js';
 import { plansOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
@@ -8,7 +10,8 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ConnectionsService } from '../integrations/connections.service.js';
 import type { AutomationDraft } from './automation-draft.js';
-import { COUNT_ACTIVE, type LockedAutomation, LOCK_ACTIVE, NOW, OWNER_WORKS, RESUME } from './automations.sql.js';
+import { Automation } from './automation.entity.js';
+import { LOCK_ACTIVE, type LockedAutomation, NOW } from './automations.sql.js';
 import { RunRecords } from './run-records.js';
 import { nextRun } from './schedule.js';
 
@@ -51,10 +54,13 @@ export class AutomationStates {
     if (status === 'active') return;
     const now = await this.now(tx);
     if (kind === 'one_time') checkAhead(runAt, now);
-    if ((await tx.run(OWNER_WORKS({ workspaceId, ownerId }))).length === 0) throw noWorker();
+    const works = { workspaceId, userId: ownerId, role: Not('viewer' as const) };
+    if (!(await tx.manager.getRepository(Membership).existsBy(works))) throw noWorker();
     const connectionId = await this.connectionOf(tx, workspaceId, ownerId, automation);
     await this.checkPlan(tx, workspaceId, plan);
-    await tx.run(RESUME({ id, connectionId, nextRunAt: nextRunOf(automation, now) }));
+    const anew = { pausedReason: null, consecutiveFailures: 0, updatedAt: () => 'now()' };
+    const fires = { status: 'active', connectionId, nextRunAt: nextRunOf(automation, now) } as const;
+    await tx.manager.getRepository(Automation).update({ id }, { ...anew, ...fires });
   }
 
   /**
@@ -64,7 +70,7 @@ export class AutomationStates {
   async checkPlan(tx: UnitOfWork, workspaceId: string, plan: Plan): Promise<void> {
     const { name, activeAutomations } = this.plans[plan];
     await tx.run(LOCK_ACTIVE({ workspaceId }));
-    const [{ active } = { active: 0 }] = await tx.run(COUNT_ACTIVE({ workspaceId }));
+    const active = await tx.manager.getRepository(Automation).countBy({ workspaceId, status: 'active' });
     if (active < activeAutomations) return;
     const message = `The plan ${name} allows ${activeAutomations} active automations; pause or delete one, or take a larger plan.`;
     throw new ApiError('subscription_required', message);

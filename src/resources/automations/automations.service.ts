@@ -13,12 +13,10 @@ import { type AutomationDraft, changedDraft, draftOf } from './automation-draft.
 import { AutomationFirer } from './automation-firer.js';
 import { AutomationRules } from './automation-rules.js';
 import { AutomationStates, nextRunOf } from './automation-states.js';
+import { Automation } from './automation.entity.js';
 import type { ShownAutomation } from './automation.view.js';
 import {
   type AutomationRow,
-  CHANGE,
-  CREATE,
-  DELETE,
   GET,
   LIST,
   LOCK,
@@ -87,11 +85,11 @@ export class AutomationsService {
     }
     const now = await this.states.now(tx);
     const draft = this.draft(given, now);
-    const { connectionId, nextRunAt } = await this.placed(auth, tx, draft, now);
-    const [made] = await tx.run(CREATE({ auth, id: newId(), ...draft, connectionId, nextRunAt }));
-    if (made === undefined) throw new Error('The automation was not inserted.');
-    this.tell(tx, made);
-    return shown({ ...made, ...NO_RUN, ownerName: auth.user.name });
+    const derived = await this.placed(auth, tx, draft, now);
+    const { workspaceId, userId: ownerId } = auth;
+    const id = newId();
+    await tx.manager.getRepository(Automation).insert({ id, workspaceId, ownerId, ...draft, ...derived });
+    return this.planned(tx, id);
   }
 
   /** Checks all that {@link create} checks, and makes nothing. */
@@ -103,8 +101,9 @@ export class AutomationsService {
     const derived = await this.transactions.open((tx) => this.placed(auth, tx, draft, now));
     const { workspaceId, userId: ownerId, user } = auth;
     const times = { createdAt: now, updatedAt: now };
-    const fresh = { id: '', workspaceId, ownerId, ownerName: user.name, pausedReason: null, consecutiveFailures: 0 };
-    return { row: shown({ ...fresh, ...times, ...NO_RUN, ...draft, ...derived }), wouldRun };
+    const none = { pausedReason: null, consecutiveFailures: 0, lastRunAt: null, lastRunStatus: null, lastTaskId: null };
+    const fresh = { id: '', workspaceId, ownerId, ownerName: user.name, ...times, ...none };
+    return { row: shown({ ...fresh, ...draft, ...derived }), wouldRun };
   }
 
   /** Changes what is given; nothing given changes nothing. Throws 403 unless the caller may change it. */
@@ -121,13 +120,15 @@ export class AutomationsService {
     const draft = changedDraft(given, before);
     this.rules.checkDraft(draft, now);
     const derived = await this.derived(auth, tx, before, draft, now);
-    await tx.run(CHANGE({ id, ...draft, ...derived }));
+    const updatedAt = () => 'now()';
+    await tx.manager.getRepository(Automation).update({ id }, { ...draft, ...derived, updatedAt });
     return this.planned(tx, id);
   }
 
   async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
     await this.lockOwn(auth, tx, id);
-    await tx.run(DELETE({ id }));
+    // Its runs go with it, its tasks stay.
+    await tx.manager.getRepository(Automation).delete({ id });
   }
 
   async pause(auth: AuthContext, tx: UnitOfWork, id: string): Promise<ShownAutomation> {
@@ -211,7 +212,6 @@ export class AutomationsService {
   }
 }
 
-const NO_RUN = { lastRunAt: null, lastRunStatus: null, lastTaskId: null };
 const UPCOMING = 5;
 
 /** With the times that come next; none while it is paused. */

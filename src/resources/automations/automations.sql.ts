@@ -1,19 +1,8 @@
 // The statements of automations. Locks are taken in the order membership, project, connection, automations by id, workspace, tasks by
 // id. Who holds an automation does not wait for its connection: see FOR_OWNER.
-import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
-import type { Budget } from '../../engine/agent/agent-engine.js';
+import { visible } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import {
-  type Fragment,
-  int,
-  jsonb,
-  sql,
-  text,
-  textOrNull,
-  timeOrNull,
-  uuid,
-  uuidOrNull,
-} from '../../platform/database/sql.js';
+import { type Fragment, int, sql, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
 import { AutomationRun } from './automation-run.entity.js';
 import { Automation } from './automation.entity.js';
 
@@ -95,57 +84,6 @@ export const NOW = sql`SELECT schedule_now() AS now`.rows<{ now: Date }>();
 /** One after the other, so that two of them do not both count one too few. */
 export const LOCK_ACTIVE = sql`
 SELECT 1 FROM workspaces WHERE id = ${uuid('workspaceId')} FOR NO KEY UPDATE`.rows();
-export const COUNT_ACTIVE = sql`
-SELECT count(*)::int AS active FROM automations WHERE workspace_id = ${uuid('workspaceId')} AND status = 'active'`.rows<{
-  active: number;
-}>();
-
-/** Whether the owner may start work: a member that is no viewer. */
-export const OWNER_WORKS = sql`
-SELECT 1 FROM memberships WHERE workspace_id = ${uuid('workspaceId')} AND user_id = ${uuid('ownerId')} AND role <> 'viewer'`.rows();
-
-const NAME = text('name');
-const CONTENT = text('content');
-const PROJECT = uuidOrNull('projectId');
-const CONNECTION = uuidOrNull('connectionId');
-const MODEL = textOrNull('model');
-const EFFORT = textOrNull('effort');
-const APPROVALS = text('approvals');
-const BUDGET = jsonb<Budget | null>()('budget');
-const KIND = text('kind');
-const STATUS = text('status');
-const CRON = textOrNull('cron');
-const TIMEZONE = textOrNull('timezone');
-const RUN_AT = timeOrNull('runAt');
-const TRIGGER = textOrNull('triggerEvent');
-const FILTER = textOrNull('filter');
-const OVERLAP = text('overlap');
-const NEXT = timeOrNull('nextRunAt');
-
-/** The caller holds the project and, for an active one, {@link LOCK_ACTIVE}. */
-export const CREATE = sql`
-INSERT INTO automations AS a (id, workspace_id, owner_id, project_id, connection_id, name, kind, status, content, model, effort,
-  approvals, budget, cron, timezone, run_at, trigger_event, filter, overlap, next_run_at)
-VALUES (${ID}, ${WORKSPACE}, ${USER}, ${PROJECT}, ${CONNECTION}, ${NAME}, ${KIND}, 'active', ${CONTENT}, ${MODEL}, ${EFFORT},
-  ${APPROVALS}, ${BUDGET}, ${CRON}, ${TIMEZONE}, ${RUN_AT}, ${TRIGGER}, ${FILTER}, ${OVERLAP}, ${NEXT})
-RETURNING ${AUTOMATION}`.rows<LockedAutomation>();
-
-/** All that a client can change. The caller holds the automation. */
-export const CHANGE = sql`
-UPDATE automations SET project_id = ${PROJECT}, connection_id = ${CONNECTION}, name = ${NAME}, kind = ${KIND}, status = ${STATUS},
-  content = ${CONTENT}, model = ${MODEL}, effort = ${EFFORT}, approvals = ${APPROVALS}, budget = ${BUDGET}, cron = ${CRON},
-  timezone = ${TIMEZONE}, run_at = ${RUN_AT}, trigger_event = ${TRIGGER}, filter = ${FILTER}, overlap = ${OVERLAP},
-  next_run_at = ${NEXT}, updated_at = now()
-WHERE id = ${ID}`.rows();
-
-/** Makes a paused automation active. The caller holds it and {@link LOCK_ACTIVE}. */
-export const RESUME = sql`
-UPDATE automations SET status = 'active', paused_reason = NULL, consecutive_failures = 0, connection_id = ${CONNECTION},
-  next_run_at = ${NEXT}, updated_at = now()
-WHERE id = ${ID}`.rows();
-
-/** Its runs go with it, its tasks stay. */
-export const DELETE = sql`DELETE FROM automations WHERE id = ${ID}`.rows();
 
 const RUN = columns(AutomationRun, 'r', ['id', 'automationId', 'triggerType', 'scheduledAt', 'event', 'status', 'reason', 'taskId', 'createdAt']); // prettier-ignore
 export type RunRow = typeof RUN.row;

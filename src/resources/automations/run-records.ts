@@ -7,12 +7,11 @@ import {
   type AutomationRunRow,
   INSERT_MISSED,
   INSERT_RUN,
-  PAUSE,
   type RunReason,
   SETTLE_RUN,
   SKIP_WAITING,
 } from './automation-runs.sql.js';
-import type { PausedReason } from './automation.entity.js';
+import { Automation, type PausedReason } from './automation.entity.js';
 
 /** What a record needs of its automation. */
 export interface RecordedAutomation {
@@ -93,7 +92,9 @@ export class RunRecords {
 
   /** Pauses an active automation: nothing accumulates, and what waits is skipped. The caller holds its row. */
   async pause(tx: UnitOfWork, automation: RecordedAutomation, reason: PausedReason): Promise<void> {
-    if ((await tx.run(PAUSE({ automationId: automation.id, reason }))).length === 0) return;
+    const active = { id: automation.id, status: 'active' } as const;
+    const paused = { status: 'paused', pausedReason: reason, nextRunAt: null, updatedAt: () => 'now()' } as const;
+    if ((await tx.manager.getRepository(Automation).update(active, paused)).affected === 0) return;
     await this.append(tx, automation, 'automation.paused', { runId: null, taskId: null, reason });
     await this.skipWaiting(tx, automation, 'paused');
   }
