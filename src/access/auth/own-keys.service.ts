@@ -6,11 +6,12 @@ import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { instantOf } from '../../platform/text/instant.js';
+import { ApiKey } from './api-key.entity.js';
 import { newKey, prefixOf } from './api-key.js';
 import type { AuthContext } from './auth-context.js';
 import { CredentialsService } from './credentials.service.js';
 import type { CreateKeyDto } from './key.dto.js';
-import { CREATE, EXPIRE, LIST, LOCK_LIVE, type OwnKeyRow, REVOKE, TAKE_TURN } from './own-keys.sql.js';
+import { EXPIRE, LIST, LOCK_LIVE, type OwnKeyRow, REVOKE, TAKE_TURN } from './own-keys.sql.js';
 
 /** Live keys of a user in a workspace. */
 const MOST_KEYS = 50;
@@ -83,9 +84,11 @@ export class OwnKeysService {
     { name, scopes, expiresAt }: Pick<OwnKeyRow, 'name' | 'scopes' | 'expiresAt'>,
   ): Promise<MadeKey> {
     const secret = newKey();
-    const values = { id: newId(), name, scopes, expiresAt, prefix: prefixOf(secret) };
-    const [key] = await tx.run(CREATE({ auth, ...values, digest: this.credentials.digest(secret) }));
-    if (key === undefined) throw new Error('The key was not inserted.');
+    const { workspaceId, userId } = auth;
+    const keys = tx.manager.getRepository(ApiKey);
+    const stored = { prefix: prefixOf(secret), digest: this.credentials.digest(secret), lastUsedAt: null };
+    const key = keys.create({ id: newId(), workspaceId, userId, name, scopes, expiresAt, ...stored });
+    await keys.insert(key);
     return { key: this.shown(key), secret };
   }
 

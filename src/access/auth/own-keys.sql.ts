@@ -1,6 +1,6 @@
 // The statements of a caller's own keys. Locks are taken in the order membership, keys by id.
 import { columns } from '../../platform/database/columns.js';
-import { bytes, doubleOrNull, sql, text, texts, timeOrNull, uuid } from '../../platform/database/sql.js';
+import { doubleOrNull, sql, uuid } from '../../platform/database/sql.js';
 import { ApiKey } from './api-key.entity.js';
 import { USER, WORKSPACE } from './visibility.js';
 
@@ -28,12 +28,6 @@ export const LOCK_LIVE = sql`
 SELECT ${KEY}, clock_timestamp() AS "askedAt" FROM api_keys k WHERE ${LIVE} ORDER BY k.id FOR UPDATE`.rows<
   OwnKeyRow & { askedAt: Date }
 >();
-
-export const CREATE = sql`
-INSERT INTO api_keys AS k (id, workspace_id, user_id, name, prefix, digest, scopes, expires_at)
-VALUES (${uuid('id')}, ${WORKSPACE}, ${USER}, ${text('name')}, ${text('prefix')}, ${bytes('digest')}, ${texts('scopes')},
-  ${timeOrNull('expiresAt')})
-RETURNING ${KEY}`.rows<OwnKeyRow>();
 
 /** Lets a key work for some seconds more, but not longer than it would have. */
 export const EXPIRE = sql`

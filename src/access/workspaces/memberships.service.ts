@@ -5,6 +5,7 @@ import { OperatorError } from '../auth/operator-error.js';
 import { Database } from '../../platform/database/database.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Membership } from './membership.entity.js';
 import {
   EVERYONE,
   GET,
@@ -17,7 +18,6 @@ import {
   LOCK_USER,
   type MemberRow,
   type MembershipRow,
-  PUT,
   REMOVE,
   WITHOUT_OTHER_OWNER,
 } from './memberships.sql.js';
@@ -84,7 +84,7 @@ export class MembershipsService {
       }
       const [before] = await tx.run(LOCK_ROLE({ workspaceId, userId }));
       if (before?.role === 'owner' && role !== 'owner') await checkOwners(tx, [workspaceId], userId, change);
-      await tx.run(PUT({ workspaceId, userId, role }));
+      await tx.manager.getRepository(Membership).upsert({ workspaceId, userId, role }, ['workspaceId', 'userId']);
       if (before !== undefined && before.role !== role) {
         for (const listener of this.roleListeners) await listener(tx, workspaceId, userId, role);
       }

@@ -1,7 +1,7 @@
 // The statements of memberships. Locks are taken in the order account, memberships by id; then projects, tasks, runs, files.
 import { columns } from '../../platform/database/columns.js';
 import { LOCKS } from '../../platform/database/locks.js';
-import { raw, sql, text, uuid, uuids } from '../../platform/database/sql.js';
+import { raw, sql, uuid, uuids } from '../../platform/database/sql.js';
 import { Membership } from './membership.entity.js';
 import { User } from './user.entity.js';
 import { Workspace } from './workspace.entity.js';
@@ -43,11 +43,6 @@ SELECT ${ONE_ROLE} FROM memberships m
 WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ${uuid('userId')} FOR NO KEY UPDATE`.rows<
   typeof ONE_ROLE.row
 >();
-
-/** Adds a member, or sets the role of one. */
-export const PUT = sql`
-INSERT INTO memberships (workspace_id, user_id, role) VALUES (${uuid('workspaceId')}, ${uuid('userId')}, ${text('role')})
-ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = EXCLUDED.role`.rows();
 
 // Two owners of a workspace who leave at once must not count on each other. The lock is of the workspace, but not of its row:
 // claims of runs hold the row while they hold a task.

@@ -5,30 +5,9 @@ import { recordOperator } from '../audit/record.js';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
-import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
-import { sql, text, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Workspace } from './workspace.entity.js';
-
-const COLUMNS = columns(Workspace, 'w', [
-  'id',
-  'slug',
-  'name',
-  'plan',
-  'transparency',
-  'createdAt',
-  'usageWindows',
-  'topUpMicros',
-  'subscriptionStatus',
-  'renewsAt',
-  'endsAt',
-  'cancelAtPeriodEnd',
-]);
-const CREATE = sql`
-INSERT INTO workspaces AS w (id, slug, name, plan)
-VALUES (${uuid('id')}, ${text('slug')}, ${text('name')}, ${text('plan')})
-ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`.rows<typeof COLUMNS.row>();
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -52,9 +31,12 @@ export class WorkspacesService {
     }
     const plan = input.plan ?? this.env.variables.DEFAULT_PLAN;
     return this.transactions.open(async (tx) => {
-      const [made] = await tx.run(CREATE({ id: newId(), slug, name, plan }));
-      if (made === undefined) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
-      await recordOperator(tx, made.id, 'workspace.create', { type: 'workspace', id: made.id });
+      const workspaces = tx.manager.getRepository(Workspace);
+      const id = newId();
+      await workspaces.createQueryBuilder().insert().values({ id, slug, name, plan }).orIgnore().execute();
+      const made = await workspaces.findOneBy({ id });
+      if (made === null) throw new OperatorError(`The slug '${slug}' is taken; give another with --slug.`);
+      await recordOperator(tx, id, 'workspace.create', { type: 'workspace', id });
       return made;
     });
   }
