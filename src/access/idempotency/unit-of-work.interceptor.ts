@@ -18,9 +18,9 @@ import { notesOf } from '../../platform/http/request-notes.js';
 import { type Span, Tracing } from '../../platform/tracing/tracing.js';
 import { WriteTransactions } from '../../platform/http/write.interceptor.js';
 import { fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
-import { IdempotencyService } from './idempotency.service.js';
 import { InFlight } from './in-flight.js';
 import type { Answer, KeyedRequest } from './keyed-request.js';
+import { performOnce } from './stored-request.js';
 
 /**
  * Opens the one transaction of a writing request, claims its Idempotency-Key in it, puts the act on record, commits, and only then
@@ -31,7 +31,6 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
   constructor(
     private readonly transactions: Transactions,
     private readonly endpoints: EndpointExplorer,
-    private readonly idempotency: IdempotencyService,
     private readonly inFlight: InFlight,
     private readonly tracing: Tracing,
     private readonly turns: RequestSlots,
@@ -65,7 +64,7 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
       keyed === undefined
         ? await this.commit(req, res, perform)
         : await this.inFlight.once(keyed, () =>
-            this.commit(req, res, (tx) => this.idempotency.once(tx, keyed, () => perform(tx))),
+            this.commit(req, res, (tx) => performOnce(tx, keyed, () => perform(tx))),
           );
     if (answer.replayed) res.setHeader('Idempotent-Replayed', 'true');
     if (answer.location !== null) res.setHeader('Location', answer.location);
