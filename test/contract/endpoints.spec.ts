@@ -1,4 +1,4 @@
-import { refusal } from '../../src/access/auth/access.js';
+import { refusal } from '../../src/access/auth/scope.guard.js';
 import { SCOPES, type Scope } from '../../src/platform/http/endpoint.js';
 import { EndpointExplorer, type Route } from '../../src/platform/http/endpoint-explorer.js';
 import { OpenApi } from '../../src/platform/http/openapi/openapi.js';

@@ -45,9 +45,6 @@ export const LOCK = sql`SELECT ${UNGROUPED} AS ungrouped FROM files f ${SEEN} FO
   ungrouped: boolean;
 }>();
 
-/** The trigger on files counts its bytes out. */
-export const DELETE = sql`DELETE FROM files WHERE id = ${uuid('id')}`.rows();
-
 /** Files of deleted projects that the caller sees; `createdAt` and `id` as of {@link PAGE_OF_TASK}. */
 export const PAGE_UNGROUPED = sql`${SELECT_FILE}
 WHERE ${visible('f')} AND ${UNGROUPED} AND (${timeOrNull('createdAt')} IS NULL

@@ -2,17 +2,51 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { recordStream } from '../../access/audit/sender.js';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { HELD_MEMBER, USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { Database } from '../../platform/database/database.js';
+import { bigint, int, sql, text, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { StoredFile } from '../files/file.entity.js';
 import { FileIntake } from '../files/file-intake.js';
+import { FILE, type FileRow, SELECT_FILE } from '../files/files.sql.js';
 import { StorageQuota } from '../files/storage-quota.js';
-import type { FileRow } from '../files/files.sql.js';
+import { room } from '../files/storage-quota.sql.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import { ProjectsService } from './projects.service.js';
-import { ADD, DELETE, LOCK, PAGE } from './project-files.sql.js';
+
+// Locks are taken in the order membership, project, file.
+
+/** Of a project that the caller sees. `createdAt` and `id`: the row after which the page begins, null for the first page. */
+const PAGE = sql`${SELECT_FILE} JOIN projects p ON p.id = f.project_id
+WHERE ${VISIBLE_PROJECT} AND f.project_id = ${uuid('projectId')} AND f.origin = 'project' AND (${timeOrNull('createdAt')} IS NULL
+  OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
+ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
+
+const SIZE = bigint('size');
+/**
+ * The caller saw the project before the bytes came. No row when the project is gone or hidden by now, the caller is no
+ * member any more, or the bytes do not fit.
+ */
+const ADD = sql`
+WITH ${HELD_MEMBER},
+project AS (SELECT p.id FROM projects p WHERE ${VISIBLE_PROJECT} AND p.id = ${uuid('projectId')} FOR KEY SHARE),
+${room(WORKSPACE, SIZE)}
+INSERT INTO files AS f (id, workspace_id, project_id, origin, name, media_type, size, sha256, created_by)
+SELECT ${uuid('id')}, ${WORKSPACE}, project.id, 'project', ${text('name')}, ${text('mediaType')}, ${SIZE},
+  ${text('sha256')}, ${USER} FROM member, project, room
+RETURNING ${FILE}`.rows<typeof FILE.row>();
+
+/** Keeps the project from being deleted. `createdById` is null when the project has no such file. */
+const LOCK = sql`
+SELECT f.created_by AS "createdById", p.owner_id AS "ownerId"
+FROM projects p LEFT JOIN files f ON f.project_id = p.id AND f.origin = 'project' AND f.id = ${uuid('id')}
+WHERE ${VISIBLE_PROJECT} AND p.id = ${uuid('projectId')} FOR KEY SHARE OF p`.rows<{
+  createdById: string | null;
+  ownerId: string;
+}>();
 
 /** Files that all tasks of a project can read (reference §7). */
 @Injectable()
@@ -60,7 +94,8 @@ export class ProjectFilesService {
     const [found] = known ? await tx.run(LOCK({ auth, projectId, id: fileId })) : [];
     if (found?.createdById == null) throw notFound('file');
     if (found.createdById !== auth.userId) auth.requireOwnership(found.ownerId, 'file');
-    const gone = await tx.run(DELETE({ id: fileId }));
-    if (gone.length === 0) throw notFound('file');
+    // None when another request has deleted it.
+    const { affected } = await tx.manager.getRepository(StoredFile).delete({ id: fileId });
+    if (affected !== 1) throw notFound('file');
   }
 }

@@ -3,18 +3,20 @@ import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Env } from '../../platform/config/env.js';
 import { newSecret, Sealing } from '../../platform/config/sealing.js';
 import { Database } from '../../platform/database/database.js';
+import { Egress } from '../../platform/egress/egress.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { ProjectsService } from '../projects/projects.service.js';
-import { addressOf } from './webhook-address.js';
 import type { ChangeWebhookDto, CreateWebhookDto } from './webhook.dto.js';
 import { ownerOfSecret, Webhook } from './webhook.entity.js';
 import { CANCEL, GET, LIST, LOCK, LOCK_WORKSPACE, OTHERS, ROTATE, type WebhookRow } from './webhooks.sql.js';
 
 /** Webhooks of one workspace. */
 const MOST_WEBHOOKS = 20;
+/** Characters of an address. */
+const LONGEST = 2048;
 const updatedAt = () => 'now()';
 const BY_HAND = { code: 'manual', message: 'Disabled on request.' } as const;
 
@@ -145,4 +147,34 @@ async function read(auth: AuthContext, tx: UnitOfWork, id: string): Promise<Webh
 
 function missing(): never {
   throw notFound('webhook');
+}
+
+/**
+ * The address that requests are sent to, of a URL that a client gives (reference §18). A name is not resolved here: its addresses are
+ * checked at each attempt. Throws 400 `invalid_field`.
+ * @param networks of `WEBHOOK_NETWORKS`.
+ */
+function addressOf(url: string, networks: readonly string[]): string {
+  if (/[\s\p{Cc}]/u.test(url) || !URL.canParse(url))
+    throw refusedUrl('must be a URL, such as https://hooks.example/millwright');
+  const parsed = new URL(url);
+  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') throw refusedUrl('must begin with https://');
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw refusedUrl('must have no user name and no password; the signature says who sends');
+  }
+  if (new Egress(networks).refuses(parsed)) {
+    throw refusedUrl(
+      parsed.protocol === 'https:'
+        ? 'leads to an address that is not public, and lies in no network that the operator allows'
+        : 'must begin with https://: http:// leads to networks that the operator allows, and nowhere else',
+    );
+  }
+  if (parsed.protocol === 'http:' && networks.length === 0) throw refusedUrl('must begin with https://');
+  parsed.hash = '';
+  if (url.length > LONGEST || parsed.href.length > LONGEST) throw refusedUrl(`must have at most ${LONGEST} characters`);
+  return parsed.href;
+}
+
+function refusedUrl(what: string): ApiError {
+  return new ApiError('invalid_field', `url ${what}.`, { param: 'url' });
 }

@@ -1,5 +1,5 @@
 import { type Scope, SCOPES } from '../../platform/http/endpoint.js';
-import { refusal } from './access.js';
+import { refusal } from './scope.guard.js';
 import type { Role } from './auth-context.js';
 
 const SUBSETS: Scope[][] = Array.from({ length: 2 ** SCOPES.length }, (_, bits) =>
