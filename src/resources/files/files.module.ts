@@ -1,7 +1,6 @@
 // Uploads, and the durable files of tasks and projects: their rows, their bytes, and the chores that remove them.
 import { Module } from '@nestjs/common';
 import { FileCleaner } from './file-cleaner.js';
-import { FileIntake } from './file-intake.js';
 import { FilesController } from './files.controller.js';
 import { FilesService } from './files.service.js';
 import { FileStorage } from './storage/file-storage.js';
@@ -12,7 +11,7 @@ import { UploadsService } from './uploads.service.js';
 
 @Module({
   controllers: [UploadsController, FilesController],
-  providers: [FileIntake, FilesService, UploadsService, FileCleaner, FileStorage, LocalStorage, StorageQuota],
-  exports: [FileIntake, FilesService, FileStorage, StorageQuota],
+  providers: [FilesService, UploadsService, FileCleaner, FileStorage, LocalStorage, StorageQuota],
+  exports: [FilesService, FileStorage, StorageQuota, UploadsService],
 })
 export class FilesModule {}

@@ -23,6 +23,6 @@ export class UploadsController {
     answer: z.strictObject({ upload: uploadSchema }),
   })
   async create(@Auth() auth: AuthContext, @Req() request: Request) {
-    return { upload: uploadView(await this.uploads.receive(auth, request)) };
+    return { upload: uploadView(await this.uploads.create(auth, request)) };
   }
 }

@@ -6,10 +6,10 @@ import { HELD_MEMBER, USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth
 import { Database } from '../../platform/database/database.js';
 import { bigint, int, sql, text, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
 import { StoredFile } from '../files/file.entity.js';
-import { FileIntake } from '../files/file-intake.js';
 import { FILE, type FileRow, SELECT_FILE } from '../files/files.sql.js';
 import { StorageQuota } from '../files/storage-quota.js';
 import { room } from '../files/storage-quota.sql.js';
+import { UploadsService } from '../files/uploads.service.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -53,7 +53,7 @@ WHERE ${VISIBLE_PROJECT} AND p.id = ${uuid('projectId')} FOR KEY SHARE OF p`.row
 export class ProjectFilesService {
   constructor(
     private readonly projects: ProjectsService,
-    private readonly intake: FileIntake,
+    private readonly uploads: UploadsService,
     private readonly database: Database,
     private readonly transactions: Transactions,
     private readonly quota: StorageQuota,
@@ -72,10 +72,10 @@ export class ProjectFilesService {
   /** Takes in a form with one file. A form that is wrong in itself is refused as such, before an unknown project. */
   async add(auth: AuthContext, projectId: string, request: Request): Promise<FileRow> {
     if (!(await this.projects.sees(auth, projectId))) {
-      await this.intake.discard(request);
+      await this.uploads.discard(request);
       throw notFound('project');
     }
-    return this.intake.receive(auth, request, async (stored) => {
+    return this.uploads.receive(auth, request, async (stored) => {
       const { limits } = this.quota;
       const row = await this.transactions.open(async (tx) => {
         const [made] = await tx.run(ADD({ auth, limits, projectId, id: newId(), ...stored }));
