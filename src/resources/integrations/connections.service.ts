@@ -1,8 +1,6 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { recordOperator } from '../../access/audit/record.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
-import { MembershipsService } from '../../access/workspaces/memberships.service.js';
-import { WorkspaceRemover } from '../../access/workspaces/workspace-remover.js';
 import { Env } from '../../platform/config/env.js';
 import { newSecret, Sealing } from '../../platform/config/sealing.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
@@ -15,8 +13,6 @@ import { Catalogue } from './catalogue/catalogue.js';
 import {
   CONNECT,
   type ConnectionRow,
-  DELETE,
-  DELETE_SOME_DELIVERIES,
   EXISTS,
   FOR_OWNER,
   HOLD_MEMBER,
@@ -26,7 +22,7 @@ import {
   ROTATE,
 } from './connections.sql.js';
 import { LOG } from './hooks/hook-deliveries.sql.js';
-import { ownerOf } from './connection.entity.js';
+import { Connection, ownerOf } from './connection.entity.js';
 import { type ConnectionState, type Delivery, deliveryView, stateOf } from './integration.view.js';
 
 interface NewConnection {
@@ -57,24 +53,18 @@ const SECRET = /^[\x21-\x7e]{8,500}$/;
 
 /** Connections to providers: a workspace's or a user's own, one of each provider (reference §13). The operator makes and ends them. */
 @Injectable()
-export class ConnectionsService implements OnModuleInit {
+export class ConnectionsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly catalogue: Catalogue,
     private readonly sealing: Sealing,
-    private readonly memberships: MembershipsService,
-    private readonly workspaces: WorkspaceRemover,
     private readonly records: RunRecords,
     private readonly env: Env,
   ) {}
 
-  onModuleInit(): void {
-    this.memberships.onRemoved(async (tx, workspaceId, userId) => {
-      for (const { id } of await tx.run(LOCK_OF_USER({ workspaceId, userId }))) await this.end(tx, id);
-    });
-    this.workspaces.onRemoving(
-      async (tx, workspaceId) => (await tx.run(DELETE_SOME_DELIVERIES({ workspaceId }))).length,
-    );
+  /** Ends a member's own, with the membership. */
+  async endOfUser(tx: UnitOfWork, workspaceId: string, userId: string): Promise<void> {
+    for (const { id } of await tx.run(LOCK_OF_USER({ workspaceId, userId }))) await this.end(tx, id);
   }
 
   /**
@@ -154,7 +144,7 @@ export class ConnectionsService implements OnModuleInit {
   private async end(tx: UnitOfWork, id: string): Promise<void> {
     for (const automation of await tx.run(LOCK_BOUND({ connectionId: id })))
       await this.records.pause(tx, automation, DISCONNECTED);
-    await tx.run(DELETE({ id }));
+    await tx.manager.getRepository(Connection).delete({ id });
   }
 
   private checkSecret(slug: string, secret: string): void {

@@ -52,8 +52,6 @@ export const LOCK_OF_USER = sql`
 SELECT id FROM connections WHERE workspace_id = ${uuid('workspaceId')} AND user_id = ${uuid('userId')}
 ORDER BY id FOR UPDATE`.rows<{ id: string }>();
 
-export const DELETE = sql`DELETE FROM connections WHERE id = ${uuid('id')}`.rows();
-
 /**
  * The user's own before the workspace's. It stays until the end of a transaction that asks. One that is being ended is not waited for
  * (55P03): who ends it waits for the automations that are bound to it, of which the caller may hold one.
