@@ -1,12 +1,11 @@
 import { ConsoleSessions } from '../../src/access/auth/console-sessions.js';
 import { bootWorker, useService } from '../harness/app.js';
-import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { type Client, makeMember, type Member } from '../harness/client.js';
 import { makeKey, removeKey } from '../harness/keys.js';
 import { createProject } from '../harness/projects.js';
 import { relayTo } from '../harness/proxy.js';
 import { content, rows, shows, start, taskIn } from '../harness/task-pages.js';
-import { createTask, reaches, readTask } from '../harness/tasks.js';
+import { createTask, reaches, readTask, RUNBOOK } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { describeInBrowser, drawn, isInViewport, reachesPath, useBrowser } from '../harness/walks.js';
 

@@ -1,10 +1,9 @@
 import { bootWorker, useService } from '../harness/app.js';
-import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { type Client, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { createProject } from '../harness/projects.js';
 import { content, rows, shows, start, taskIn } from '../harness/task-pages.js';
-import { createTask, finished, reaches, readTask, type TaskBody } from '../harness/tasks.js';
+import { createTask, finished, reaches, readTask, type TaskBody, RUNBOOK } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { describeInBrowser, reachesPath, useBrowser } from '../harness/walks.js';
 

@@ -14,9 +14,9 @@ import { TIMES } from '../../packages/sdk/src/follow.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ALL_SHOWN } from '../harness/events.js';
-import { RUNBOOK } from '../../src/platform/http/openapi/openapi-examples.js';
 import { connect, deliver, github } from '../harness/hooks.js';
 import { freePort } from '../harness/ports.js';
+import { RUNBOOK } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { slowIt } from '../harness/slow.js';
 

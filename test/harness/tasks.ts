@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EXAMPLES } from '../../src/platform/http/openapi/openapi-texts.js';
 import type { Client } from './client.js';
 import { type Answer as ModelAnswer } from './model-server.js';
 import { until } from './until.js';
@@ -49,6 +50,9 @@ export interface PartBody {
   data?: unknown;
   error?: string;
 }
+
+/** The content of the task in the examples of the document: a question, a command with its answer, a file. */
+export const RUNBOOK = (EXAMPLES['CreateTask'] as { content: string }).content;
 
 /** Content whose text tells the scripted model server what to answer, step by step (see `byMarkers`). */
 export function script(...answers: (ModelAnswer & { times?: number })[]): string {

@@ -63,6 +63,8 @@ const PASSING: ReadonlySet<string> = new Set([
 
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorType = (typeof ERRORS)[ErrorCode][1];
+/** The statuses of errors in the document; 405 is of paths and no route. */
+export type ErrorStatus = Exclude<(typeof ERRORS)[ErrorCode][0], 405>;
 
 /** The statuses that the document has for every route with a credential, and that say what the request is. */
 export const EXTENSION_STATUSES = [400, 402, 403, 404, 409] as const;

@@ -1,5 +1,6 @@
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
 import type { z } from 'zod';
+import type { ErrorStatus } from './api-error.js';
 import { WriteInterceptor } from './write.interceptor.js';
 
 export const SCOPES = [
@@ -42,6 +43,8 @@ export interface EndpointContract {
   description?: string;
   /** The JSON of a success; or all successes by status, for routes that answer with something else too. */
   answer: z.ZodType | Record<number, DocumentedAnswer>;
+  /** Statuses of errors beyond those that the document has for every route of its kind. */
+  errors?: readonly ErrorStatus[];
   /** The rate-limit bucket beside the global one (reference §9); null for routes without a credential. */
   policy: RateLimitPolicy | null;
   /**

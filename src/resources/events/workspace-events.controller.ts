@@ -54,6 +54,7 @@ export class WorkspaceEventsController {
         },
       },
     },
+    errors: [410],
   })
   async read(
     @Auth() auth: AuthContext,

@@ -72,6 +72,7 @@ export class FilesController {
     policy: 'resource_read',
     scopes: ['files:read'],
     answer: CONTENT_ANSWERS,
+    errors: [412, 416],
   })
   async content(
     @Auth() auth: AuthContext,

@@ -1,14 +1,14 @@
 // Puts the OpenAPI document together from the routes of the running application (reference §2).
 import { z } from 'zod';
+import type { ErrorStatus } from '../api-error.js';
 import type { JsonSchema } from '../documented.js';
 import { AnswerSchemas } from './openapi-answers.js';
 import type { DocumentedAnswer } from '../endpoint.js';
 import type { Route } from '../endpoint-explorer.js';
 import { errorResponse, errorSchema, header, headerComponents, rateLimitHeaders } from './openapi-errors.js';
 import type { ExtensionSet } from '../../plugins/extension-set.js';
-import { EXAMPLES } from './openapi-examples.js';
 import { RequestSchemas } from './openapi-requests.js';
-import { INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './openapi-texts.js';
+import { EXAMPLES, INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './openapi-texts.js';
 
 /**
  * Throws when two routes, or two schemas, would have one name in it.
@@ -204,17 +204,16 @@ function mapped<T>(
 }
 
 function errors(
-  { contract, body, path }: Route,
+  { contract, body }: Route,
   responses: Record<string, JsonSchema>,
   extensions: ExtensionSet,
 ): JsonSchema {
   const known = contract.scopes !== 'public';
-  const statuses = known ? [400, 401, 402, 403, 404, 409, 413, 429, 431, 500, 503] : [400, 404, 413, 431, 500];
+  const statuses: ErrorStatus[] = [400, 404, 413, 431, 500, ...(contract.errors ?? [])];
+  if (known) statuses.push(401, 402, 403, 409, 429, 503);
   // A signature takes the place of a credential, and the bytes are taken under any content type.
-  if (body === 'raw' && !known) statuses.push(401, 429, 503);
-  else if (body !== 'none') statuses.push(415);
-  if (path.endsWith('/content')) statuses.push(412, 416);
-  if (path === '/v1/events') statuses.push(410);
+  else if (body === 'raw') statuses.push(401, 429, 503);
+  if (body === 'json' || body === 'stream') statuses.push(415);
   return Object.fromEntries(
     statuses.map((status) => {
       const [name, response] = errorResponse(status, known, extensions.errors);

@@ -1,7 +1,7 @@
 // Errors and headers of the document.
-import { ERRORS, type ExtensionError } from '../api-error.js';
+import { readFileSync } from 'node:fs';
+import { ApiError, type ErrorCode, ERRORS, type ErrorStatus, type ExtensionError } from '../api-error.js';
 import type { JsonSchema } from '../documented.js';
-import { errorExample } from './openapi-examples.js';
 import { COMPONENTS } from './openapi-requests.js';
 
 const RATE_LIMIT_HEADERS = {
@@ -46,23 +46,15 @@ export function rateLimitHeaders(required: boolean): Record<string, JsonSchema> 
   return Object.fromEntries(names.map((name) => [name, header(name, required)]));
 }
 
-const MEANINGS: Record<number, string> = {
-  400: 'Invalid request.',
-  401: 'Missing or invalid Bearer credential.',
-  402: 'Payment or subscription required.',
-  403: 'The credential is missing a required scope, or its owner may not do this.',
-  404: 'Resource not found: it does not exist, or the caller may not see it.',
-  409: 'Request conflict. Includes an idempotency key that was used with different input.',
-  410: 'What came after the position is not kept any more.',
-  412: 'The file is not the one that the client asks for.',
-  413: 'The body or file is too large.',
-  415: 'The content type is not accepted.',
-  416: 'The range does not begin within the file.',
-  431: 'The request line and the headers are too large.',
-  429: 'Rate limit exceeded.',
-  500: 'Internal API error.',
-  503: 'The service cannot reach its database, or is busy. Try again.',
-};
+interface Meaning {
+  description: string;
+  example: { code: ErrorCode; message: string; param?: string };
+}
+/** What each status means, and an error of it in the words of the service. */
+const MEANINGS = JSON.parse(readFileSync(new URL('./errors.json', import.meta.url), 'utf8')) as Record<
+  ErrorStatus,
+  Meaning
+>;
 
 type Code = Omit<ExtensionError, 'status'> & { status: number };
 
@@ -95,7 +87,7 @@ function strict(properties: Record<string, JsonSchema>): JsonSchema {
 
 /** Name and content of the component for an error of this status; `known`: on routes that need a credential. */
 export function errorResponse(
-  status: number,
+  status: ErrorStatus,
   known: boolean,
   further: readonly ExtensionError[],
 ): [string, JsonSchema] {
@@ -113,11 +105,10 @@ export function errorResponse(
     ...([429, 503].includes(status) ? { 'Retry-After': header('Retry-After') } : {}),
     ...(status === 409 ? { 'Retry-After': header('Retry-After', false) } : {}),
   };
-  const example = errorExample(status);
-  const content = {
-    'application/json': { schema: narrowed(status, further), ...(example === undefined ? {} : { example }) },
-  };
-  const description = MEANINGS[status] ?? 'An error.';
+  const { description, example } = MEANINGS[status];
+  const { code, message } = example;
+  const body = new ApiError(code, message, example).body('01a20453-1c29-72c2-bcc6-579d6bb421a5');
+  const content = { 'application/json': { schema: narrowed(status, further), example: body } };
   return [`${known ? 'Error' : 'PublicError'}${status}`, { description, headers, content }];
 }
 

@@ -1,4 +1,5 @@
-// What the document says in words.
+// What the document says in words, and its examples.
+import { readFileSync } from 'node:fs';
 import type { JsonSchema } from '../documented.js';
 
 export const INFO: JsonSchema = {
@@ -13,6 +14,15 @@ Every request carries \`Authorization: Bearer <key>\`. A key acts as its owner i
 when it was made. Work is asynchronous: create a task, then read it until its status is \`completed\`, \`failed\` or \`cancelled\`; in
 \`awaiting_input\` its \`pendingInteraction\` holds a question. A key does not belong into browsers, mobile apps or source control.`,
 };
+
+/**
+ * By the name of the component: one task of the model `runbook`, as it was sent and as it was answered. A test sends the bodies to
+ * a service, and holds every answer against its schema.
+ */
+export const EXAMPLES = JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8')) as Record<
+  string,
+  object | string
+>;
 
 export const SECURITY_SCHEMES: JsonSchema = {
   personalApiKey: {
