@@ -10,6 +10,7 @@ import { DiskModule } from './platform/disk/disk.module.js';
 import type { Env } from './platform/config/env.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { ENTITIES } from './operator/entities.js';
+import { historiesOf } from './operator/migrations/index.js';
 import { EventLogModule } from './platform/events/event-log.module.js';
 import { OccurrencesModule } from './work/occurrences/occurrences.module.js';
 import { EventsModule } from './platform/events/events.module.js';
@@ -54,7 +55,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     MetricsModule,
     TracingModule,
     PluginsModule,
-    DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: extensions.migrations }),
+    DatabaseModule.with({ entities: extensions.entitiesBeside(ENTITIES), migrations: historiesOf(extensions) }),
     NoticesModule,
     EventLogModule,
     ScheduleModule.forRoot(),

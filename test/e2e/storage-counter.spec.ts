@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { UsersService } from '../../src/access/workspaces/users.service.js';
-import { MIGRATIONS } from '../../src/platform/database/migrations/index.js';
+import { MIGRATIONS } from '../../src/operator/migrations/index.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';

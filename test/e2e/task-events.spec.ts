@@ -1,4 +1,4 @@
-import { BACKFILL } from '../../src/platform/database/migrations/0016-events.js';
+import { BACKFILL } from '../../src/operator/migrations/0016-events.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ALL_SHOWN, EventWatch, fold, readEvents, told } from '../harness/events.js';

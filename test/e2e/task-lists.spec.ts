@@ -1,5 +1,5 @@
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
-import { BACKFILL } from '../../src/platform/database/migrations/0034-task-lists.js';
+import { BACKFILL } from '../../src/operator/migrations/0034-task-lists.js';
 import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';

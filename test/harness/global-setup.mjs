@@ -20,7 +20,7 @@ export default async function () {
   await client.query(`CREATE DATABASE ${template}`);
   await client.end();
   const { DataSource } = await import('typeorm');
-  const { MIGRATIONS } = await import('../../dist/platform/database/migrations/index.js');
+  const { MIGRATIONS } = await import('../../dist/operator/migrations/index.js');
   const url = new URL(admin);
   url.pathname = `/${template}`;
   const source = await new DataSource({ type: 'postgres', url: url.href, migrations: MIGRATIONS }).initialize();

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { markOf, SECRET_FILE } from '../../platform/config/secrets.js';
-import { type MigrationSet, migrateSets } from '../../platform/database/migrate.js';
+import { migrate, type MigrationSet } from '../../platform/database/migrate.js';
 import { makeMark } from '../../platform/installation/installation-file.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { filledOf, tablesOf } from './catalog.js';
@@ -148,7 +148,7 @@ export async function prepareDatabase(dataSource: DataSource, backup: Manifest, 
     const known = program.histories.find((one) => one.table === table)?.migrations ?? [];
     return { table, migrations: known.filter(({ name }) => migrations.includes(name)) };
   });
-  await migrateSets(dataSource, sets);
+  await migrate(dataSource, sets);
 }
 
 /** Puts the files in place, then the rows. */

@@ -1,13 +1,10 @@
 // Whether the tables are those of this version: of the service itself, and of each extension.
 import type { MigrationSet } from '../../platform/database/migrate.js';
-import { MIGRATIONS } from '../../platform/database/migrations/index.js';
 import { raw, sql, text } from '../../platform/database/sql.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
+import { historiesOf } from '../migrations/index.js';
 import type { OpenDatabase } from './examination.js';
 import { count } from './words.js';
-
-/** What TypeORM calls the table of the service's own migrations when nobody names one. */
-const OWN = 'migrations';
 
 const IS_THERE = sql`SELECT to_regclass(quote_ident(${text('table')})) IS NOT NULL AS there`.rows<{ there: boolean }>();
 const SERVICES = sql`
@@ -21,9 +18,8 @@ export const migrationsCheck: Check = {
     const database = await at.database;
     const [services] = await database.sql.run(SERVICES());
     const running = (services?.n ?? 0) > 0;
-    const sets: MigrationSet[] = [{ table: OWN, migrations: MIGRATIONS }, ...at.extensions.migrations];
     const findings: Finding[] = [];
-    for (const { table, migrations } of sets) {
+    for (const { table, migrations } of historiesOf(at.extensions)) {
       const known = migrations.map(nameOf);
       findings.push(judge(table, known, await appliedOf(database, table), running));
     }
@@ -45,7 +41,7 @@ async function appliedOf({ sql: database }: OpenDatabase, table: string): Promis
 }
 
 function judge(table: string, known: string[], applied: string[] | null, running: boolean): Finding {
-  const name = table === OWN ? 'migrations' : table.replace('_', ' ');
+  const name = table.replace('_', ' ');
   const pending = known.filter((one) => applied?.includes(one) !== true);
   const unknown = (applied ?? []).filter((one) => !known.includes(one));
   const detail = `${known.length - pending.length} applied, ${pending.length} pending, ${unknown.length} unknown.`;

@@ -8,7 +8,6 @@ import { type Env, readEnv } from '../../platform/config/env.js';
 import { Secrets } from '../../platform/config/secrets.js';
 import type { Prepare, Recognise } from '../../platform/database/database.module.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
-import { MIGRATIONS } from '../../platform/database/migrations/index.js';
 import { DiskModule } from '../../platform/disk/disk.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
@@ -16,6 +15,7 @@ import { LocalStorage } from '../../resources/files/storage/local/local-storage.
 import { backUp } from '../backup/backup.js';
 import type { Manifest } from '../backup/manifest.js';
 import { inBytes } from '../backup/parts.js';
+import { historiesOf } from '../migrations/index.js';
 import { checkBackup, NewDataDir, prepareDatabase, putInPlace, secretOf } from '../backup/restore.js';
 import { addVerb } from './command.js';
 import { composeCli } from './compose-cli.js';
@@ -58,11 +58,6 @@ export function backup(root: Command, extensions: ExtensionSet, version: string)
     });
   }
 }
-
-const historiesOf = (extensions: ExtensionSet) => [
-  { table: 'migrations', migrations: MIGRATIONS },
-  ...extensions.migrations,
-];
 
 const isInside = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
 

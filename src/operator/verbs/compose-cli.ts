@@ -9,6 +9,7 @@ import { SessionCookies } from '../../access/auth/session-cookies.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { ENTITIES } from '../entities.js';
+import { historiesOf } from '../migrations/index.js';
 import { DatabaseModule, type Prepare, type Recognise } from '../../platform/database/database.module.js';
 import { EventLogModule } from '../../platform/events/event-log.module.js';
 import { NoticesModule } from '../../platform/notices/notices.module.js';
@@ -47,7 +48,7 @@ export function composeCli(
     ConfigModule.with(env, extensions),
     DatabaseModule.with({
       entities: extensions.entitiesBeside(ENTITIES),
-      migrations: extensions.migrations,
+      migrations: historiesOf(extensions),
       join: true,
       recognise,
       ...(prepare && { prepare }),

@@ -9,7 +9,6 @@ import { Installation } from '../installation/installation.js';
 import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate, type MigrationSet } from './migrate.js';
-import { MIGRATIONS } from './migrations/index.js';
 import { PostgresNaming } from './naming.js';
 import { PipelinedClient } from './pipelined-client.js';
 import { Transactions } from './transactions.js';
@@ -51,7 +50,7 @@ export type EntityClass = new () => object;
 
 interface DatabaseParts {
   entities: EntityClass[];
-  migrations?: readonly MigrationSet[];
+  migrations: readonly MigrationSet[];
   join?: boolean;
   prepare?: Prepare;
   recognise?: Recognise;
@@ -75,16 +74,16 @@ export class DatabaseModule implements OnApplicationShutdown {
 
   /**
    * @param entities every entity of the process: the service's own, and those of its extensions.
-   * @param migrations those of extensions, which run after the service's own.
+   * @param migrations the service's own and those of its extensions, in the order in which they run.
    * @param join an operator command: it uses the server of the running service.
    * @param prepare in place of the migrations.
    * @param recognise in place of what a service does: it compares before the migrations, and joins the installation after them.
    */
   static with({
     entities,
-    migrations: further = [],
+    migrations,
     join = false,
-    prepare = (dataSource) => migrate(dataSource, further),
+    prepare = (dataSource) => migrate(dataSource, migrations),
     recognise,
   }: DatabaseParts): DynamicModule {
     const before = recognise ?? ((installation: Installation) => installation.compare({ withFolder: true }));
@@ -98,7 +97,6 @@ export class DatabaseModule implements OnApplicationShutdown {
         return {
           type: 'postgres',
           url: server.url,
-          migrations: MIGRATIONS,
           entities,
           namingStrategy: new PostgresNaming(),
           // A service may start before its database; an operator waits at a terminal, and is told at once.
@@ -116,17 +114,17 @@ export class DatabaseModule implements OnApplicationShutdown {
       dataSourceFactory: async (options) => {
         if (options === undefined) throw new Error('TypeORM was given no options.');
         // Without entities: their metadata would be built twice.
-        const migrations = await open({
+        const unlimited = await open({
           ...options,
           entities: [],
           extra: { ...(options.extra as object), ...UNLIMITED },
         });
         try {
           // Forward-only migrations would have changed a database of others for good.
-          await before(installationOf(migrations));
-          await prepare(migrations);
+          await before(installationOf(unlimited));
+          await prepare(unlimited);
         } finally {
-          await migrations.destroy();
+          await unlimited.destroy();
         }
         return open(options);
       },

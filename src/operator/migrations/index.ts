@@ -1,3 +1,5 @@
+// Every migration of the product. As the entities, they lie in the highest layer, which may know all tables and all functions.
+import type { MigrationSet } from '../../platform/database/migrate.js';
 import { Core1763683200001 } from './0001-core.js';
 import { Projects1763769600002 } from './0002-projects.js';
 import { ModesPoliciesAccounts1763683200005 } from './0005-modes-policies-accounts.js';
@@ -63,4 +65,10 @@ export const MIGRATIONS = [
   Waits1797724800038,
   UsageLanes1797984000041,
   Installation1798070400042,
+];
+
+/** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */
+export const historiesOf = (extensions: { migrations: readonly MigrationSet[] }): readonly MigrationSet[] => [
+  { table: 'migrations', migrations: MIGRATIONS },
+  ...extensions.migrations,
 ];
