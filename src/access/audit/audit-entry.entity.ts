@@ -4,7 +4,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export type Outcome = 'done' | 'refused';
 
 /**
- * A row of the audit log (reference §14), which is partitioned by month. A trigger refuses every change but the seal. No foreign
+ * A row of the audit log (reference §14), which is partitioned by month. A trigger refuses every change but the seal (keep-audit.function.ts). No foreign
  * keys: the row outlives what it tells of.
  */
 @Entity('audit_log')

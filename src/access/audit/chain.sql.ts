@@ -50,6 +50,7 @@ INSERT INTO audit_chains (workspace_id, seq, hash)
 SELECT DISTINCT ON (workspace_id) workspace_id, seq, hash FROM sealed ORDER BY workspace_id, seq DESC
 ON CONFLICT (workspace_id) DO UPDATE SET seq = EXCLUDED.seq, hash = EXCLUDED.hash`.rows();
 
+// Both functions are in audit-months.function.ts.
 export const MAKE_MONTHS = sql`SELECT make_audit_months(now())`.rows();
 export const DROP_MONTHS = sql`SELECT drop_audit_months(${int('days')}) AS name`.rows<{ name: string }>();
 

@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { AuthContext } from './auth-context.js';
 import { USER, WORKSPACE } from './visibility.js';
 
-// The function is in migration 0013. The lock is the first of the transaction: the removal of a member takes it too, and then
+// The function is in hold-membership.function.ts. The lock is the first of the transaction: the removal of a member takes it too, and then
 // what the member owns.
 const HOLD = sql`SELECT hold_membership(${WORKSPACE}, ${USER})`.rows();
 const NO_MEMBER = 'MW001';

@@ -1,9 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { MAY_CLAIM } from '../../work/runs/may-claim.function.js';
 
 /** Running tasks per workspace are capped, and workspaces get their turns fairly (docs/decisions/0014). */
 export class Claims1764547200007 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(SQL);
+    await db.query(MAY_CLAIM);
   }
 
   down(): Promise<void> {
@@ -21,17 +23,4 @@ CREATE TABLE workspace_claims (
   workspace_id uuid PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,
   claimed_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
-
--- Whether a workspace may have one more running run; the row is held until the transaction ends. A function, and
--- VOLATILE, because each statement in it sees what was committed before that statement: a count in the statement that
--- waits for the lock would still see the time before the wait. The first count spares a full workspace the lock.
-CREATE FUNCTION may_claim(workspace uuid, cap int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-  IF (SELECT count(*) FROM runs WHERE workspace_id = workspace AND status = 'running') >= cap THEN
-    RETURN false;
-  END IF;
-  INSERT INTO workspace_claims VALUES (workspace, clock_timestamp())
-  ON CONFLICT (workspace_id) DO UPDATE SET claimed_at = excluded.claimed_at;
-  RETURN (SELECT count(*) FROM runs WHERE workspace_id = workspace AND status = 'running') < cap;
-END $$;
 `;

@@ -1,9 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { SCHEDULE_NOW } from '../../resources/automations/schedule-now.function.js';
 
 /** Automations with their runs, connections to providers with what they delivered (reference §12, §13). */
 export class Automations1795737600015 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(SQL);
+    await db.query(SCHEDULE_NOW);
   }
 
   down(): Promise<void> {
@@ -98,9 +100,6 @@ CREATE INDEX automation_runs_page ON automation_runs (automation_id, created_at 
 CREATE INDEX automation_runs_started ON automation_runs (automation_id, created_at DESC, id DESC) WHERE status = 'started';
 CREATE INDEX automation_runs_deliveries ON automation_runs (delivery_id) WHERE delivery_id IS NOT NULL;
 CREATE INDEX automation_runs_task ON automation_runs (task_id) WHERE task_id IS NOT NULL;
-
--- What time it is for schedules. A function, so that a rehearsal can let the years go by; inlined, it costs nothing.
-CREATE FUNCTION schedule_now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT now()';
 
 -- What a task was made by. Both stay when the automation is deleted, so they are no foreign keys.
 ALTER TABLE tasks ADD COLUMN automation_id uuid, ADD COLUMN automation_run_id uuid;

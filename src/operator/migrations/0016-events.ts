@@ -1,11 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { RECORD_TASK_EVENT } from '../../resources/tasks/events/record-task-event.function.js';
 
 /** The log of events (reference §17, docs/decisions/0032). */
 export class Events1795823400016 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(SQL);
     await db.query(BACKFILL);
-    await db.query(TRIGGERS);
+    await db.query(RECORD_TASK_EVENT);
   }
 
   down(): Promise<void> {
@@ -81,54 +82,4 @@ written AS (
   INSERT INTO task_events (task_id, seq, type, ref, data, created_at)
   SELECT task_id, row_number() OVER (PARTITION BY task_id ORDER BY place, nth), type, ref, data, created_at FROM known)
 UPDATE tasks t SET last_event = k.n FROM (SELECT task_id, count(*) AS n FROM known GROUP BY task_id) k WHERE t.id = k.task_id;
-`;
-
-const TRIGGERS = `
--- The events of a change of the task's own row: its status (with all that is told of it), or what a PATCH, a hand-over or the end
--- of its project changes. In a BEFORE trigger the number is part of the change itself, and no statement can move a task without
--- its event. Events that the statement writes by itself come before it.
-CREATE FUNCTION record_task_event() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  type text := CASE
-    WHEN TG_OP = 'INSERT' THEN 'task.created'
-    WHEN OLD.status <> NEW.status THEN 'task.' || NEW.status
-    ELSE 'task.updated' END;
-  data jsonb := jsonb_build_object('projectId', NEW.project_id, 'metadata', NEW.metadata);
-BEGIN
-  NEW.last_event := NEW.last_event + 1;
-  IF type = 'task.updated' THEN
-    data := data || jsonb_build_object('changed', array_remove(ARRAY[
-      CASE WHEN OLD.title <> NEW.title THEN 'title' END,
-      CASE WHEN OLD.project_id IS DISTINCT FROM NEW.project_id THEN 'projectId' END,
-      CASE WHEN OLD.budget IS DISTINCT FROM NEW.budget THEN 'budget' END,
-      CASE WHEN OLD.metadata <> NEW.metadata THEN 'metadata' END,
-      CASE WHEN OLD.created_by <> NEW.created_by THEN 'createdBy' END], NULL));
-  ELSE
-    data := data || jsonb_build_object(
-      'status', NEW.status,
-      'statusReason', NEW.status_reason,
-      'source', jsonb_build_object('type', CASE WHEN NEW.automation_id IS NULL THEN 'api' ELSE 'automation' END,
-        'automationId', NEW.automation_id, 'automationRunId', NEW.automation_run_id),
-      'usage', jsonb_build_object('inputTokens', NEW.input_tokens, 'outputTokens', NEW.output_tokens,
-        'cachedInputTokens', NEW.cached_input_tokens, 'reasoningTokens', NEW.reasoning_tokens, 'steps', NEW.steps,
-        'toolCalls', NEW.tool_calls, 'durationMs', NEW.duration_ms, 'cost', NULL),
-      'interactionId', NULL);
-    IF NEW.status = 'awaiting_input' THEN
-      -- The statement that asks inserts the interaction before it comes to the task.
-      data := data || jsonb_build_object('interactionId', (
-        SELECT i.id FROM interactions i WHERE i.task_id = NEW.id AND i.status = 'pending'));
-    END IF;
-  END IF;
-  INSERT INTO task_events (task_id, seq, type, data) VALUES (NEW.id, NEW.last_event, type, data);
-  INSERT INTO workspace_events (xid, workspace_id, task_id, seq, type, data)
-  VALUES (pg_current_xact_id()::text::bigint, NEW.workspace_id, NEW.id, NEW.last_event, type, data);
-  RETURN NEW;
-END $$;
-CREATE TRIGGER event_of_creation BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION record_task_event();
-CREATE TRIGGER event_of_status BEFORE UPDATE OF status ON tasks FOR EACH ROW
-  WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION record_task_event();
-CREATE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, created_by ON tasks FOR EACH ROW
-  WHEN (OLD.status = NEW.status AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.created_by)
-    IS DISTINCT FROM (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.created_by))
-  EXECUTE FUNCTION record_task_event();
 `;

@@ -4,7 +4,6 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class UsageLedger1795824000018 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(SQL);
-    await db.query(EVENTS);
   }
 
   down(): Promise<void> {
@@ -61,47 +60,4 @@ ALTER TABLE tasks
   ADD COLUMN turn_cost_micros bigint NOT NULL DEFAULT 0,
   -- The turn was started beyond what the workspace may start in a window.
   ADD COLUMN turn_beyond boolean NOT NULL DEFAULT false;
-`;
-
-// As in migration 0016, with the cost.
-const EVENTS = `
-CREATE OR REPLACE FUNCTION record_task_event() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  type text := CASE
-    WHEN TG_OP = 'INSERT' THEN 'task.created'
-    WHEN OLD.status <> NEW.status THEN 'task.' || NEW.status
-    ELSE 'task.updated' END;
-  data jsonb := jsonb_build_object('projectId', NEW.project_id, 'metadata', NEW.metadata);
-BEGIN
-  NEW.last_event := NEW.last_event + 1;
-  IF type = 'task.updated' THEN
-    data := data || jsonb_build_object('changed', array_remove(ARRAY[
-      CASE WHEN OLD.title <> NEW.title THEN 'title' END,
-      CASE WHEN OLD.project_id IS DISTINCT FROM NEW.project_id THEN 'projectId' END,
-      CASE WHEN OLD.budget IS DISTINCT FROM NEW.budget THEN 'budget' END,
-      CASE WHEN OLD.metadata <> NEW.metadata THEN 'metadata' END,
-      CASE WHEN OLD.created_by <> NEW.created_by THEN 'createdBy' END], NULL));
-  ELSE
-    data := data || jsonb_build_object(
-      'status', NEW.status,
-      'statusReason', NEW.status_reason,
-      'source', jsonb_build_object('type', CASE WHEN NEW.automation_id IS NULL THEN 'api' ELSE 'automation' END,
-        'automationId', NEW.automation_id, 'automationRunId', NEW.automation_run_id),
-      'usage', jsonb_build_object('inputTokens', NEW.input_tokens, 'outputTokens', NEW.output_tokens,
-        'cachedInputTokens', NEW.cached_input_tokens, 'reasoningTokens', NEW.reasoning_tokens, 'steps', NEW.steps,
-        'toolCalls', NEW.tool_calls, 'durationMs', NEW.duration_ms,
-        'cost', CASE WHEN NEW.cost_micros IS NOT NULL THEN jsonb_build_object(
-          'amount', to_char(NEW.cost_micros::numeric / 1000000, 'FM9999999999990.009999'), 'currency', 'USD') END),
-      'interactionId', NULL);
-    IF NEW.status = 'awaiting_input' THEN
-      -- The statement that asks inserts the interaction before it comes to the task.
-      data := data || jsonb_build_object('interactionId', (
-        SELECT i.id FROM interactions i WHERE i.task_id = NEW.id AND i.status = 'pending'));
-    END IF;
-  END IF;
-  INSERT INTO task_events (task_id, seq, type, data) VALUES (NEW.id, NEW.last_event, type, data);
-  INSERT INTO workspace_events (xid, workspace_id, task_id, seq, type, data)
-  VALUES (pg_current_xact_id()::text::bigint, NEW.workspace_id, NEW.id, NEW.last_event, type, data);
-  RETURN NEW;
-END $$;
 `;

@@ -1,11 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { DROP_AUDIT_MONTHS, MAKE_AUDIT_DEFAULT, MAKE_AUDIT_MONTHS } from '../../access/audit/audit-months.function.js';
+import { KEEP_AUDIT_ROW, KEEP_AUDIT_TABLE } from '../../access/audit/keep-audit.function.js';
 
 /** The audit log (reference §14, docs/decisions/0040). */
 export class Audit1795824100019 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(TABLES);
-    await db.query(KEEPING);
-    await db.query(MONTHS);
+    await db.query(KEEP_AUDIT_ROW + KEEP_AUDIT_TABLE);
+    await db.query(MAKE_AUDIT_DEFAULT + MAKE_AUDIT_MONTHS + DROP_AUDIT_MONTHS);
     await db.query(`SELECT make_audit_default(), make_audit_months(now())`);
   }
 
@@ -61,95 +63,4 @@ CREATE TABLE audit_cuts (
   hash bytea NOT NULL,
   PRIMARY KEY (workspace_id, seq)
 );
-`;
-
-const KEEPING = `
--- A row changes once, when it is sealed, and goes with its month, or with its workspace.
-CREATE FUNCTION keep_audit_row() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    IF OLD.hash IS NULL AND NEW.hash IS NOT NULL
-      AND to_jsonb(NEW) - '{seq,hash}'::text[] = to_jsonb(OLD) - '{seq,hash}'::text[] THEN
-      RETURN NEW;
-    END IF;
-  ELSIF OLD.workspace_id <> '00000000-0000-0000-0000-000000000000'
-    AND NOT EXISTS (SELECT FROM workspaces w WHERE w.id = OLD.workspace_id) THEN
-    RETURN OLD;
-  END IF;
-  RAISE EXCEPTION 'The audit log is append-only: a row is neither changed nor deleted.' USING ERRCODE = 'restrict_violation';
-END $$;
-CREATE TRIGGER keep_audit_row BEFORE UPDATE OR DELETE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_row();
-
-CREATE FUNCTION keep_audit_table() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'The audit log is append-only: it is not emptied.' USING ERRCODE = 'restrict_violation';
-END $$;
-CREATE TRIGGER keep_audit_table BEFORE TRUNCATE ON audit_log EXECUTE FUNCTION keep_audit_table();
-`;
-
-const MONTHS = `
--- For rows of a month that has no partition, which a clock that jumps may bring: an act never fails for want of one.
-CREATE FUNCTION make_audit_default() RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  CREATE TABLE audit_log_default PARTITION OF audit_log DEFAULT;
-  CREATE TRIGGER keep_audit_table BEFORE TRUNCATE ON audit_log_default EXECUTE FUNCTION keep_audit_table();
-END $$;
-
--- Makes the partitions of the months (UTC) from this time on, those of the next two months included. A month whose rows have come
--- to the default partition stays there. A partition is attached, so that nobody who writes waits for more than a moment.
-CREATE FUNCTION make_audit_months(since timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  month timestamp;
-  name text;
-  first text;
-  past text;
-  taken boolean;
-BEGIN
-  PERFORM pg_advisory_xact_lock(7163005);
-  FOR month IN SELECT generate_series(
-    date_trunc('month', since AT TIME ZONE 'UTC'), (now() AT TIME ZONE 'UTC') + interval '2 months', interval '1 month')
-  LOOP
-    name := 'audit_log_' || to_char(month, 'YYYY_MM');
-    first := to_char(month, 'YYYY-MM-DD') || ' 00:00:00+00';
-    past := to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00';
-    SELECT to_regclass(name) IS NOT NULL OR EXISTS (
-      SELECT FROM audit_log_default WHERE at >= first::timestamptz AND at < past::timestamptz) INTO taken;
-    CONTINUE WHEN taken;
-    EXECUTE format('CREATE TABLE %I (LIKE audit_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', name);
-    EXECUTE format('CREATE TRIGGER keep_audit_table BEFORE TRUNCATE ON %I EXECUTE FUNCTION keep_audit_table()', name);
-    EXECUTE format('ALTER TABLE audit_log ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name, first, past);
-  END LOOP;
-END $$;
-
--- Drops the first of the months that were over so many days ago, and keeps the seals on which the chains go on. A month with a row that
--- is not sealed waits. Answers the name of the dropped partition, or nothing. One in a transaction: the whole table is locked from the
--- drop to the commit, and all writes wait for it.
-CREATE FUNCTION drop_audit_months(days int) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-  name text;
-  over timestamptz;
-  unsealed boolean;
-BEGIN
-  FOR name IN
-    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'audit_log'::regclass ORDER BY c.relname
-  LOOP
-    IF name = 'audit_log_default' THEN
-      SELECT max(at) FROM audit_log_default INTO over;
-    ELSE
-      over := (to_date(right(name, 7), 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC';
-    END IF;
-    CONTINUE WHEN over IS NULL OR over > now() - make_interval(days => days);
-    EXECUTE format('SELECT EXISTS (SELECT FROM %I WHERE hash IS NULL)', name) INTO unsealed;
-    CONTINUE WHEN unsealed;
-    EXECUTE format('INSERT INTO audit_cuts SELECT p.workspace_id, p.seq, p.hash FROM %1$I p WHERE NOT EXISTS (
-      SELECT FROM %1$I n WHERE n.workspace_id = p.workspace_id AND n.seq = p.seq + 1)', name);
-    EXECUTE format('DROP TABLE %I', name);
-    IF name = 'audit_log_default' THEN
-      PERFORM make_audit_default();
-    END IF;
-    RETURN NEXT name;
-    RETURN;
-  END LOOP;
-END $$;
 `;

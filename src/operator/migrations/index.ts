@@ -32,7 +32,10 @@ import { Waits1797724800038 } from './0038-waits.js';
 import { UsageLanes1797984000041 } from './0041-usage-lanes.js';
 import { Installation1798070400042 } from './0042-installation.js';
 
-/** In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. */
+/**
+ * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
+ * file `*.function.ts`: one that has changed is taken again by a new migration (docs/decisions/0076).
+ */
 export const MIGRATIONS = [
   Core1763683200001,
   ModesPoliciesAccounts1763683200005,

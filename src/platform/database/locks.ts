@@ -28,7 +28,7 @@ export const LOCKS = {
   webhookClaims: 7_163_007,
   /** The log of events is moved once after a restore. */
   restoredLog: 7_163_004,
-  /** Partitions of the audit log are made once. The number stands in migration 0019 too. */
+  /** Partitions of the audit log are made once. */
   auditMonths: 7_163_005,
   /** One transaction seals at a time. */
   auditSeals: 7_163_006,

@@ -3,7 +3,7 @@ import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { Big } from '../../platform/database/columns.js';
 
 /**
- * What a workspace stores, in bytes (reference §14). Triggers on workspaces, uploads, files and tasks keep it (migration 0014):
+ * What a workspace stores, in bytes (reference §14). Triggers on workspaces, uploads, files and tasks keep it (storage-usage.function.ts):
  * nothing else writes it.
  */
 @Entity('storage_usage')

@@ -74,7 +74,7 @@ const ORDERS: Record<TaskPage['sort'], { by: Fragment<None>; follows: Piece }> =
   },
 };
 
-/** What words, tag and metadata ask of the title and of this text: one question. */
+/** What words, tag and metadata ask of the title and of this text: one question (task-terms.function.ts). */
 const foundIn = (opening: Fragment<None>) =>
   piece(sql`task_terms(t.workspace_id, t.title, ${opening}, t.tags, t.metadata)
   @@ task_query(${WORKSPACE}, ${textOrNull('words')}, ${textOrNull('tag')}, ${jsonb<Record<string, string> | null>()('metadata')})`);

@@ -114,7 +114,7 @@ export class Task {
   @Column('jsonb', { nullable: true }) waitingFor: WaitingFor | null;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
-  /** The ten minutes that `updatedAt` lies in; a trigger keeps it (docs/decisions/0060). */
+  /** The ten minutes that `updatedAt` lies in; a trigger keeps it (updated-slot.function.ts). */
   @Count() updatedSlot: number;
   @Timestamp({ nullable: true }) startedAt: Date | null;
   @Timestamp({ nullable: true }) finishedAt: Date | null;

@@ -144,7 +144,8 @@ const MESSAGE_ID = uuid('messageId');
 
 /**
  * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
- * membership, so that its removal cancels this task too; the caller holds the project. `exhausted` as of {@link LOCK_TO_WORK}.
+ * membership, so that its removal cancels this task too; the caller holds the project. A trigger writes `task.created`
+ * (events/record-task-event.function.ts). `exhausted` as of {@link LOCK_TO_WORK}.
  */
 export const CREATE = sql`
 WITH task AS (

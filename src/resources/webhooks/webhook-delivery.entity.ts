@@ -17,7 +17,7 @@ export interface Attempt {
 }
 
 /**
- * What is sent to one webhook about one event (reference §18). The trigger on `workspace_events` inserts it. No foreign keys: what is
+ * What is sent to one webhook about one event (reference §18). The trigger on `workspace_events` inserts it (deliver-event.function.ts). No foreign keys: what is
  * left of a webhook that is gone is never sent, and a chore deletes it; the deletion of a task deletes its own.
  */
 @Entity('webhook_deliveries')

@@ -1,4 +1,4 @@
-// What is due, and how it moves on. All times are those of the database: schedule_now() is migration 0015.
+// What is due, and how it moves on. All times are those of the database: schedule_now() is src/resources/automations/schedule-now.function.ts.
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, timeOrNull, uuid, uuids } from '../../platform/database/sql.js';
 import { Automation } from '../../resources/automations/automation.entity.js';

@@ -26,12 +26,7 @@ const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidC
  * reads what is to steer the turn. The messages are locked behind the task: one that was withdrawn while the claim waited is in its
  * snapshot still, and is passed over.
  *
- * It calls `may_claim(workspace, cap)` (migration 0007), which keeps the workspace at or below its plan's cap:
- *
- *     IF (SELECT count(*) FROM runs WHERE workspace_id = workspace AND status = 'running') >= cap THEN RETURN false; END IF;
- *     INSERT INTO workspace_claims VALUES (workspace, clock_timestamp())
- *     ON CONFLICT (workspace_id) DO UPDATE SET claimed_at = excluded.claimed_at;
- *     RETURN (SELECT count(*) FROM runs WHERE workspace_id = workspace AND status = 'running') < cap;
+ * It calls `may_claim(workspace, cap)` (may-claim.function.ts), which keeps the workspace at or below its plan's cap.
  *
  * A turn that may not start any more is claimed all the same, and ends before its first model call (`usage_exhausted`).
  *

@@ -15,9 +15,7 @@ const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = no
  * late for the last write lets this turn go on instead. `nextRunId` is the id of that run.
  *
  * A request that sends a message holds the task's lock. So the statement asks what waits when it holds the lock itself, by the
- * function `waiting_message_steers(task)` (migration 0009), which sees what was committed meanwhile:
- *
- *     RETURN (SELECT bool_or(mode = 'steer') FROM messages WHERE task_id = task AND status = 'queued');
+ * function `waiting_message_steers(task)` (waiting-message-steers.function.ts), which sees what was committed meanwhile.
  */
 export const COMPLETED = sql`
 WITH ${END},

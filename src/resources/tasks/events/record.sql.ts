@@ -1,5 +1,5 @@
-// How statements write the events of a task (reference §17). The trigger on tasks writes those of the task's own row; what
-// stands here goes before them, in the statement that makes the change: a round trip less, and nothing between.
+// How statements write the events of a task (reference §17). The triggers on tasks write those of the task's own row
+// (record-task-event.function.ts); what stands here goes before them, in the statement that makes the change: a round trip less, and nothing between.
 import { type Fragment, type None, raw, sql } from '../../../platform/database/sql.js';
 
 /** The order of events of one commit. The status comes last, by the trigger. */

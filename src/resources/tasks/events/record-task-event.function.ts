@@ -1,0 +1,77 @@
+/**
+ * Writes the event of a change of the task's own row to `task_events` and `workspace_events`: of its creation, of its status (with all that is
+ * told of it), or of what a PATCH, a wait, a hand-over or the end of its project changes. The triggers below call it. What a person sends
+ * brings an archived task back, which is told before the status. Other events of a task stand in the statement of the change (record.sql.ts),
+ * and come before these. Who is told of them: src/resources/webhooks/deliver-event.function.ts.
+ *
+ * In a BEFORE trigger the number is part of the change itself, and no statement can move a task without its event (docs/decisions/0032).
+ */
+export const RECORD_TASK_EVENT = `
+CREATE OR REPLACE FUNCTION record_task_event() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  type text := CASE
+    WHEN TG_OP = 'INSERT' THEN 'task.created'
+    WHEN OLD.status <> NEW.status THEN 'task.' || NEW.status
+    ELSE 'task.updated' END;
+  data jsonb := jsonb_build_object('projectId', NEW.project_id, 'metadata', NEW.metadata);
+BEGIN
+  NEW.last_event := NEW.last_event + 1;
+  IF type <> 'task.created' AND type <> 'task.updated' AND OLD.archived <> NEW.archived THEN
+    INSERT INTO task_events (task_id, seq, type, data)
+    VALUES (NEW.id, NEW.last_event, 'task.updated', data || '{"changed": ["archived"]}');
+    INSERT INTO workspace_events (xid, workspace_id, task_id, seq, type, data)
+    VALUES (pg_current_xact_id()::text::bigint, NEW.workspace_id, NEW.id, NEW.last_event, 'task.updated',
+      data || '{"changed": ["archived"]}');
+    NEW.last_event := NEW.last_event + 1;
+  END IF;
+  IF type = 'task.updated' THEN
+    data := data || jsonb_build_object('changed', array_remove(ARRAY[
+      CASE WHEN OLD.title <> NEW.title THEN 'title' END,
+      CASE WHEN OLD.project_id IS DISTINCT FROM NEW.project_id THEN 'projectId' END,
+      CASE WHEN OLD.budget IS DISTINCT FROM NEW.budget THEN 'budget' END,
+      CASE WHEN OLD.metadata <> NEW.metadata THEN 'metadata' END,
+      CASE WHEN OLD.tags <> NEW.tags THEN 'tags' END,
+      CASE WHEN OLD.archived <> NEW.archived THEN 'archived' END,
+      CASE WHEN OLD.model <> NEW.model THEN 'model' END,
+      CASE WHEN OLD.effort IS DISTINCT FROM NEW.effort THEN 'effort' END,
+      CASE WHEN OLD.waiting_for IS DISTINCT FROM NEW.waiting_for THEN 'waitingFor' END,
+      CASE WHEN OLD.created_by <> NEW.created_by THEN 'createdBy' END], NULL));
+  ELSE
+    data := data || jsonb_build_object(
+      'status', NEW.status,
+      'statusReason', NEW.status_reason,
+      'source', jsonb_build_object('type', CASE WHEN NEW.automation_id IS NULL THEN 'api' ELSE 'automation' END,
+        'automationId', NEW.automation_id, 'automationRunId', NEW.automation_run_id),
+      'usage', jsonb_build_object('inputTokens', NEW.input_tokens, 'outputTokens', NEW.output_tokens,
+        'cachedInputTokens', NEW.cached_input_tokens, 'reasoningTokens', NEW.reasoning_tokens, 'steps', NEW.steps,
+        'toolCalls', NEW.tool_calls, 'durationMs', NEW.duration_ms,
+        'cost', CASE WHEN NEW.cost_micros IS NOT NULL THEN jsonb_build_object(
+          'amount', to_char(NEW.cost_micros::numeric / 1000000, 'FM9999999999990.009999'), 'currency', 'USD') END),
+      'interactionId', NULL);
+    IF NEW.status = 'awaiting_input' THEN
+      -- The statement that asks inserts the interaction before it comes to the task.
+      data := data || jsonb_build_object('interactionId', (
+        SELECT i.id FROM interactions i WHERE i.task_id = NEW.id AND i.status = 'pending'));
+    END IF;
+  END IF;
+  INSERT INTO task_events (task_id, seq, type, data) VALUES (NEW.id, NEW.last_event, type, data);
+  INSERT INTO workspace_events (xid, workspace_id, task_id, seq, type, data)
+  VALUES (pg_current_xact_id()::text::bigint, NEW.workspace_id, NEW.id, NEW.last_event, type, data);
+  RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER event_of_creation BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION record_task_event();
+CREATE OR REPLACE TRIGGER event_of_status BEFORE UPDATE OF status ON tasks FOR EACH ROW
+  WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION record_task_event();
+`;
+
+/** A column that clients may change stands here, and in `changed` above. */
+export const EVENT_OF_UPDATE = `
+CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, created_by, waiting_for
+  ON tasks
+  FOR EACH ROW
+  WHEN (OLD.status = NEW.status
+    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.created_by, OLD.waiting_for)
+    IS DISTINCT FROM
+      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.created_by, NEW.waiting_for))
+  EXECUTE FUNCTION record_task_event();
+`;
