@@ -16,11 +16,11 @@ async function textOf(Migration: (typeof MIGRATIONS)[number]): Promise<string> {
   return texts.join('\n');
 }
 
-/** What the files `*.function.ts` export: functions with their triggers, by the names of the constants. */
+/** The functions and triggers that the files `*.function.ts` export, by the names of the constants. A file may export pieces of them, too. */
 async function homes(): Promise<[name: string, text: string][]> {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.function.ts'));
   const all = await Promise.all(files.map((file) => import(join(SRC, file)) as Promise<Record<string, string>>));
-  return all.flatMap((one) => Object.entries(one)).sort();
+  return all.flatMap((one) => Object.entries(one).filter(([, text]) => text.startsWith('\nCREATE OR REPLACE '))).sort();
 }
 const madeBy = (text: string): string[] => [...text.matchAll(MADE)].map(([, name = '']) => name);
 

@@ -1,17 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import {
-  DELIVER_EVENT,
-  EVENT_KEY,
-  UUID_V7_NOW,
-  WEBHOOK_BODY,
-  WEBHOOK_WANTS,
-} from '../../resources/webhooks/deliver-event.function.js';
+import { DELIVER_EVENT } from '../../resources/webhooks/deliver-event.function.js';
 
 /** Webhooks and their deliveries (reference §18, docs/decisions/0059). */
 export class Webhooks1797292800033 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query(SQL);
-    await db.query(UUID_V7_NOW + EVENT_KEY + WEBHOOK_WANTS + WEBHOOK_BODY + DELIVER_EVENT);
+    await db.query(DELIVER_EVENT);
   }
 
   down(): Promise<void> {

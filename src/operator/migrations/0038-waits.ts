@@ -1,12 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { EVENT_OF_UPDATE, RECORD_TASK_EVENT } from '../../resources/tasks/events/record-task-event.function.js';
-import { FORGET_WAIT } from '../../work/runs/forget-wait.function.js';
+import { EVENT_OF_UPDATE } from '../../resources/tasks/events/record-task-event.function.js';
 
 /** What the run of a task waits for (reference §4, docs/decisions/0074). */
 export class Waits1797724800038 implements MigrationInterface {
   async up(db: QueryRunner): Promise<void> {
     await db.query('ALTER TABLE tasks ADD COLUMN waiting_for jsonb');
-    await db.query(FORGET_WAIT + RECORD_TASK_EVENT + EVENT_OF_UPDATE);
+    await db.query(EVENT_OF_UPDATE);
   }
 
   down(): Promise<void> {

@@ -31,6 +31,7 @@ import { ConsoleSessions1797638400037 } from './0037-console-sessions.js';
 import { Waits1797724800038 } from './0038-waits.js';
 import { UsageLanes1797984000041 } from './0041-usage-lanes.js';
 import { Installation1798070400042 } from './0042-installation.js';
+import { SaidInStatements1798156800043 } from './0043-said-in-statements.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -68,6 +69,7 @@ export const MIGRATIONS = [
   Waits1797724800038,
   UsageLanes1797984000041,
   Installation1798070400042,
+  SaidInStatements1798156800043,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -2,6 +2,7 @@
 import { WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
 import { int, raw, sql, text, textOrNull, time, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { BODY, EVENT_KEY, NAMES_OF_TYPE, NEW_ID, OF_PROJECT } from './deliver-event.function.js';
 import { type Attempt, WebhookDelivery } from './webhook-delivery.entity.js';
 
 const DELIVERY = columns(WebhookDelivery, 'd', [
@@ -68,14 +69,7 @@ RETURNING ${SHOWN}`.rows<DeliveryRow>();
 export const MOST_RECOVERED = 10_000;
 
 const NARROW = textOrNull('narrow');
-/**
- * What the function `webhook_wants` says of an event `e` and a webhook `w`, which the trigger asks for one event. PostgreSQL does not put its
- * body into a statement: for each of a million events it was called for 30 µs, and the statement had 30 s.
- */
-const NAMES_OF_TYPE = raw(`ARRAY[e.type, split_part(e.type, '.', 1) || '.*', '*']`);
-const OF_PROJECT =
-  raw(`(w.project_id IS NULL OR e.data ->> 'projectId' = w.project_id::text OR (e.type LIKE 'automation.%' AND EXISTS (
-      SELECT 1 FROM automations a WHERE a.id = (e.data ->> 'automationId')::uuid AND a.project_id = w.project_id)))`);
+const TYPES = raw(NAMES_OF_TYPE);
 
 /**
  * One delivery of each event in the log, the oldest first, that the webhook wants now, was there for, and has neither got nor waits for.
@@ -85,14 +79,14 @@ export const RECOVER = sql`
 WITH wanted AS MATERIALIZED (
   SELECT w.id AS webhook_id, e.xid, e.id, e.type, e.task_id FROM webhooks w JOIN workspace_events e ON e.workspace_id = w.workspace_id
   WHERE ${OWN} AND w.status = 'enabled' AND e.created_at >= greatest(${time('since')}, w.created_at)
-    AND w.types && ${NAMES_OF_TYPE} AND (${NARROW} IS NULL OR string_to_array(${NARROW}, ',') && ${NAMES_OF_TYPE}) AND ${OF_PROJECT}
+    AND w.types && ${TYPES} AND (${NARROW} IS NULL OR string_to_array(${NARROW}, ',') && ${TYPES}) AND ${raw(OF_PROJECT)}
     AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
-      WHERE d.webhook_id = w.id AND d.event_id = event_key(e) AND d.status IN ('delivered', 'pending'))
+      WHERE d.webhook_id = w.id AND d.event_id = ${raw(EVENT_KEY)} AND d.status IN ('delivered', 'pending'))
   ORDER BY e.xid, e.id LIMIT ${raw(String(MOST_RECOVERED))}),
 held AS MATERIALIZED (
   SELECT id FROM tasks WHERE id IN (SELECT task_id FROM wanted) ORDER BY id FOR KEY SHARE)
 INSERT INTO webhook_deliveries (id, webhook_id, event_id, event_type, task_id, body, redelivery)
-SELECT uuid_v7_now(), n.webhook_id, event_key(e), e.type, e.task_id, webhook_body(e), true
+SELECT ${raw(NEW_ID)}, n.webhook_id, ${raw(EVENT_KEY)}, e.type, e.task_id, ${raw(BODY)}, true
 FROM wanted n JOIN workspace_events e ON (e.xid, e.id) = (n.xid, n.id)
 WHERE n.type = 'task.deleted' OR n.task_id IS NULL OR n.task_id IN (SELECT id FROM held)
 ORDER BY n.xid, n.id

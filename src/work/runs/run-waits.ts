@@ -12,7 +12,7 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
 /**
  * Tells what a run waits for (reference §4), of waits that last longer than two seconds alone: a run that does not wait writes nothing.
- * What is told of a run is forgotten by the database when the status of its task changes, so that a lost worker leaves nothing behind.
+ * What is told of a run is forgotten by the trigger of events when the status of its task changes, so that a lost worker leaves nothing behind.
  */
 export class RunWaits {
   private latest = Promise.resolve();

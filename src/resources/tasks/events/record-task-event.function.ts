@@ -4,6 +4,8 @@
  * brings an archived task back, which is told before the status. Other events of a task stand in the statement of the change (record.sql.ts),
  * and come before these. Who is told of them: src/resources/webhooks/deliver-event.function.ts.
  *
+ * It also forgets what the run has waited for, when the status changes.
+ *
  * In a BEFORE trigger the number is part of the change itself, and no statement can move a task without its event (docs/decisions/0032).
  */
 export const RECORD_TASK_EVENT = `
@@ -37,6 +39,8 @@ BEGIN
       CASE WHEN OLD.waiting_for IS DISTINCT FROM NEW.waiting_for THEN 'waitingFor' END,
       CASE WHEN OLD.created_by <> NEW.created_by THEN 'createdBy' END], NULL));
   ELSE
+    -- A worker that is lost tells nobody that its wait is over (docs/decisions/0074).
+    NEW.waiting_for := NULL;
     data := data || jsonb_build_object(
       'status', NEW.status,
       'statusReason', NEW.status_reason,
