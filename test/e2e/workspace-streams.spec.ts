@@ -3,6 +3,7 @@ import pg from 'pg';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { BEHIND, NEXT } from '../../src/platform/events/event-handlers.sql.js';
 import { Notices } from '../../src/platform/notices/notices.js';
+import { EVENT_TYPES } from '../../src/platform/events/event-types.js';
 import { EventPurge } from '../../src/platform/events/event-purge.js';
 import { EventAnswers } from '../../src/resources/events/event-answers.js';
 import { Streams } from '../../src/resources/events/streams.js';
@@ -189,9 +190,8 @@ describe('The events of a workspace, as a client follows them (reference §17)',
     const from = {
       keyId,
       session: null,
-      types: null,
+      types: EVENT_TYPES,
       projectId: null,
-      automations: true,
       days: 30,
       limit: 100,
       xid: 0,

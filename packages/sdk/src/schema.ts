@@ -593,7 +593,7 @@ export interface components {
              */
             status?: "enabled" | "disabled";
             /** @description Of which events it is told: types, all of one kind (`task.*`), or all (`*`). */
-            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.failed" | "task.cancelled" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
+            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url?: string;
         };
@@ -764,7 +764,7 @@ export interface components {
             /** @description Only events of this project: of its tasks and automations. */
             projectId?: string | null;
             /** @description Of which events it is told: types, all of one kind (`task.*`), or all (`*`). */
-            types: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.failed" | "task.cancelled" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
+            types: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url: string;
         };
@@ -1390,7 +1390,7 @@ export interface components {
             /** @description From when on. A date is its beginning in UTC. */
             since: string;
             /** @description Only these of its types. */
-            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.failed" | "task.cancelled" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
+            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
         };
         Repository: {
             /** @description Where the changes of completed turns go. */

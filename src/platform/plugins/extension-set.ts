@@ -7,9 +7,10 @@ import { type FurtherPolicies, type Plan, rateLimitsSchema } from '../config/rat
 import type { EntityClass } from '../database/database.module.js';
 import type { MigrationSet } from '../database/migrate.js';
 import { PostgresNaming } from '../database/naming.js';
+import { EVENT_KINDS, EVENT_TYPES } from '../events/event-types.js';
 import { ERRORS, EXTENSION_STATUSES, type ExtensionError } from '../http/api-error.js';
 import { POLICIES, type Scope, SCOPES } from '../http/endpoint.js';
-import type { Extension } from './extension.js';
+import type { Extension, ExtensionEvent } from './extension.js';
 
 const SERVICE = 'Millwright';
 /** The groups of verbs of the service, in the order of its help. The verbs are above this layer; a test compares the two. */
@@ -30,6 +31,13 @@ export const VERB_GROUPS: readonly string[] = [
   'completion',
 ];
 
+/** A type of events, and what a key needs to be told of it beside `tasks:read`. */
+export interface KnownEvent {
+  readonly type: string;
+  readonly webhook: boolean;
+  readonly scope: Scope | null;
+}
+
 /** Throws {@link ConfigurationError} when a name is taken or malformed. Its own injection token. */
 export class ExtensionSet implements FurtherConfig {
   /** All scopes that exist, those of the service first. */
@@ -38,6 +46,8 @@ export class ExtensionSet implements FurtherConfig {
   /** The schemas of `extensions` in CONFIG_FILE. */
   readonly sections: FurtherConfig['sections'];
   readonly errors: readonly ExtensionError[];
+  /** All types of events that the log of a workspace has, those of the service first. */
+  readonly events: readonly KnownEvent[];
   readonly migrations: readonly MigrationSet[];
 
   constructor(readonly list: readonly Extension[]) {
@@ -47,9 +57,15 @@ export class ExtensionSet implements FurtherConfig {
     const sections = list.flatMap(({ name, config }) => (config === undefined ? [] : [[name, config.schema] as const]));
     this.sections = Object.fromEntries(sections);
     this.errors = list.flatMap(({ errors = [] }) => errors);
+    this.events = [...EVENT_TYPES.map(ownEvent), ...list.flatMap(eventsOf)];
     this.migrations = list.flatMap(({ name, migrations = [] }) =>
       migrations.length === 0 ? [] : [{ table: `migrations_${name.replaceAll('-', '_')}`, migrations }],
     );
+  }
+
+  /** The types of events of the extensions. */
+  get describedEvents(): ExtensionEvent[] {
+    return this.list.flatMap(({ events = [] }) => events);
   }
 
   get modules(): Extension['module'][] {
@@ -77,6 +93,15 @@ export class ExtensionSet implements FurtherConfig {
     );
     return [{ provide: ExtensionSet, useValue: this }, ...sections];
   }
+}
+
+function ownEvent(type: string): KnownEvent {
+  return { type, webhook: true, scope: type.startsWith('automation.') ? 'automations:read' : null };
+}
+
+function eventsOf({ name, events = [], scopes = [] }: Extension): KnownEvent[] {
+  const scope = scopes.find((one) => one === `${name}:read`) ?? null;
+  return events.map(({ type, webhook = false }) => ({ type, webhook, scope }));
 }
 
 /** Who has which name of a kind. */
@@ -109,6 +134,7 @@ function checkNames(list: readonly Extension[]): void {
   const errors = new Names('error code', Object.keys(ERRORS));
   // Commander has a group of its own: `help`.
   const groups = new Names('group of verbs', [...VERB_GROUPS, 'help']);
+  const events = new Names('kind of events', EVENT_KINDS);
   for (const extension of list) {
     const { name } = extension;
     if (extensions.has(name)) {
@@ -121,6 +147,7 @@ function checkNames(list: readonly Extension[]): void {
     for (const policy of Object.keys(extension.policies ?? {})) policies.take(policy, name);
     for (const { code } of extension.errors ?? []) errors.take(code, name);
     if (Object.keys(extension.commands ?? {}).length > 0) groups.take(name, name);
+    if ((extension.events ?? []).length > 0) events.take(name, name);
   }
 }
 
@@ -130,7 +157,8 @@ const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const USAGE = /^[a-z][a-z0-9-]*( (<[\w-]+>|\[[\w-]+\]))?$/;
 
 /** What is wrong with an extension by itself, as the end of a sentence. */
-function problemOf({ name, scopes = [], policies = {}, errors = [], commands = {} }: Extension): string | undefined {
+function problemOf(extension: Extension): string | undefined {
+  const { name, scopes = [], policies = {}, errors = [], commands = {} } = extension;
   if (!NAME.test(name))
     return 'needs a name of small letters, digits and hyphens that begins with a letter, at most 40.';
   const scope = scopes.find((one) => one !== `${name}:read` && one !== `${name}:write`);
@@ -144,7 +172,17 @@ function problemOf({ name, scopes = [], policies = {}, errors = [], commands = {
   const error = errors.find(({ status }) => !EXTENSION_STATUSES.includes(status));
   if (error !== undefined)
     return `brings the error code '${error.code}' with the status ${error.status}; one of ${EXTENSION_STATUSES.join(', ')} is expected.`;
-  return verbProblem(Object.keys(commands));
+  return eventProblem(extension) ?? verbProblem(Object.keys(commands));
+}
+
+/** With the name of the extension in front, no type is another extension's. */
+function eventProblem({ name, events = [] }: Extension): string | undefined {
+  const types = events.map(({ type }) => type);
+  const wrong = types.find((type) => !type.startsWith(`${name}.`) || !SNAKE_CASE.test(type.slice(name.length + 1)));
+  if (wrong !== undefined)
+    return `brings the event type '${wrong}'; '${name}.' and a word in snake_case are expected, such as '${name}.created'.`;
+  const twice = types.find((type, index) => types.indexOf(type) !== index);
+  return twice === undefined ? undefined : `brings the event type '${twice}' twice; drop one.`;
 }
 
 function verbProblem(usages: string[]): string | undefined {

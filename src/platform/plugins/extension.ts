@@ -31,10 +31,26 @@ export interface Extension {
   readonly policies?: Readonly<Record<string, Readonly<Record<Plan, Rate>>>>;
   /** Error codes that {@link errorCode} has made. */
   readonly errors?: readonly ExtensionError[];
+  /** The types of the events that it writes by `EventLog.append`. */
+  readonly events?: readonly ExtensionEvent[];
   /** Verbs of the operator command by usage: `list`, `show <id>` or `count [slug]`. They stand below the name of the extension. */
   readonly commands?: Readonly<Record<string, ExtensionCommand>>;
   /** Called once in each process of the service, when all modules are there: registers figures that are kept elsewhere. */
   readonly metrics?: (metrics: Metrics, services: ExtensionServices) => void;
+}
+
+/**
+ * A type of events. `/v1/events` shows them to who sees the task of the event. Of an event without a task `data.projectId` and
+ * `data.createdBy` decide, as the project and the creator of a task do; without both it is for owners and admins. Where the extension
+ * brings the scope `<name>:read`, that is needed too.
+ */
+export interface ExtensionEvent {
+  /** The name of the extension and one word in snake_case: `reviews.created`. */
+  readonly type: string;
+  /** What has happened, for the document: `A task was reviewed.` */
+  readonly description: string;
+  /** Whether a webhook may name it, and all of the extension by `<name>.*`. `*` is all that happens, whatever stands here. */
+  readonly webhook?: boolean;
 }
 
 /** The providers of the running process, by class. */

@@ -1,6 +1,7 @@
 // Events as clients see them (reference §17).
 import { z } from 'zod';
-import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
+import { AUTOMATION_EVENTS, STATUS_EVENTS } from '../../platform/events/event-types.js';
+import { idSchema, named, personSchema, timestampSchema, timestampView, widened } from '../../platform/http/schema.js';
 import { fileSchema, fileView } from '../files/file.view.js';
 import type { TaskEventView } from '../tasks/events/task-events.js';
 import {
@@ -19,16 +20,9 @@ import {
   usageSchema,
 } from '../tasks/task.view.js';
 
-/** Those of the task's status: one for each, and one for its beginning. */
-const STATUS_TYPES = ['task.created', ...TASK_STATUSES.map((status) => `task.${status}` as const)] as const;
-const AUTOMATION_TYPES = ['automation.run_started', 'automation.run_skipped', 'automation.run_failed', 'automation.paused'] as const; // prettier-ignore
-
-/** The types that `/v1/events` has. */
-export const WORKSPACE_TYPES = [...STATUS_TYPES, 'task.updated', 'task.deleted', ...AUTOMATION_TYPES] as const;
-
 /** The types that a task has. */
 export const TASK_TYPES = [
-  ...STATUS_TYPES,
+  ...STATUS_EVENTS,
   'task.updated',
   'message.created',
   'message.completed',
@@ -60,7 +54,7 @@ const event = <const T extends readonly [string, ...string[]], D extends z.ZodTy
 const taskEvents = [
   event(
     'TaskStatusEvent',
-    STATUS_TYPES,
+    STATUS_EVENTS,
     z.strictObject({
       status: z.enum(TASK_STATUSES),
       statusReason: statusReasonSchema.nullable(),
@@ -96,7 +90,7 @@ const workspaceEvents = [
     'AutomationEvent',
     z.strictObject({
       id: idSchema,
-      type: z.enum(AUTOMATION_TYPES),
+      type: z.enum(AUTOMATION_EVENTS),
       seq: z.null(),
       taskId: idSchema.nullable(),
       createdAt: timestampSchema,
@@ -110,9 +104,30 @@ const workspaceEvents = [
   ),
 ] as const;
 
+/** In the document where an extension has such events. */
+named(
+  'ExtensionEvent',
+  z.strictObject({
+    id: idSchema,
+    type: widened(z.string(), (schema, { describedEvents }) => {
+      schema['enum'] = describedEvents.map(({ type }) => type);
+      schema['description'] = describedEvents.map(({ type, description }) => `\`${type}\`: ${description}`).join(' ');
+    }),
+    seq: z.null(),
+    taskId: idSchema.nullable(),
+    createdAt: timestampSchema,
+    data: z.record(z.string(), z.unknown()).describe('What the extension says.'),
+  }),
+);
+
 const ABOUT = { description: 'Told apart by `type`. New types and fields may be added: ignore what you do not know.' };
 export const taskEventSchema = named('TaskEvent', z.union(taskEvents), ABOUT);
-export const workspaceEventSchema = named('WorkspaceEvent', z.union(workspaceEvents), ABOUT);
+export const workspaceEventSchema = widened(
+  named('WorkspaceEvent', z.union(workspaceEvents), ABOUT),
+  (schema, { describedEvents }) => {
+    if (describedEvents.length > 0) (schema['anyOf'] as object[]).push({ $ref: '#/components/schemas/ExtensionEvent' });
+  },
+);
 
 /** `{events, position, caughtUp}` */
 export const eventsAnswer = <T extends z.ZodType>(id: string, one: T) =>

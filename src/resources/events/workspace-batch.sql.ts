@@ -3,17 +3,16 @@
 import { visibleTo } from '../../access/auth/visibility.js';
 import {
   bigint,
-  bool,
   bytesOrNulls,
   int,
   ints,
   Param,
   raw,
   sql,
+  texts,
   uuids,
   uuidOrNull,
 } from '../../platform/database/sql.js';
-import { TYPES } from './task-batch.sql.js';
 import { STANDS_OF_ASKED, VIEWER, viewerOf } from './viewer.sql.js';
 import type { WorkspaceNews } from './event.view.js';
 
@@ -25,6 +24,15 @@ const XID = bigint('xid');
 const ID = bigint('id');
 const VIEWER_ROW = viewerOf('viewer');
 const PROJECT = uuidOrNull('projectId');
+
+/**
+ * An event that neither a task nor an automation stands for says by itself who sees it: that of a task that is gone, and one of an
+ * extension without a task.
+ */
+const STANDS_ALONE = raw(`(e.type = 'task.deleted' OR (e.task_id IS NULL AND e.type NOT LIKE 'automation.%'))`);
+/** An id in what an event says; null for what is none: that one would end the stream of everybody. */
+const said = (name: string) =>
+  raw(`substring(e.data ->> '${name}' FROM '(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$')::uuid`);
 
 /** A place in the log: behind an event, or behind all that was there. */
 export interface LogPlace {
@@ -57,13 +65,12 @@ ahead AS MATERIALIZED (
     ORDER BY ${PLACE_IN_LOG} LIMIT ${raw(String(AHEAD))}) e),
 seen AS MATERIALIZED (
   SELECT e.* FROM viewer, ahead e
-  LEFT JOIN tasks t ON e.type LIKE 'task.%' AND t.id = e.task_id
+  LEFT JOIN tasks t ON e.type NOT LIKE 'automation.%' AND t.id = e.task_id
   LEFT JOIN automations a ON e.type LIKE 'automation.%' AND a.id = (e.data ->> 'automationId')::uuid
   CROSS JOIN LATERAL (SELECT viewer.workspace_id,
-    CASE e.type WHEN 'task.deleted' THEN (e.data ->> 'projectId')::uuid ELSE coalesce(t.project_id, a.project_id) END AS project_id,
-    CASE e.type WHEN 'task.deleted' THEN (e.data ->> 'createdBy')::uuid ELSE coalesce(t.created_by, a.owner_id) END AS created_by) about
-  WHERE (${TYPES} IS NULL OR e.type = ANY(${TYPES})) AND (e.type NOT LIKE 'automation.%' OR ${bool('automations')})
-    AND (t.id IS NOT NULL OR a.id IS NOT NULL OR e.type = 'task.deleted')
+    CASE WHEN ${STANDS_ALONE} THEN ${said('projectId')} ELSE coalesce(t.project_id, a.project_id) END AS project_id,
+    CASE WHEN ${STANDS_ALONE} THEN ${said('createdBy')} ELSE coalesce(t.created_by, a.owner_id) END AS created_by) about
+  WHERE e.type = ANY(${texts('types')}) AND (t.id IS NOT NULL OR a.id IS NOT NULL OR ${STANDS_ALONE})
     AND (${PROJECT} IS NULL OR about.project_id = ${PROJECT}) AND ${visibleTo(VIEWER_ROW, 'about')}
   ORDER BY e.xid, e.id LIMIT ${int('limit')}),
 ends AS (

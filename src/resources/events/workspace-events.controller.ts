@@ -8,12 +8,13 @@ import { isUuid } from '../../platform/database/ids.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import type { Mac } from '../../platform/http/pages.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { asksForStream, checkForm, invalidPosition, positionOf, typesOf } from './asked.js';
 import { EventAnswers } from './event-answers.js';
 import { EventReads } from './event-reads.js';
 import { LIMIT } from './event-stream.js';
 import { type Reader, readerOf } from './feed.js';
-import { eventsAnswer, WORKSPACE_TYPES, workspaceEventSchema } from './event.view.js';
+import { eventsAnswer, workspaceEventSchema } from './event.view.js';
 import { WorkspaceEventsQuery } from './events.dto.js';
 import { LogPositions } from './log-position.js';
 import { PlainWords } from './plain-words.js';
@@ -32,6 +33,7 @@ export class WorkspaceEventsController {
     private readonly reads: EventReads,
     private readonly answers: EventAnswers,
     private readonly env: Env,
+    private readonly extensions: ExtensionSet,
   ) {
     const key = secrets.key('cursors');
     this.mac = (text) => secrets.mac(key, text);
@@ -64,17 +66,19 @@ export class WorkspaceEventsController {
   ): Promise<void> {
     const stream = asksForStream(req);
     checkForm(query, stream);
-    const types = typesOf(query.types, WORKSPACE_TYPES);
+    const { events } = this.extensions;
+    const known = events.map(({ type }) => type);
+    const types = typesOf(query.types, known);
     const projectId = query.projectId?.toLowerCase() ?? null;
     const positions = new LogPositions(this.mac, auth, { types, projectId });
     const asked = placeOf(positionOf(req, query), positions);
     const owner = readerOf(auth);
+    const told = events.flatMap(({ type, scope }) => (scope === null || auth.scopes.includes(scope) ? type : []));
     if (stream || (query.wait ?? 0) > 0) this.answers.place(owner, res);
     const feed = new WorkspaceFeed(this.reads, positions, {
       ...owner,
-      types,
+      types: (types ?? known).filter((type) => told.includes(type)),
       projectId: projectId === null || isUuid(projectId) ? projectId : NO_PROJECT,
-      automations: auth.scopes.includes('automations:read'),
       after: asked ?? (await this.latest(owner)),
       days: this.env.variables.EVENT_RETENTION_DAYS,
     });

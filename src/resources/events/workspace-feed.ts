@@ -1,12 +1,13 @@
 import type { EventReads } from './event-reads.js';
 import { workspaceEventView } from './event.view.js';
 import { type Batch, type Ending, Feed, type Reader } from './feed.js';
-import type { LogFilters, LogPositions } from './log-position.js';
+import type { LogPositions } from './log-position.js';
 import { type LogPlace, WORKSPACE_BATCH } from './workspace-batch.sql.js';
 
-export interface WorkspaceFeedOptions extends LogFilters, Reader {
-  /** Whether the key may read automations. */
-  automations: boolean;
+export interface WorkspaceFeedOptions extends Reader {
+  /** Those that are asked for, of which the key is told. */
+  types: string[];
+  projectId: string | null;
   after: LogPlace;
   /** How long events are kept. */
   days: number;
@@ -42,8 +43,8 @@ export class WorkspaceFeed extends Feed {
   }
 
   async next(limit: number): Promise<Batch | Ending> {
-    const { workspaceId, keyId, session, types, projectId, automations, days } = this.options;
-    const values = { keyId, session, types, projectId, automations, days, limit, ...this.place };
+    const { workspaceId, keyId, session, types, projectId, days } = this.options;
+    const values = { keyId, session, types, projectId, days, limit, ...this.place };
     const [found] = await this.reads.run(workspaceId, WORKSPACE_BATCH(values));
     if (found === undefined) return 'unauthorized';
     const { events, last, caughtUp, now, expired } = found;

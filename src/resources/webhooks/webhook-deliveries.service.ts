@@ -6,8 +6,9 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import { Notices } from '../../platform/notices/notices.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { momentOf } from '../../platform/text/instant.js';
-import { TEST_EVENT } from './event-types.js';
+import { checkPatterns, checkType, TEST_EVENT } from './event-types.js';
 import type { ListDeliveriesQuery, RecoverWebhookDto } from './webhook.dto.js';
 import {
   type DeliveryRow,
@@ -27,13 +28,15 @@ export class WebhookDeliveriesService {
   constructor(
     private readonly database: Database,
     private readonly notices: Notices,
+    private readonly extensions: ExtensionSet,
   ) {}
 
   /** Newest first. Throws 404 unless the webhook is the workspace's, as everything here. */
   async list(auth: AuthContext, webhookId: string, page: PageRequest<ListDeliveriesQuery>) {
+    const { status = null, type = null, taskId = null } = page.query;
+    checkType(type, this.extensions);
     if (!isUuid(webhookId)) return missing('webhook');
     const [createdAt = null, after = null] = page.after ?? [];
-    const { status = null, type = null, taskId = null } = page.query;
     // An id that is none is nobody's.
     const known = taskId === null || isUuid(taskId);
     const filter = { status, type, taskId };
@@ -76,6 +79,7 @@ export class WebhookDeliveriesService {
     webhookId: string,
     { since, types }: RecoverWebhookDto,
   ): Promise<number> {
+    checkPatterns(types, this.extensions);
     if (!isUuid(webhookId) || (await tx.run(HAS({ auth, webhookId }))).length === 0) return missing('webhook');
     const values = { auth, webhookId, since: momentOf(since) ?? new Date(), narrow: types?.join(',') ?? null };
     const made = await tx.run(RECOVER(values));

@@ -16,12 +16,11 @@ import { Documented } from '../../platform/http/documented.js';
 import { OptionalNotNull } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
 import { momentOf } from '../../platform/text/instant.js';
-import { EVENT_PATTERNS, EVENT_TYPES, TEST_EVENT } from './event-types.js';
+import { documentedPatterns, documentedTypes } from './event-types.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './webhook-delivery.entity.js';
 import { WEBHOOK_STATUSES, type WebhookStatus } from './webhook.entity.js';
 
 const WEEK_SECONDS = 604_800;
-const SHOWN_TYPES = [...EVENT_TYPES, TEST_EVENT];
 
 // Registered from the last check to the first: the pipe answers the one that was registered last.
 const Url =
@@ -38,11 +37,9 @@ const Url =
 const Types =
   (description: string): PropertyDecorator =>
   (target, key): void => {
-    Documented({ description })(target, key);
-    IsIn(EVENT_PATTERNS, { each: true, message: `each of $property must be one of ${EVENT_PATTERNS.join(', ')}` })(
-      target,
-      key,
-    );
+    Documented((extensions) => documentedPatterns(description, extensions))(target, key);
+    // Which there are is the extensions' to say: the services check it.
+    IsString({ each: true })(target, key);
     ArrayUnique()(target, key);
     ArrayMaxSize(50)(target, key);
     ArrayMinSize(1)(target, key);
@@ -122,8 +119,8 @@ export class ListDeliveriesQuery extends PageQuery {
   status?: DeliveryStatus;
 
   @OptionalNotNull()
-  @IsIn(SHOWN_TYPES)
-  @Documented({ description: 'Only deliveries of events of this type.' })
+  @IsString()
+  @Documented((extensions) => documentedTypes('Only deliveries of events of this type.', extensions))
   type?: string;
 
   @OptionalNotNull()

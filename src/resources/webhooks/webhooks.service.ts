@@ -8,7 +8,9 @@ import { isUuid, newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { ProjectsService } from '../projects/projects.service.js';
+import { checkPatterns } from './event-types.js';
 import type { ChangeWebhookDto, CreateWebhookDto } from './webhook.dto.js';
 import { ownerOfSecret, Webhook } from './webhook.entity.js';
 import { CANCEL, GET, LIST, LOCK, LOCK_WORKSPACE, OTHERS, ROTATE, type WebhookRow } from './webhooks.sql.js';
@@ -35,6 +37,7 @@ export class WebhooksService {
     private readonly database: Database,
     private readonly projects: ProjectsService,
     private readonly sealing: Sealing,
+    private readonly extensions: ExtensionSet,
     env: Env,
   ) {
     this.networks = env.variables.WEBHOOK_NETWORKS ?? [];
@@ -52,9 +55,10 @@ export class WebhooksService {
     return page.cut(await this.database.read.run(LIST({ auth, createdAt, id, limit: page.limit + 1 })), byCreation);
   }
 
-  /** Throws 400 for an address that is not allowed, 404 for a project that is not there, 409 for one too many or one that is there. */
+  /** Throws 400 for a type that nobody brings and an address that is not allowed, 404 for a project that is not there, 409 for one too many or one that is there. */
   async create(auth: AuthContext, tx: UnitOfWork, given: CreateWebhookDto): Promise<MadeWebhook> {
     const { url, types, description = null, projectId = null } = given;
+    checkPatterns(types, this.extensions);
     const address = addressOf(url, this.networks);
     await this.holdProject(auth, tx, projectId);
     await tx.run(LOCK_WORKSPACE({ auth }));
@@ -72,6 +76,7 @@ export class WebhooksService {
 
   /** Changes what is given; nothing given changes nothing. Throws as {@link create}. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, given: ChangeWebhookDto): Promise<WebhookRow> {
+    checkPatterns(given.types, this.extensions);
     const address = given.url === undefined ? null : addressOf(given.url, this.networks);
     // Project and workspace before the webhook, as a create locks them; the webhook's own 404 is told first all the same.
     const seen = given.projectId == null || (await this.projects.hold(auth, tx, given.projectId));

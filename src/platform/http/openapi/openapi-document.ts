@@ -16,7 +16,7 @@ import { EXAMPLES, INFO, PATH_PARAMETERS, SECURITY_SCHEMES, tagsOf } from './ope
  */
 export function openApiDocument(routes: readonly Route[], origin: string, extensions: ExtensionSet): JsonSchema {
   const answers = new AnswerSchemas(extensions);
-  const parts: Parts = { extensions, requests: new RequestSchemas(), answers, responses: {} };
+  const parts: Parts = { extensions, requests: new RequestSchemas(extensions), answers, responses: {} };
   checkIds(routes);
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const route of routes) {

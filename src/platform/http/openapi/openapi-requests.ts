@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
+import type { ExtensionSet } from '../../plugins/extension-set.js';
 import { documented, type JsonSchema } from '../documented.js';
 
 type Options = NonNullable<Parameters<typeof targetConstructorToSchema>[1]>;
@@ -49,6 +50,8 @@ export class RequestSchemas {
   readonly components: Record<string, JsonSchema> = {};
   private readonly seen = new Map<string, Type<object>>();
 
+  constructor(private readonly extensions: ExtensionSet) {}
+
   /** A body as a reference to its component. */
   body(type: Type<object>): JsonSchema {
     const name = type.name.replace(/(Dto|Body)$/, '');
@@ -85,7 +88,7 @@ export class RequestSchemas {
       const schema: JsonSchema = {
         ...this.resolved(type, name, converted as JsonSchema),
         ...(given === undefined ? {} : { default: given }),
-        ...documented(type, name),
+        ...documented(type, name, this.extensions),
       };
       return {
         name,

@@ -1,0 +1,22 @@
+// The types of events that the service writes into the log of a workspace: those that reference §17 marks W.
+
+/** Those of a task's status: one for each, and one for its beginning. */
+export const STATUS_EVENTS = [
+  'task.created',
+  'task.queued',
+  'task.running',
+  'task.awaiting_input',
+  'task.completed',
+  'task.cancelled',
+  'task.failed',
+] as const;
+export const AUTOMATION_EVENTS = [
+  'automation.run_started',
+  'automation.run_skipped',
+  'automation.run_failed',
+  'automation.paused',
+] as const;
+export const EVENT_TYPES = [...STATUS_EVENTS, 'task.updated', 'task.deleted', ...AUTOMATION_EVENTS] as const;
+
+/** What types of the service begin with: also those of a task's own events, of streams, and of the test of a webhook. */
+export const EVENT_KINDS = ['task', 'automation', 'message', 'tool', 'file', 'interaction', 'stream', 'webhook'];
