@@ -3,7 +3,7 @@ import { MembershipsService } from '../../src/access/workspaces/memberships.serv
 import { bootWorker, useService } from '../harness/app.js';
 import { plan, readAutomation, runsOf } from '../harness/automations.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { createProject, deletion, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { until } from '../harness/until.js';
 
 const COUNT = 12;
@@ -66,7 +66,7 @@ describe('an automation that is due at this moment', () => {
   });
 
   it('fires by its old time or not at all when its schedule is edited', async () => {
-    const ids = await meanwhile((id) => patch(owner.client, `/v1/automations/${id}`, { cron: '0 0 2 1 *' }));
+    const ids = await meanwhile((id) => owner.client.patch(`/v1/automations/${id}`, { cron: '0 0 2 1 *' }));
     await nothingDue();
     for (const id of ids) {
       const { nextRunAt } = await readAutomation(service.db, id);
@@ -79,7 +79,7 @@ describe('an automation that is due at this moment', () => {
   it('fires in its project or without one when that is deleted', async () => {
     const project = await createProject(owner);
     let gone: Promise<unknown> | undefined;
-    const ids = await meanwhile(() => (gone ??= deletion(owner.client, `/v1/projects/${project.id}`)), {
+    const ids = await meanwhile(() => (gone ??= owner.client.delete(`/v1/projects/${project.id}`)), {
       projectId: project.id,
     });
     await nothingDue();

@@ -66,7 +66,7 @@ describeInBrowser('the list of tasks and the form of a new one', () => {
     const news = await createTask(client, { content: HELLO, title: 'Oil the gears' });
     await shows(page, 'Sort the sacks', 'Oil the gears', 'Sift the flour', 'Grind the rye');
     await rows(page).nth(1).filter({ hasText: 'Completed' }).waitFor();
-    await client.request('DELETE', `/v1/tasks/${news.id}`);
+    await client.delete(`/v1/tasks/${news.id}`);
     await shows(page, 'Sort the sacks', 'Sift the flour', 'Grind the rye');
 
     await page.keyboard.press('j');

@@ -3,7 +3,7 @@ import { useService } from '../harness/app.js';
 import { AUTOMATIONS, createAutomation, DAILY } from '../harness/automation-requests.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { bash, HeldModel } from '../harness/held-model.js';
-import { createProject, deletion, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { relayTo } from '../harness/proxy.js';
 import { rows } from '../harness/task-pages.js';
 import { bootWithModels } from '../harness/task-walks.js';
@@ -117,12 +117,12 @@ describeInBrowser('somebody who writes while the page changes', () => {
       await arrives(async () => {
         await other.client.post(`/v1/tasks/${id}/cancel`, {});
         await page.locator('header').getByText('Cancelled').waitFor();
-        await patch(other.client, `/v1/tasks/${id}`, { title: 'Another name' });
+        await other.client.patch(`/v1/tasks/${id}`, { title: 'Another name' });
         await page.getByRole('heading', { name: 'Another name' }).waitFor();
       });
       // Not to be seen any more.
       await arrives(async () => {
-        await patch(other.client, `/v1/projects/${project.id}`, { visibility: 'private' });
+        await other.client.patch(`/v1/projects/${project.id}`, { visibility: 'private' });
         await page.getByText('There is no such task').waitFor();
       });
       expect(await message.inputValue()).toBe(written);
@@ -247,7 +247,7 @@ describeInBrowser('somebody who writes while the page changes', () => {
     await name.fill('');
     const typed = await typesOn(page, async () => {
       const read = page.waitForResponse((one) => one.url().includes(automation.id) && one.status() === 404);
-      await deletion(writer.client, `${AUTOMATIONS}/${automation.id}`);
+      await writer.client.delete(`${AUTOMATIONS}/${automation.id}`);
       await createAutomation(writer, DAILY).then(({ id }) => writer.client.post(`${AUTOMATIONS}/${id}/run`, {}));
       await read;
     });
@@ -266,7 +266,7 @@ describeInBrowser('somebody who writes while the page changes', () => {
     const tag = page.getByRole('dialog').getByLabel('Add');
     await tag.click();
     await page.keyboard.type('half a t');
-    await deletion(writer.client, `/v1/tasks/${id}`);
+    await writer.client.delete(`/v1/tasks/${id}`);
     await rows(page).filter({ hasText: 'Selected' }).waitFor({ state: 'detached' });
     await page.keyboard.type('ag');
     expect(await tag.inputValue()).toBe('half a tag');

@@ -14,7 +14,7 @@ import {
   type RequestOptions,
 } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
-import { addProjectFile, deletion } from '../harness/projects.js';
+import { addProjectFile } from '../harness/projects.js';
 import { ENDPOINTS, type Row } from './endpoints.js';
 
 export class World {
@@ -109,7 +109,7 @@ export class World {
   async leftOver(member: Member): Promise<void> {
     const id = await this.created(member, '/v1/projects', 'project', { name: 'P' });
     await addProjectFile(this.service, member, id, 'x');
-    await deletion(member.client, `/v1/projects/${id}`);
+    await member.client.delete(`/v1/projects/${id}`);
   }
 
   private async webhook(member: Member): Promise<string> {

@@ -93,7 +93,7 @@ describe('A task that waits for an approval (reference §5)', () => {
 
   it('deleted, it is gone', async () => {
     const { id, approval } = await asked(touch('a'));
-    expect((await bench.client.request('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
+    expect((await bench.client.delete(`/v1/tasks/${id}`)).status).toBe(200);
     expect(await bench.refusal(id, approval, APPROVE)).toEqual([404, 'not_found', null]);
     expect(await bench.service.db.query('SELECT 1 FROM interactions WHERE task_id = $1', [id])).toEqual([]);
   });

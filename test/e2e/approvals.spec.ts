@@ -200,7 +200,7 @@ describe('Approvals (reference §4)', () => {
   it('PATCH does not change approvals', async () => {
     const { id } = await createTask(bench.client, { content: 'x', approvals: 'writes' });
     const json = { approvals: 'none' };
-    const { status, body } = await bench.client.request<ErrorBody>('PATCH', `/v1/tasks/${id}`, { json });
+    const { status, body } = await bench.client.patch<ErrorBody>(`/v1/tasks/${id}`, json);
     expect([status, body.error.code, body.error.param]).toEqual([400, 'unknown_field', 'approvals']);
     expect(await readTask(bench.client, id)).toMatchObject({ approvals: 'writes' });
   });

@@ -11,7 +11,7 @@ import { World } from '../contract/world.js';
 import { allow } from '../harness/billing.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { postKey, removeKey, rotateKey } from '../harness/keys.js';
-import { addProjectFile, createProject, deletion } from '../harness/projects.js';
+import { addProjectFile, createProject } from '../harness/projects.js';
 
 const world = await World.make();
 afterAll(() => world.service.close());
@@ -109,7 +109,7 @@ describe('A write (reference §14)', () => {
   it('the removal of a project file has one too', async () => {
     const { id } = await createProject(member);
     const file = await addProjectFile(service, member, id, 'x');
-    const answer = await deletion(member.client, `/v1/projects/${id}/files/${file.id}`);
+    const answer = await member.client.delete(`/v1/projects/${id}/files/${file.id}`);
     expect(await rowsOf(requestId(answer))).toMatchObject([
       { ...from(member), action: 'file.delete', target_type: 'file', target_id: file.id },
     ]);
@@ -117,7 +117,7 @@ describe('A write (reference §14)', () => {
 
   it('that fails has none, and neither has a read', async () => {
     const wrong = await member.client.post('/v1/projects', { name: '' });
-    const missing = await deletion(member.client, `/v1/tasks/${randomUUID()}`);
+    const missing = await member.client.delete(`/v1/tasks/${randomUUID()}`);
     const [context, list] = [await member.client.get('/v1/auth/context'), await member.client.get('/v1/audit')];
     expect([wrong, missing, context, list].map(({ status }) => status)).toEqual([400, 404, 200, 200]);
     for (const answer of [wrong, missing, context, list]) expect(await rowsOf(requestId(answer))).toEqual([]);
@@ -245,7 +245,7 @@ describe('A refusal (reference §14)', () => {
     const { id } = await createProject(member, { name: 'Seen', visibility: 'workspace' });
     const answers = [
       [await viewer.client.post('/v1/tasks', { content: 'x' }), viewer, 'task.create', 'role_not_allowed'],
-      [await deletion(other.client, `/v1/projects/${id}`), other, 'project.delete', 'not_owner'],
+      [await other.client.delete(`/v1/projects/${id}`), other, 'project.delete', 'not_owner'],
       [await limited.client.post('/v1/tasks', { attachments: [{ uploadId: 'x' }] }), limited, 'task.create', 'missing_scope'],
       [await other.client.get('/v1/audit'), other, 'audit.read', 'role_not_allowed'],
     ] as const; // prettier-ignore

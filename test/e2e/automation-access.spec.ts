@@ -12,7 +12,7 @@ import {
 } from '../harness/automation-requests.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { readPage, walk } from '../harness/pages.js';
-import { createProject, deletion, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 
 type Body = { automation: AutomationBody } & ErrorBody;
 
@@ -72,9 +72,9 @@ describe('Who may do what with automations (reference §3, §12)', () => {
       expect(said(await client.get<ErrorBody>(`${path}/runs`))).toBe(reading);
       const { ids } = await readPage(client, AUTOMATIONS, {});
       expect(ids.includes(id)).toBe(reading === 'ok');
-      expect(said(await patch<ErrorBody>(client, path, { name: 'B' }))).toBe(writing);
+      expect(said(await client.patch<ErrorBody>(path, { name: 'B' }))).toBe(writing);
       for (const verb of ['pause', 'resume', 'run']) expect(said(await post(client, `/${id}/${verb}`))).toBe(writing);
-      expect(said(await deletion<ErrorBody>(client, path))).toBe(writing);
+      expect(said(await client.delete<ErrorBody>(path))).toBe(writing);
     });
 
     it('a viewer makes none, not even in a dry run; nor does a key without the scope', async () => {
@@ -89,7 +89,7 @@ describe('Who may do what with automations (reference §3, §12)', () => {
 
     it("what an admin changes stays its owner's", async () => {
       const { id } = await createAutomation(ann);
-      await patch(people['an admin'].client, `${AUTOMATIONS}/${id}`, { name: 'Mine?' });
+      await people['an admin'].client.patch(`${AUTOMATIONS}/${id}`, { name: 'Mine?' });
       expect((await readAutomation(ann.client, id)).owner.id).toBe(ann.user.id);
     });
   });
@@ -98,8 +98,8 @@ describe('Who may do what with automations (reference §3, §12)', () => {
     const all = async (id: string) => [
       await ann.client.get<ErrorBody>(`${AUTOMATIONS}/${id}`),
       await ann.client.get<ErrorBody>(`${AUTOMATIONS}/${id}/runs`),
-      await patch<ErrorBody>(ann.client, `${AUTOMATIONS}/${id}`, { name: 'B' }),
-      await deletion<ErrorBody>(ann.client, `${AUTOMATIONS}/${id}`),
+      await ann.client.patch<ErrorBody>(`${AUTOMATIONS}/${id}`, { name: 'B' }),
+      await ann.client.delete<ErrorBody>(`${AUTOMATIONS}/${id}`),
       await post(ann.client, `/${id}/pause`),
       await post(ann.client, `/${id}/resume`),
       await post(ann.client, `/${id}/run`),
@@ -117,7 +117,7 @@ describe('Who may do what with automations (reference §3, §12)', () => {
     const { id } = await createAutomation(ann, { projectId });
     const other = await makeMember(service, { workspace: owner.workspace });
     const change = async (path: string, json: object) =>
-      said(await patch<ErrorBody>(other.client, `${AUTOMATIONS}/${path}`, json));
+      said(await other.client.patch<ErrorBody>(`${AUTOMATIONS}/${path}`, json));
     expect(await change(crypto.randomUUID(), { cron: '@daily' })).toBe('invalid_cron');
     expect(await change(crypto.randomUUID(), { projectId: crypto.randomUUID() })).toBe('not_found');
     expect(await change(id, { cron: '@daily' })).toBe('invalid_cron');
@@ -141,7 +141,7 @@ describe('Who may do what with automations (reference §3, §12)', () => {
       expect(said(await post(member.client, '', DAILY))).toBe('ok');
       expect(said(await post(member.client, `/${made[0]?.id}/resume`))).toBe('subscription_required');
       expect((await readAutomation(member.client, made[0]?.id ?? '')).status).toBe('paused');
-      expect(said(await patch<ErrorBody>(member.client, `${AUTOMATIONS}/${made[1]?.id}`, { name: 'B' }))).toBe('ok');
+      expect(said(await member.client.patch<ErrorBody>(`${AUTOMATIONS}/${made[1]?.id}`, { name: 'B' }))).toBe('ok');
     });
 
     it('counts one that is made active again by a new runAt', async () => {
@@ -149,7 +149,7 @@ describe('Who may do what with automations (reference §3, §12)', () => {
       const [{ id } = { id: '' }] = made;
       await service.db.query(`UPDATE automations SET status = 'completed' WHERE id = $1`, [id]);
       await createAutomation(member);
-      const again = await patch<Body>(member.client, `${AUTOMATIONS}/${id}`, { runAt: inSeconds(3600) });
+      const again = await member.client.patch<Body>(`${AUTOMATIONS}/${id}`, { runAt: inSeconds(3600) });
       expect(said(again)).toBe('subscription_required');
     });
 
@@ -194,7 +194,7 @@ describe('Who may do what with automations (reference §3, §12)', () => {
     it('a deleted project leaves its automations, without a project', async () => {
       const { id: projectId } = await createProject(ann);
       const made = await createAutomation(ann, { projectId });
-      await deletion(ann.client, `/v1/projects/${projectId}`);
+      await ann.client.delete(`/v1/projects/${projectId}`);
       const { updatedAt, ...rest } = await readAutomation(ann.client, made.id);
       expect({ ...rest, updatedAt: made.updatedAt }).toEqual({ ...made, projectId: null });
       expect(updatedAt > made.updatedAt).toBe(true);
@@ -213,9 +213,9 @@ describe('Who may do what with automations (reference §3, §12)', () => {
     expect(await bound(id)).toBe(shared);
     const own = await connectIntegration(service, eve.workspace.id, 'github', eve.user.id);
     expect(await bound((await createAutomation(eve, given)).id)).toBe(own);
-    await patch(eve.client, `${AUTOMATIONS}/${id}`, { triggerEvent: 'github.pull_request.*' });
+    await eve.client.patch(`${AUTOMATIONS}/${id}`, { triggerEvent: 'github.pull_request.*' });
     expect(await bound(id)).toBe(own);
-    await patch(eve.client, `${AUTOMATIONS}/${id}`, { cron: '0 0 * * *' });
+    await eve.client.patch(`${AUTOMATIONS}/${id}`, { cron: '0 0 * * *' });
     expect(await bound(id)).toBeNull();
   });
 

@@ -9,7 +9,7 @@ import {
   type RunBody,
 } from '../harness/automation-requests.js';
 import { useService } from '../harness/app.js';
-import { createProject, deletion, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 
 const LATER = '2031-01-01T12:00:00+02:00';
 const ON_PUSH = { cron: null, triggerEvent: 'github.push' };
@@ -24,7 +24,7 @@ describe('Automations that are there (reference §12)', () => {
   });
 
   const change = (id: string, json: object) =>
-    patch<{ automation: AutomationBody } & ErrorBody>(ann.client, `${AUTOMATIONS}/${id}`, json);
+    ann.client.patch<{ automation: AutomationBody } & ErrorBody>(`${AUTOMATIONS}/${id}`, json);
   const act = (id: string, verb: string, client = ann.client) =>
     client.request<{ automation: AutomationBody } & ErrorBody>('POST', `${AUTOMATIONS}/${id}/${verb}`);
   const complete = (id: string) =>
@@ -206,9 +206,9 @@ describe('Automations that are there (reference §12)', () => {
   it('deleting takes the runs along, the tasks stay; deleting again is 404', async () => {
     const { id } = await createAutomation(ann);
     const { body } = await ann.client.post<{ run: RunBody }>(`${AUTOMATIONS}/${id}/run`);
-    const first = await deletion(ann.client, `${AUTOMATIONS}/${id}`);
+    const first = await ann.client.delete(`${AUTOMATIONS}/${id}`);
     expect([first.status, first.body]).toEqual([200, { deleted: true, id }]);
-    expect((await deletion(ann.client, `${AUTOMATIONS}/${id}`)).status).toBe(404);
+    expect((await ann.client.delete(`${AUTOMATIONS}/${id}`)).status).toBe(404);
     expect((await ann.client.get(`${AUTOMATIONS}/${id}/runs`)).status).toBe(404);
     expect((await ann.client.get(`/v1/tasks/${body.run.taskId}`)).status).toBe(200);
     expect((await ann.client.get<{ tasks: unknown[] }>(`/v1/tasks?automationId=${id}`)).body.tasks).toHaveLength(1);

@@ -4,7 +4,7 @@ import { type TestApp, useService, bootWorker } from '../harness/app.js';
 import { makeDue, plan, type PlannedAutomation, readAutomation, runs } from '../harness/automations.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { HeldModel } from '../harness/held-model.js';
-import { createProject, deletion, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { reaches, readTask } from '../harness/tasks.js';
 
 let model: HeldModel;
@@ -64,7 +64,7 @@ describe('what is checked again when an automation fires', () => {
     expect(await readTask(owner.client, taskId)).toMatchObject({ projectId: project.id });
     asked.answer({ text: 'Done.' });
     await reaches(owner.client, taskId, 'completed');
-    await patch(other.client, `/v1/projects/${project.id}`, { visibility: 'private' });
+    await other.client.patch(`/v1/projects/${project.id}`, { visibility: 'private' });
     await makeDue(service.db, id);
     expect((await fired(id, 2))[1]).toMatchObject({ status: 'failed', reason: { code: 'project_not_visible' } });
   });
@@ -72,7 +72,7 @@ describe('what is checked again when an automation fires', () => {
   it('a project that is deleted while the automation is due: it fires without one', async () => {
     const project = await createProject(owner);
     const id = await planned({ cron: '0 0 1 1 *', projectId: project.id, dueIn: null });
-    expect((await deletion(owner.client, `/v1/projects/${project.id}`)).status).toBe(200);
+    expect((await owner.client.delete(`/v1/projects/${project.id}`)).status).toBe(200);
     await makeDue(service.db, id);
     const { taskId, asked } = await startedTask(id);
     expect(await readTask(owner.client, taskId)).toMatchObject({ projectId: null });

@@ -4,7 +4,6 @@ import { makeDue, plan, type PlannedAutomation, readAutomation, runs, runsOf } f
 import { makeMember, type Member } from '../harness/client.js';
 import { HeldModel } from '../harness/held-model.js';
 import { connect, deliver, github } from '../harness/hooks.js';
-import { deletion } from '../harness/projects.js';
 import { reaches, readMessages, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { slowIt } from '../harness/slow.js';
@@ -215,7 +214,7 @@ describe('overlap queue', () => {
     const { asked } = await startedTask(id);
     await deliver(service, path, github(secret));
     expect((await fired(id, 2))[1]).toMatchObject({ status: 'waiting' });
-    await owner.client.request('PATCH', `/v1/automations/${id}`, { json: { cron: '0 0 1 1 *' } });
+    await owner.client.patch(`/v1/automations/${id}`, { cron: '0 0 1 1 *' });
     asked.answer({ text: 'Done.' });
     (await model.asked()).answer({ text: 'Done.' });
     expect(await runsOf(service.db, id)).toMatchObject([{ status: 'started' }, { status: 'started', reason: null }]);
@@ -227,7 +226,7 @@ describe('overlap queue', () => {
     const { taskId } = await startedTask(id);
     await makeDue(service.db, id);
     await fired(id, 2);
-    expect((await deletion(owner.client, `/v1/tasks/${taskId}`)).status).toBe(200);
+    expect((await owner.client.delete(`/v1/tasks/${taskId}`)).status).toBe(200);
     const started = async () => (await runsOf(service.db, id))[1]?.status === 'started';
     await until('the run that waits to start', started);
     (await model.asked()).answer({ text: 'Done.' });

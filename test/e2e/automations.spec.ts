@@ -8,7 +8,7 @@ import {
   DAILY,
   readAutomation,
 } from '../harness/automation-requests.js';
-import { createProject, deletion } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { slowIt } from '../harness/slow.js';
 
 const LATER = '2031-01-01T12:00:00+02:00';
@@ -157,7 +157,7 @@ describe('Automations (reference §12)', () => {
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
       const post = (json: object) => ann.client.request<{ automation: AutomationBody } & ErrorBody>('POST', AUTOMATIONS, { json, headers }); // prettier-ignore
       const first = await post(DAILY);
-      expect((await deletion(ann.client, `${AUTOMATIONS}/${first.body.automation.id}`)).status).toBe(200);
+      expect((await ann.client.delete(`${AUTOMATIONS}/${first.body.automation.id}`)).status).toBe(200);
       const second = await post(DAILY);
       expect([second.status, second.text]).toEqual([201, first.text]);
       expect(second.headers.get('idempotent-replayed')).toBe('true');

@@ -4,7 +4,7 @@ import { useService } from '../harness/app.js';
 import { createAutomation } from '../harness/automation-requests.js';
 import { recordStep, type Step } from '../harness/billing.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { createProject, deletion } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 
 interface UsageRow {
   key: string | null;
@@ -127,7 +127,7 @@ describe('GET /v1/billing/usage (reference §14)', () => {
     await step(owner, { projectId: project.id, input: 30 });
     await step(owner, { projectId: other.id, input: 20 });
     await step(owner);
-    expect((await deletion(owner.client, `/v1/projects/${other.id}`)).status).toBe(200);
+    expect((await owner.client.delete(`/v1/projects/${other.id}`)).status).toBe(200);
     const rows = await read(owner, '?groupBy=project');
     expect(brief(rows)).toEqual([[project.id, 'Mill', 1], [other.id, null, 1], [null, null, 1]]); // prettier-ignore
   });
@@ -138,7 +138,7 @@ describe('GET /v1/billing/usage (reference §14)', () => {
     await step(owner, { automationId: kept.id, input: 30 });
     await step(owner, { automationId: gone.id, input: 20 });
     await step(owner);
-    expect((await deletion(owner.client, `/v1/automations/${gone.id}`)).status).toBe(200);
+    expect((await owner.client.delete(`/v1/automations/${gone.id}`)).status).toBe(200);
     const rows = await read(owner, '?groupBy=automation');
     expect(brief(rows)).toEqual([[kept.id, 'Sweep', 1], [gone.id, null, 1], [null, null, 1]]); // prettier-ignore
   });
@@ -165,7 +165,7 @@ describe('GET /v1/billing/usage (reference §14)', () => {
       await step(ann, { input: 5_000 });
       await step(ann, { projectId: hidden, input: 3_000 });
       await step(ann, { projectId: left, input: 1_000 });
-      expect((await deletion(owner.client, `/v1/projects/${left}`)).status).toBe(200);
+      expect((await owner.client.delete(`/v1/projects/${left}`)).status).toBe(200);
     });
 
     it('by project', async () => {

@@ -129,7 +129,7 @@ describe('Plans and billing (reference §14)', () => {
           body: { task: { status: 'awaiting_input', messageCount: 2 } },
         });
         expect((await member.client.post(`/v1/tasks/${id}/cancel`)).status).toBe(200);
-        expect((await member.client.request('DELETE', `/v1/tasks/${done}`)).status).toBe(200);
+        expect((await member.client.delete(`/v1/tasks/${done}`)).status).toBe(200);
       },
     );
 

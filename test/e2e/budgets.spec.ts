@@ -1,7 +1,6 @@
 import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
-import { patch } from '../harness/projects.js';
 import { SLOW } from '../harness/slow.js';
 import { call, createTask, finished, reaches, readMessages, runTask, script, type TaskBody } from '../harness/tasks.js';
 
@@ -98,7 +97,7 @@ describe('Budgets (reference §4)', () => {
       member.client.post<ErrorBody & { task: TaskBody }>('/v1/tasks', { content: 'x', ...json });
     expect((await make({ model: 'plain', budget })).body.error).toMatchObject(refused);
     const { task } = (await make({ model: 'plain' })).body;
-    const changed = await patch<ErrorBody>(member.client, `/v1/tasks/${task.id}`, { budget });
+    const changed = await member.client.patch<ErrorBody>(`/v1/tasks/${task.id}`, { budget });
     expect([changed.status, changed.body.error]).toMatchObject([400, refused]);
     const json = { name: 'A', content: 'x', cron: '0 3 * * *', model: 'plain', budget };
     expect((await member.client.post<ErrorBody>('/v1/automations', json)).body.error).toMatchObject(refused);
@@ -120,7 +119,7 @@ describe('Budgets (reference §4)', () => {
 
   it('it may be changed between two turns', async () => {
     const { id } = await runTask(member.client, steps(3), { budget: { maxSteps: 1 } });
-    expect((await patch(member.client, `/v1/tasks/${id}`, { budget: { maxSteps: 4 } })).status).toBe(200);
+    expect((await member.client.patch(`/v1/tasks/${id}`, { budget: { maxSteps: 4 } })).status).toBe(200);
     await member.client.post(`/v1/tasks/${id}/messages`, { content: steps(3) });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', usage: { steps: 5 } });
   });

@@ -53,7 +53,7 @@ describe('Cancelling (reference §5)', () => {
 
   slowIt.each([
     ['cancelled', (id: string) => cancel(id)],
-    ['deleted', (id: string) => member.client.request('DELETE', `/v1/tasks/${id}`)],
+    ['deleted', (id: string) => member.client.delete(`/v1/tasks/${id}`)],
   ])('a task that is %s and whose notice is lost: its processes are gone by the next heartbeat', async (_, end) => {
     const send = jest.spyOn(service.app.get(Notices), 'send').mockReturnValue(undefined);
     const mark = newMark();

@@ -32,14 +32,14 @@ describe('Conditions and ranges are for the content of files, and conditions for
       expect([given, again.status, again.text, again.headers.get('etag')]).toEqual([given, 304, '', tag]);
       expect(again.headers.get('x-ratelimit-policy')).toBe('resource_read');
     }
-    await client.request('PATCH', `/v1/tasks/${id}`, { json: { title: 'Another' } });
+    await client.patch(`/v1/tasks/${id}`, { title: 'Another' });
     const changed = await client.get(`/v1/tasks/${id}`, { headers: { 'If-None-Match': tag } });
     expect([changed.status, changed.headers.get('etag') === tag]).toEqual([200, false]);
   });
 
   it('an error on a page is JSON like any other', async () => {
     for (const path of ['/docs', '/metrics']) {
-      const { status, headers, body } = await client.request<ErrorBody>('DELETE', path);
+      const { status, headers, body } = await client.delete<ErrorBody>(path);
       expect([path, status, headers.get('content-type')]).toEqual([path, 405, 'application/json; charset=utf-8']);
       expect(body.error.code).toBe('method_not_allowed');
     }

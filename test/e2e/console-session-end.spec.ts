@@ -46,7 +46,7 @@ describe('A session of the console (reference §20)', () => {
 
     it.each<[string, (member: Member) => Promise<unknown>]>([
       ['is revoked', ({ key }) => operator.run('key', 'revoke', key.id)],
-      ['is deleted', ({ client, key }) => client.request('DELETE', `/v1/keys/${key.id}`)],
+      ['is deleted', ({ client, key }) => client.delete(`/v1/keys/${key.id}`)],
       ['is rotated', ({ client, key }) => client.post(`/v1/keys/${key.id}/rotate`, {})],
       ['expires', ({ key }) => service.db.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [key.id])],
       [
@@ -99,7 +99,7 @@ describe('A session of the console (reference §20)', () => {
       for (const one of [task, all, ...others]) await one?.frame('stream.caught_up');
       expect((await browser.logOut()).status).toBe(204);
       const late = await createTask(member.client, { content: 'Too late.' });
-      await member.client.request('PATCH', `/v1/tasks/${id}`, { json: { title: 'Too late.' } });
+      await member.client.patch(`/v1/tasks/${id}`, { title: 'Too late.' });
       for (const one of [task, all]) expect((await one?.end())?.data).toMatchObject({ type: 'stream.end', reason: 'unauthorized' });
       await turn?.end();
       expect(JSON.stringify(own.map(({ frames }) => frames))).not.toMatch(new RegExp(`${late.id}|task\\.updated`));

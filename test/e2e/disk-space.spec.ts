@@ -81,10 +81,10 @@ describe('Below DISK_RESERVE_BYTES (reference §16)', () => {
     const { client } = member;
     expect((await client.get(`/v1/tasks/${tasks[0]}`)).status).toBe(200);
     expect((await client.get(`/v1/tasks/${tasks[0]}/messages`)).status).toBe(200);
-    expect((await client.request('PATCH', `/v1/projects/${projectId}`, { json: { name: 'R' } })).status).toBe(200);
+    expect((await client.patch(`/v1/projects/${projectId}`, { name: 'R' })).status).toBe(200);
     expect((await client.post(`/v1/tasks/${tasks[1]}/cancel`)).status).toBe(200);
-    expect((await client.request('DELETE', `/v1/tasks/${tasks[2]}`)).status).toBe(200);
-    expect((await client.request('DELETE', `/v1/projects/${projectId}`)).status).toBe(200);
+    expect((await client.delete(`/v1/tasks/${tasks[2]}`)).status).toBe(200);
+    expect((await client.delete(`/v1/projects/${projectId}`)).status).toBe(200);
     expect(uploadId).toBeDefined();
   });
 

@@ -3,7 +3,6 @@ import ajvFormats from 'ajv-formats';
 import { bootWorker, useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
-import { patch } from '../harness/projects.js';
 import { finished, reaches, type TaskBody } from '../harness/tasks.js';
 
 type Json = Record<string, unknown>;
@@ -51,13 +50,13 @@ describe('The examples of the OpenAPI document (reference §2)', () => {
     };
     const { project } = await status(201, client.post<{ project: Json }>('/v1/projects', example('CreateProject')));
     expect(Object.keys(project)).toEqual(Object.keys(example('Project')));
-    await status(200, patch(client, `/v1/projects/${String(project['id'])}`, example('ChangeProject')));
+    await status(200, client.patch(`/v1/projects/${String(project['id'])}`, example('ChangeProject')));
 
     const made = client.post<{ automation: Json }>('/v1/automations', example('CreateAutomation'));
     const { automation } = await status(201, made);
     expect(Object.keys(automation).sort()).toEqual(Object.keys(example('Automation')).sort());
     const automationPath = `/v1/automations/${String(automation['id'])}`;
-    await status(200, patch(client, automationPath, example('ChangeAutomation')));
+    await status(200, client.patch(automationPath, example('ChangeAutomation')));
     const { run } = await status(202, client.post<{ run: Json }>(`${automationPath}/run`));
     expect(Object.keys(run)).toEqual(Object.keys(example('AutomationRun')));
 
@@ -81,7 +80,7 @@ describe('The examples of the OpenAPI document (reference §2)', () => {
     expect(files).toMatchObject([{ name, size, sha256, mediaType }]);
     await status(202, client.post(`/v1/tasks/${task.id}/messages`, example('SendMessage')));
     expect(await finished(client, task.id)).toMatchObject({ status: 'completed' });
-    await status(200, patch(client, `/v1/tasks/${task.id}`, example('ChangeTask')));
+    await status(200, client.patch(`/v1/tasks/${task.id}`, example('ChangeTask')));
   });
 
   it('of errors are in the words of the service', async () => {

@@ -6,7 +6,7 @@ import { createAutomation } from '../harness/automation-requests.js';
 import { makeDue, runs } from '../harness/automations.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
-import { addProjectFile, createProject, deletion } from '../harness/projects.js';
+import { addProjectFile, createProject } from '../harness/projects.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { createTask, finished, reaches, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
@@ -44,7 +44,7 @@ describe('The life of a key (reference §3)', () => {
     expect((await there.client.get('/v1/projects')).body).toEqual({ projects: [], nextCursor: null });
     const into = await there.client.post('/v1/tasks', { content: 'x', projectId: project.id });
     expect(into.status).toBe(404);
-    expect((await deletion(there.client, `/v1/tasks/${task.id}`)).status).toBe(404);
+    expect((await there.client.delete(`/v1/tasks/${task.id}`)).status).toBe(404);
   });
 
   it('may live for centuries: its life in seconds is more than 32 bits hold', async () => {

@@ -9,7 +9,7 @@ import { tablesWith } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { HeldModel } from '../harness/held-model.js';
 import { newMark, processesGone, sleeps } from '../harness/processes.js';
-import { addProjectFile, createProject, deletion, type FileBody, type ProjectBody } from '../harness/projects.js';
+import { addProjectFile, createProject, type FileBody, type ProjectBody } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readMessages, readTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
@@ -136,9 +136,9 @@ describe('A member who is removed (reference §3)', () => {
 
     const attach = await other.client.post<ErrorBody>('/v1/tasks', { content: 'x', attachments: [{ uploadId }] });
     expect([attach.status, attach.body.error.code]).toEqual([400, 'invalid_upload']);
-    expect((await deletion(other.client, `/v1/tasks/${waiting.id}`)).status).toBe(200);
-    expect((await deletion(other.client, `/v1/projects/${project.id}`)).status).toBe(200);
-    expect((await deletion(other.client, `/v1/projects/${theirs.id}`)).status).toBe(403);
+    expect((await other.client.delete(`/v1/tasks/${waiting.id}`)).status).toBe(200);
+    expect((await other.client.delete(`/v1/projects/${project.id}`)).status).toBe(200);
+    expect((await other.client.delete(`/v1/projects/${theirs.id}`)).status).toBe(403);
   });
 
   it('who cannot own things gets none, and nothing has happened', async () => {
@@ -211,7 +211,7 @@ describe('A member who is removed (reference §3)', () => {
     const made = answers.flatMap(({ body }) => body.task ?? []);
     expect(made.length).toBeGreaterThan(0);
     for (const { id } of made) expect(await creatorOf(other.client, id)).toMatchObject({ id: other.user.id });
-    for (const { id } of made) await deletion(other.client, `/v1/tasks/${id}`);
+    for (const { id } of made) await other.client.delete(`/v1/tasks/${id}`);
     await until('the worker to be free', async () => {
       model.held.length = 0;
       return (await service.db.query(`SELECT 1 FROM runs WHERE status IN ('queued', 'running')`)).length === 0;

@@ -11,7 +11,7 @@ import { ALL_SHOWN, EventWatch, foldViews, told } from '../harness/events.js';
 import { upload } from '../harness/files.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import { type Holder, holdingTask, untilWaiting } from '../harness/locks.js';
-import { createProject, deletion } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { createTask, finished, type MessageBody, reaches, readMessages, readTask } from '../harness/tasks.js';
 
 type Event = { type: string; seq: number; data: Record<string, unknown> };
@@ -28,7 +28,7 @@ async function send({ client }: Member, id: string, content: string, more = {}):
 }
 
 async function withdraw({ client }: Pick<Member, 'client'>, id: string, messageId: string): Promise<string> {
-  const { status, body } = await deletion<ErrorBody>(client, `/v1/tasks/${id}/messages/${messageId}`);
+  const { status, body } = await client.delete<ErrorBody>(`/v1/tasks/${id}/messages/${messageId}`);
   if (status === 200) expect(body).toEqual({ deleted: true, id: messageId });
   return status === 200 ? 'ok' : body.error.code;
 }

@@ -3,7 +3,6 @@ import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { type Answer, ModelServer } from '../harness/model-server.js';
 import { WindowedModel } from '../harness/windowed-model.js';
-import { patch } from '../harness/projects.js';
 import { call, createTask, finished, readMessages, runTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { ModelCatalog } from '../../src/engine/models/model-catalog.js';
@@ -138,7 +137,7 @@ describe('Models that fail, and what they are exchanged for (reference §4, §15
     const task = (await runTask(member.client, 'x', { model: 'alone' })) as Task;
     expect(task).toMatchObject({ model: 'alone', effort: 'high', result: { text: 'I am alone.' } });
     const change = async (json: object) => {
-      const { status, body } = await patch<ErrorBody & { task: Task }>(member.client, `/v1/tasks/${task.id}`, json);
+      const { status, body } = await member.client.patch<ErrorBody & { task: Task }>(`/v1/tasks/${task.id}`, json);
       return status === 200 ? [body.task.model, body.task.effort] : [status, body.error.code, body.error.param];
     };
     expect(await change({ effort: 'low' })).toEqual(['alone', 'low']);

@@ -3,7 +3,7 @@ import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { createAutomation } from '../harness/automation-requests.js';
 import { walk } from '../harness/pages.js';
-import { addProjectFile, createProject, deletion } from '../harness/projects.js';
+import { addProjectFile, createProject } from '../harness/projects.js';
 import { createTask, finished, type MessageBody, runTask } from '../harness/tasks.js';
 import { SLOW } from '../harness/slow.js';
 
@@ -158,7 +158,7 @@ function newest(path: string) {
 
 function remover({ client }: Member, path: string): (id: string) => Promise<void> {
   return async (id) => {
-    const { status, text } = await deletion(client, `${path}/${id}`);
+    const { status, text } = await client.delete(`${path}/${id}`);
     if (status !== 200) throw new Error(`${status}: ${text}`);
   };
 }

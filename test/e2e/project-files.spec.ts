@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { storedFiles } from '../harness/files.js';
-import { addProjectFile, createProject, deletion, type FileBody, patch } from '../harness/projects.js';
+import { addProjectFile, createProject, type FileBody } from '../harness/projects.js';
 
 const LIMIT = 1024 * 1024;
 
@@ -125,16 +125,16 @@ describe('Project files (reference §3, §7)', () => {
       };
       const { id: projectId } = await shared();
       const file = await addProjectFile(service, bob, projectId, 'x');
-      if (kind === 'private') await patch(ann.client, `/v1/projects/${projectId}`, { visibility: 'private' });
+      if (kind === 'private') await ann.client.patch(`/v1/projects/${projectId}`, { visibility: 'private' });
       const { client } = await people[who]();
       const path = `/v1/projects/${projectId}/files/${file.id}`;
-      const { status, body } = await deletion<ErrorBody>(client, path);
+      const { status, body } = await client.delete<ErrorBody>(path);
       expect(status === 200 ? 'ok' : body.error.code).toBe(expected);
       if (status === 200) expect(body).toEqual({ deleted: true, id: file.id });
       const left = (await filesOf(owner, projectId)).files.length;
       expect(left).toBe(status === 200 ? 0 : 1);
       expect((await owner.client.get(`/v1/files/${file.id}/content`)).status).toBe(status === 200 ? 404 : 200);
-      if (status === 200) expect((await deletion(owner.client, path)).status).toBe(404);
+      if (status === 200) expect((await owner.client.delete(path)).status).toBe(404);
     });
 
     it('works only through its own project', async () => {
@@ -146,7 +146,7 @@ describe('Project files (reference §3, §7)', () => {
         [one.id, 'x'],
         ['x', file.id],
       ]) {
-        expect((await deletion(ann.client, `/v1/projects/${project}/files/${id}`)).status).toBe(404);
+        expect((await ann.client.delete(`/v1/projects/${project}/files/${id}`)).status).toBe(404);
       }
       expect((await ann.client.get(`/v1/files/${file.id}`)).status).toBe(200);
     });
@@ -160,7 +160,7 @@ describe('Project files (reference §3, §7)', () => {
       const answers = [
         (await narrow.client.get(`/v1/projects/${id}/files`)).status,
         (await post(narrow, id, form('x'))).status,
-        (await deletion(narrow.client, `/v1/projects/${id}/files/${file.id}`)).status,
+        (await narrow.client.delete(`/v1/projects/${id}/files/${file.id}`)).status,
       ];
       expect(answers).toEqual([403, 403, 403]);
     }
@@ -188,7 +188,7 @@ describe('Project files (reference §3, §7)', () => {
   it("after the project's deletion they stay, without a project, seen by their uploaders, owners and admins", async () => {
     const { id } = await shared();
     const [his, hers] = [await addProjectFile(service, bob, id, 'his'), await addProjectFile(service, ann, id, 'hers')];
-    expect((await deletion(ann.client, `/v1/projects/${id}`)).status).toBe(200);
+    expect((await ann.client.delete(`/v1/projects/${id}`)).status).toBe(200);
     const seen = async (who: Member) => {
       const answers = [
         await who.client.get(`/v1/files/${his.id}/content`),
@@ -219,11 +219,11 @@ describe('Project files (reference §3, §7)', () => {
     const { id } = await createProject(who);
     const [one, two] = [await addProjectFile(service, who, id, 'one'), await addProjectFile(service, who, id, 'other')];
     const end = async (file: FileBody) => {
-      const { status, body } = await deletion<ErrorBody>(who.client, `/v1/files/${file.id}`);
+      const { status, body } = await who.client.delete<ErrorBody>(`/v1/files/${file.id}`);
       return status === 200 ? body : body.error.code;
     };
     expect([await end(one), await counted()]).toEqual(['file_in_use', 8]);
-    expect((await deletion(who.client, `/v1/projects/${id}`)).status).toBe(200);
+    expect((await who.client.delete(`/v1/projects/${id}`)).status).toBe(200);
     // Of two at once one finds it.
     const both = await Promise.all([end(one), end(one)]);
     expect(both).toEqual(expect.arrayContaining([{ deleted: true, id: one.id }, 'not_found']));
@@ -238,7 +238,7 @@ describe('Project files (reference §3, §7)', () => {
   it('one that is added while its project is deleted is either in it before, or 404', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await shared();
-      const [added] = await Promise.all([post(bob, id, form('race')), deletion(ann.client, `/v1/projects/${id}`)]);
+      const [added] = await Promise.all([post(bob, id, form('race')), ann.client.delete(`/v1/projects/${id}`)]);
       expect([201, 404]).toContain(added.status);
       await added.text();
       expect(await service.db.query('SELECT 1 FROM files WHERE project_id = $1', [id])).toEqual([]);

@@ -1,7 +1,7 @@
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
-import { addProjectFile, createProject, deletion } from '../harness/projects.js';
+import { addProjectFile, createProject } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readMessages, runTask, script, type TaskBody } from '../harness/tasks.js';
 
 describe("A project's files in the sandbox of its tasks (reference §7)", () => {
@@ -55,7 +55,7 @@ describe("A project's files in the sandbox of its tasks (reference §7)", () => 
     const content = script(look, call('ask', { question: 'Go on?' }), look, { text: 'Gone on.' });
     const task = await createTask(member.client, { content, projectId });
     const { pendingInteraction } = await reaches(member.client, task.id, 'awaiting_input');
-    expect((await deletion(member.client, `/v1/projects/${projectId}`)).status).toBe(200);
+    expect((await member.client.delete(`/v1/projects/${projectId}`)).status).toBe(200);
     const answer = { interactionId: pendingInteraction?.id, content: 'Yes.' };
     expect((await member.client.post(`/v1/tasks/${task.id}/interaction`, answer)).status).toBe(202);
     expect(await finished(member.client, task.id)).toMatchObject({ status: 'completed', projectId: null });
@@ -70,7 +70,7 @@ describe("A project's files in the sandbox of its tasks (reference §7)", () => 
     const seen = async (task: TaskBody) =>
       (await results(task)).map(({ output }) => (output as { stdout: string }).stdout);
     expect(await seen(await runTask(member.client, look, { projectId }))).toEqual(['old.txt\n']);
-    await deletion(member.client, `/v1/projects/${projectId}/files/${file.id}`);
+    await member.client.delete(`/v1/projects/${projectId}/files/${file.id}`);
     await addProjectFile(service, member, projectId, 'x', 'new.txt');
     expect(await seen(await runTask(member.client, look, { projectId }))).toEqual(['new.txt\n']);
     expect(await seen(await runTask(member.client, look))).toEqual(['']);

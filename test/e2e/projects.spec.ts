@@ -1,6 +1,6 @@
 import { useService } from '../harness/app.js';
 import { type Answer, type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { createProject, deletion, patch, type ProjectBody, putIntoProject } from '../harness/projects.js';
+import { createProject, type ProjectBody, putIntoProject } from '../harness/projects.js';
 import { makeTask } from '../harness/files.js';
 
 describe('Projects (reference §3, §4, §11)', () => {
@@ -71,7 +71,7 @@ describe('Projects (reference §3, §4, §11)', () => {
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
       const post = () => ann.client.request<{ project: ProjectBody }>('POST', '/v1/projects', { json: { name: 'Once' }, headers }); // prettier-ignore
       const first = await post();
-      expect((await deletion(ann.client, `/v1/projects/${first.body.project.id}`)).status).toBe(200);
+      expect((await ann.client.delete(`/v1/projects/${first.body.project.id}`)).status).toBe(200);
       const second = await post();
       expect([second.status, second.text, second.headers.get('idempotent-replayed')]).toEqual([
         201,
@@ -88,8 +88,8 @@ describe('Projects (reference §3, §4, §11)', () => {
     it('PATCH changes what it is given, null clears the description, {} changes nothing', async () => {
       const made = await createProject(ann, { name: 'A', description: 'D' });
       const path = `/v1/projects/${made.id}`;
-      expect((await patch(ann.client, path, {})).body).toEqual({ project: made });
-      const changed = await patch<{ project: ProjectBody }>(ann.client, path, {
+      expect((await ann.client.patch(path, {})).body).toEqual({ project: made });
+      const changed = await ann.client.patch<{ project: ProjectBody }>(path, {
         name: ' B ',
         visibility: 'workspace',
         tags: ['t'],
@@ -98,7 +98,7 @@ describe('Projects (reference §3, §4, §11)', () => {
       const { updatedAt } = changed.body.project;
       expect(changed.body.project).toEqual({ ...made, name: 'B', visibility: 'workspace', tags: ['t'], updatedAt });
       expect(updatedAt > made.updatedAt).toBe(true);
-      const cleared = await patch<{ project: ProjectBody }>(ann.client, path, { description: null });
+      const cleared = await ann.client.patch<{ project: ProjectBody }>(path, { description: null });
       expect(cleared.body.project).toMatchObject({ name: 'B', description: null, visibility: 'workspace' });
       expect((await read(ann.client, made.id)).body).toEqual(cleared.body);
     });
@@ -107,16 +107,16 @@ describe('Projects (reference §3, §4, §11)', () => {
       '%j is 400',
       async (json) => {
         const { id } = await createProject(ann, { name: 'A' });
-        expect((await patch(ann.client, `/v1/projects/${id}`, json)).status).toBe(400);
+        expect((await ann.client.patch(`/v1/projects/${id}`, json)).status).toBe(400);
       },
     );
   });
 
   it('deleting again is 404; the answer of the first names the id', async () => {
     const { id } = await createProject(ann, { name: 'A' });
-    const first = await deletion(ann.client, `/v1/projects/${id}`);
+    const first = await ann.client.delete(`/v1/projects/${id}`);
     expect([first.status, first.body]).toEqual([200, { deleted: true, id }]);
-    expect((await deletion(ann.client, `/v1/projects/${id}`)).status).toBe(404);
+    expect((await ann.client.delete(`/v1/projects/${id}`)).status).toBe(404);
     expect((await read(ann.client, id)).status).toBe(404);
   });
 
@@ -154,9 +154,9 @@ describe('Projects (reference §3, §4, §11)', () => {
       const { id } = await createProject(ann, { name: 'A', visibility });
       const { client } = people[who];
       const path = `/v1/projects/${id}`;
-      const answers = [await client.get(path), await patch(client, path, { name: 'B' })];
+      const answers = [await client.get(path), await client.patch(path, { name: 'B' })];
       const listed = await client.get<{ projects: ProjectBody[] }>('/v1/projects');
-      answers.push(await deletion(client, path));
+      answers.push(await client.delete(path));
       expect(answers.map((answer) => (answer.status === 200 ? 'ok' : codeOf(answer)))).toEqual(expected);
       expect(listed.body.projects.some((project) => project.id === id)).toBe(expected[0] === 'ok');
     });
@@ -168,8 +168,8 @@ describe('Projects (reference §3, §4, §11)', () => {
       for (const given of [id, crypto.randomUUID(), 'x', '%00']) {
         for (const answer of [
           await client.get<ErrorBody>(`/v1/projects/${given}`),
-          await patch<ErrorBody>(client, `/v1/projects/${given}`, { name: 'B' }),
-          await deletion<ErrorBody>(client, `/v1/projects/${given}`),
+          await client.patch<ErrorBody>(`/v1/projects/${given}`, { name: 'B' }),
+          await client.delete<ErrorBody>(`/v1/projects/${given}`),
         ]) {
           bodies.add(JSON.stringify([answer.status, { ...answer.body.error, requestId: '' }]));
         }
@@ -218,7 +218,7 @@ describe('Projects (reference §3, §4, §11)', () => {
     const task = await makeTask(service, ann);
     await putIntoProject(service, task, project.id);
     expect((await member.client.get(`/v1/tasks/${task}`)).body).toMatchObject({ task: { projectId: project.id } });
-    expect((await deletion(ann.client, `/v1/projects/${project.id}`)).status).toBe(200);
+    expect((await ann.client.delete(`/v1/projects/${project.id}`)).status).toBe(200);
     expect((await member.client.get(`/v1/tasks/${task}`)).status).toBe(404);
     for (const { client } of [ann, owner]) {
       expect((await client.get(`/v1/tasks/${task}`)).body).toMatchObject({ task: { projectId: null } });

@@ -51,7 +51,7 @@ describe('What the headers say of the buckets (reference §9)', () => {
     const refused = await client.get('/v1/auth/context');
     expect(refused.status).toBe(429);
     expect(Math.abs(number(refused, 'retry-after') - 21_600)).toBeLessThan(30);
-    for (let n = 0; n < 4; n++) expect((await client.request('DELETE', '/v1/tasks/x')).status).toBe(404);
+    for (let n = 0; n < 4; n++) expect((await client.delete('/v1/tasks/x')).status).toBe(404);
     const both = await client.get('/v1/auth/context');
     expect([both.status, number(both, 'x-ratelimit-global-remaining')]).toEqual([429, 0]);
     expect(Math.abs(number(both, 'retry-after') - 21_600)).toBeLessThan(30);

@@ -208,8 +208,8 @@ describe('Rate limits (reference §9)', () => {
   it('the limit comes before scope, role and body: a refused request is not looked at further', async () => {
     const { client } = await makeMember(service, { scopes: ['files:read'], role: 'viewer' });
     await service.db.query(`UPDATE workspaces SET plan = 'free'`);
-    for (let n = 0; n < 5; n++) expect((await client.request('DELETE', NOTE)).status).toBe(403);
-    expect((await client.request('DELETE', NOTE, { raw: '{' })).status).toBe(429);
+    for (let n = 0; n < 5; n++) expect((await client.delete(NOTE)).status).toBe(403);
+    expect((await client.delete(NOTE, { raw: '{' })).status).toBe(429);
     await service.db.query(`UPDATE workspaces SET plan = 'paid'`);
   });
 

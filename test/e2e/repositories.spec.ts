@@ -7,7 +7,6 @@ import { DataDir } from '../../src/platform/config/data-dir.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
-import { deletion } from '../harness/projects.js';
 import { newMark, sleeps } from '../harness/processes.js';
 import { git, RepositoryFolder } from '../harness/repositories.js';
 import {
@@ -274,7 +273,7 @@ describe('Repositories (reference §15)', () => {
     const task = (await finished(member.client, slow.id)) as Body;
     expect(kept()).toContain(task.id);
     writeFileSync(join(service.app.get(DataDir).path, 'repositories', `${task.id}.left`), '');
-    expect((await deletion(member.client, `/v1/tasks/${task.id}`)).status).toBe(200);
+    expect((await member.client.delete(`/v1/tasks/${task.id}`)).status).toBe(200);
     await service.db.query('UPDATE folder_removals SET not_before = now()');
     const gone = () => kept().every((name) => !name.startsWith(task.id)) || null;
     await until('its repository to be removed', gone);

@@ -4,7 +4,7 @@ import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { type Holder, holding, waiting } from '../harness/locks.js';
 import { postKey } from '../harness/keys.js';
-import { createProject, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { until } from '../harness/until.js';
 import { slowIt } from '../harness/slow.js';
 
@@ -37,7 +37,7 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
     await holder?.release();
     holder = undefined;
   };
-  const rename = (n: number) => patch(greedy.client, path(), { name: `Name ${n}` });
+  const rename = (n: number) => greedy.client.patch(path(), { name: `Name ${n}` });
   const many = <T>(make: (n: number) => T): T[] => Array.from({ length: MANY }, (_, n) => make(n));
   const stand = (count: number) =>
     until(`${count} to stand still`, async () => (await waiting(service.db)).length === count);
@@ -90,7 +90,7 @@ describe('Requests of one workspace take turns in a process (docs/operating.md, 
 
   slowIt('one whose turn does not come in ten seconds is 503, and tells when to come again', async () => {
     await lock();
-    const answers = await Promise.all(many((n) => patch<ErrorBody>(greedy.client, path(), { name: `Name ${n}` })));
+    const answers = await Promise.all(many((n) => greedy.client.patch<ErrorBody>(path(), { name: `Name ${n}` })));
     const last = answers.filter(({ body }) => body.error.message.includes('of this workspace'));
     expect(last.length).toBeGreaterThan(0);
     for (const { status, body, headers } of last)

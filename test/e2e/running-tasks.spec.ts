@@ -108,7 +108,7 @@ describe('Running tasks per workspace are capped by plan (reference §5)', () =>
     await asked(2);
     expect((await member.client.request('POST', `/v1/tasks/${first}/cancel`)).status).toBe(200);
     expect((await model.asked()).said).toEqual(['Task 3']);
-    expect((await member.client.request('DELETE', `/v1/tasks/${second}`)).status).toBe(200);
+    expect((await member.client.delete(`/v1/tasks/${second}`)).status).toBe(200);
     const fourth = await model.asked();
     expect(fourth.said).toEqual(['Task 4']);
     const interrupt = { content: 'Stop.', mode: 'interrupt' };

@@ -76,7 +76,7 @@ describe('With hosts that commands may reach (reference §15, §16)', () => {
     expect((await member.client.post(`/v1/tasks/${id}/messages`, { content: 'Look again.' })).status).toBe(202);
     expect(await seen(id)).not.toContain('127.0.0.1');
     // The run that tells what began it goes with its automation.
-    expect((await member.client.request('DELETE', `/v1/automations/${automation}`)).status).toBeLessThan(300);
+    expect((await member.client.delete(`/v1/automations/${automation}`)).status).toBeLessThan(300);
     expect((await member.client.post(`/v1/tasks/${id}/messages`, { content: 'And again.' })).status).toBe(202);
     const all = await seen(id);
     expect(all.match(/proxy: none/g)?.length).toBeGreaterThanOrEqual(3);

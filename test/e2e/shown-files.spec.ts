@@ -208,7 +208,7 @@ describe('Pictures and PDF files that a model is shown (reference §15)', () => 
     expect((await readMessages(client, id)).length).toBeGreaterThan(1);
     const kept = () => service.db.query(`SELECT FROM files WHERE task_id = $1`, [id]);
     expect(await kept()).toHaveLength(2);
-    await client.request('DELETE', `/v1/tasks/${id}`);
+    await client.delete(`/v1/tasks/${id}`);
     expect(await kept()).toEqual([]);
   });
 });

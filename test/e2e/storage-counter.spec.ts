@@ -9,7 +9,7 @@ import { createDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
-import { addProjectFile, createProject, deletion } from '../harness/projects.js';
+import { addProjectFile, createProject } from '../harness/projects.js';
 import { call, createTask, finished, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { slowIt } from '../harness/slow.js';
@@ -54,11 +54,11 @@ describe('What a workspace stores is counted (reference §14)', () => {
     expect(await counted(who)).toEqual({ stored: LIMIT, workdirs: 0 });
     await service.db.query('UPDATE uploads SET expires_at = now() WHERE workspace_id = $1', [who.workspace.id]);
     await service.app.get(FileCleaner, { strict: false }).purgeUploads();
-    await deletion(who.client, `/v1/projects/${projectId}`);
+    await who.client.delete(`/v1/projects/${projectId}`);
     expect(await counted(who)).toEqual({ stored: LIMIT, workdirs: 0 });
     await service.db.query('DELETE FROM files WHERE workspace_id = $1 AND origin = $2', [who.workspace.id, 'project']);
     expect(await counted(who)).toEqual({ stored: LIMIT, workdirs: 0 });
-    await deletion(who.client, `/v1/tasks/${task.id}`);
+    await who.client.delete(`/v1/tasks/${task.id}`);
     expect(await counted(who)).toEqual({ stored: 0, workdirs: 0 });
   });
 
@@ -77,15 +77,15 @@ describe('What a workspace stores is counted (reference §14)', () => {
       const body = n % 3 === 0 ? { content: script(...work, { text: 'Done.' }) } : { content: 'Look.', attachments };
       const task = await createTask(by.client, body);
       if (n % 2 === 1) await finished(by.client, task.id);
-      if (n % 4 !== 3) await deletion(by.client, `/v1/tasks/${task.id}`);
-      if (n % 4 !== 1) await deletion(who.client, `/v1/projects/${projectId}/files/${file.id}`);
+      if (n % 4 !== 3) await by.client.delete(`/v1/tasks/${task.id}`);
+      if (n % 4 !== 1) await who.client.delete(`/v1/projects/${projectId}/files/${file.id}`);
       if (n % 5 !== 1) return;
       // Its own: another act may be about to send one of the same bytes along.
       await service.db.query('UPDATE uploads SET expires_at = now() WHERE id = $1', [uploadId]);
       await service.app.get(FileCleaner, { strict: false }).purgeUploads();
     });
     await Promise.all(acts.map((act) => act()));
-    await deletion(who.client, `/v1/projects/${projectId}`);
+    await who.client.delete(`/v1/projects/${projectId}`);
     await service.app.get(UsersService).delete(guest.user.id, {});
     const idle = async () =>
       (await service.db.query(`SELECT FROM runs WHERE status IN ('queued', 'running')`)).length === 0;

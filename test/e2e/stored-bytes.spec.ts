@@ -13,7 +13,7 @@ import { checkedFetch, storedFiles, upload } from '../harness/files.js';
 import { holding, waiting } from '../harness/locks.js';
 import { ModelServer } from '../harness/model-server.js';
 import { newMark, sleeps } from '../harness/processes.js';
-import { addProjectFile, createProject, deletion, type FileBody } from '../harness/projects.js';
+import { addProjectFile, createProject, type FileBody } from '../harness/projects.js';
 import { call, createTask, readResults, runTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
@@ -214,7 +214,7 @@ describe('Stored bytes (reference §7, §14)', () => {
         body: { error: { code: 'storage_exhausted' } },
       });
       const { body } = await who.client.get<{ files: FileBody[] }>(`/v1/projects/${id}/files`);
-      await deletion(who.client, `/v1/projects/${id}/files/${body.files[0]?.id}`);
+      await who.client.delete(`/v1/projects/${id}/files/${body.files[0]?.id}`);
       expect((await send(who, randomBytes(10), `/v1/projects/${id}/files`)).status).toBe(201);
       expect(await counted(who)).toEqual({ stored: LIMIT + 10, workdirs: 0 });
     });
@@ -274,7 +274,7 @@ describe('Stored bytes (reference §7, §14)', () => {
         expect((await send(who, randomBytes(1))).status).toBe(402);
         // What runs no command goes on.
         expect((await runTask(who.client, script({ text: 'Hello.' }))).status).toBe('completed');
-        await deletion(who.client, `/v1/tasks/${full.id}`);
+        await who.client.delete(`/v1/tasks/${full.id}`);
         expect((await runTask(who.client, script(bash('true'), { text: 'Ran.' }))).status).toBe('completed');
       });
 

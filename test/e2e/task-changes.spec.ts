@@ -1,7 +1,7 @@
 import { useService } from '../harness/app.js';
 import { type Answer, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask, upload } from '../harness/files.js';
-import { createProject, patch, putIntoProject } from '../harness/projects.js';
+import { createProject, putIntoProject } from '../harness/projects.js';
 import { createTask, type TaskBody } from '../harness/tasks.js';
 
 type Task = {
@@ -98,9 +98,9 @@ describe('Tasks in projects, and what may be changed of them (reference §3, §4
       expect(listed.body.tasks.some((task) => task.id === id)).toBe(seen[0] === 200);
       const answers = [
         await client.get<ErrorBody>(reads[0] ?? ''),
-        await patch<ErrorBody>(client, `/v1/tasks/${id}`, { title: 'T' }),
+        await client.patch<ErrorBody>(`/v1/tasks/${id}`, { title: 'T' }),
         await client.post<ErrorBody>(`/v1/tasks/${id}/messages`, { content: 'y' }),
-        await client.request<ErrorBody>('DELETE', `/v1/tasks/${id}`),
+        await client.delete<ErrorBody>(`/v1/tasks/${id}`),
       ];
       expect(answers.map(({ status, body }) => (status < 300 ? 'ok' : body.error.code))).toEqual(expected);
     });
@@ -128,7 +128,7 @@ describe('Tasks in projects, and what may be changed of them (reference §3, §4
     it('changes what it is given and leaves the rest; {} changes nothing', async () => {
       const budget = { maxSteps: 3 };
       const made = await createTask(ann.client, { content: 'x', title: 'A', metadata: { a: '1', b: '2' }, budget });
-      expect((await patch<Task>(ann.client, path(made.id), {})).body.task).toEqual(made);
+      expect((await ann.client.patch<Task>(path(made.id), {})).body.task).toEqual(made);
       const { id: projectId } = await createProject(ann);
       const steps: [object, object][] = [
         [{ title: ' B ' }, { title: 'B' }],
@@ -146,7 +146,7 @@ describe('Tasks in projects, and what may be changed of them (reference §3, §4
       ];
       let before: object = made;
       for (const [change, expected] of steps) {
-        const { status, body } = await patch<Task>(ann.client, path(made.id), change);
+        const { status, body } = await ann.client.patch<Task>(path(made.id), change);
         expect([status, body.task]).toEqual([200, { ...before, ...expected, updatedAt: body.task.updatedAt }]);
         before = body.task;
       }
@@ -166,7 +166,7 @@ describe('Tasks in projects, and what may be changed of them (reference §3, §4
       ['model', { model: 'x' }],
     ])('a wrong %s is 400', async (param, json) => {
       const id = await makeTask(service, ann);
-      const answer = await patch<ErrorBody>(ann.client, path(id), json);
+      const answer = await ann.client.patch<ErrorBody>(path(id), json);
       expect([answer.status, answer.body.error.param]).toEqual([400, param]);
     });
 
@@ -175,7 +175,7 @@ describe('Tasks in projects, and what may be changed of them (reference §3, §4
       const shared = await createProject(bob, { name: 'S', visibility: 'workspace' });
       const id = await makeTask(service, ann);
       const fault = async (who: Member, projectId: string) =>
-        faultOf(await patch<ErrorBody>(who.client, path(id), { projectId }));
+        faultOf(await who.client.patch<ErrorBody>(path(id), { projectId }));
       for (const projectId of [hidden.id, crypto.randomUUID(), 'x']) {
         expect(await fault(ann, projectId)).toEqual([404, 'not_found', 'projectId']);
         expect(await fault(bob, projectId)).toEqual([404, 'not_found', null]);
@@ -191,9 +191,9 @@ describe('Tasks in projects, and what may be changed of them (reference §3, §4
         const { id: projectId } = await createProject(ann);
         const ids = await Promise.all([1, 2, 3].map(() => makeTask(service, ann)));
         await Promise.all(ids.map((id) => putIntoProject(service, id, projectId)));
-        const moves = ids.map((id) => patch(ann.client, path(id), { projectId, title: 'moved' }));
+        const moves = ids.map((id) => ann.client.patch(path(id), { projectId, title: 'moved' }));
         const creates = [1, 2].map(() => ann.client.post('/v1/tasks', { content: 'x', projectId }));
-        const removal = ann.client.request('DELETE', `/v1/projects/${projectId}`);
+        const removal = ann.client.delete(`/v1/projects/${projectId}`);
         const answers = await Promise.all([removal, ...moves, ...creates]);
         expect(answers.map(({ status }) => status).filter((status) => ![200, 201, 404].includes(status))).toEqual([]);
         expect(await service.db.query('SELECT id FROM tasks WHERE project_id = $1', [projectId])).toEqual([]);

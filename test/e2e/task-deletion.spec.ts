@@ -12,14 +12,13 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { storedFiles, upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
 import { newMark, processesGone, sleeps } from '../harness/processes.js';
-import { deletion } from '../harness/projects.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, reaches, runTask, script, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { SLOW, slowDescribe, slowIt } from '../harness/slow.js';
 
 const LEASE = 3;
-const remove = (client: Client, id: string) => deletion<{ deleted: boolean; id: string }>(client, `/v1/tasks/${id}`);
+const remove = (client: Client, id: string) => client.delete<{ deleted: boolean; id: string }>(`/v1/tasks/${id}`);
 
 /** How many rows of each table still belong to a task. */
 async function leftOf({ db }: TestApp, id: string): Promise<Record<string, number>> {

@@ -64,8 +64,7 @@ describe('The events of questions and approvals (reference §17)', () => {
 
   it('an answer brings an archived task back; archiving it answers nothing', async () => {
     const { id, task } = await asking({ question: 'Why?' });
-    const archived = { json: { archived: true } };
-    const { body } = await member.client.request('PATCH', `/v1/tasks/${id}`, archived);
+    const { body } = await member.client.patch(`/v1/tasks/${id}`, { archived: true });
     expect(body).toMatchObject({ task: { archived: true, status: 'awaiting_input' } });
     await watch.answer(id, task, { content: 'So.' });
     (await model.asked()).answer({ text: 'Done.' });

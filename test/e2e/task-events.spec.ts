@@ -154,12 +154,12 @@ describe('The events of a task (reference §17)', () => {
     (await model.asked()).answer({ text: 'Done.' });
     await finished(member.client, id);
     const { project } = (await member.client.post<{ project: { id: string } }>('/v1/projects', { name: 'P' })).body;
-    const change = (body: object) => member.client.request('PATCH', `/v1/tasks/${id}`, { json: body });
+    const change = (body: object) => member.client.patch(`/v1/tasks/${id}`, body);
     await change({ title: 'New', metadata: { a: 'b' } });
     await change({ title: 'New' });
     await change({});
     await change({ projectId: project.id, budget: { maxSteps: 3 } });
-    await member.client.request('DELETE', `/v1/projects/${project.id}`);
+    await member.client.delete(`/v1/projects/${project.id}`);
     const own = (await watch.events(id)).slice(6);
     const metadata = { a: 'b' };
     expect(own).toMatchObject([
@@ -195,7 +195,7 @@ describe('The events of a task (reference §17)', () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     (await model.asked()).answer({ text: 'Done.' });
     await finished(member.client, id);
-    await member.client.request('DELETE', `/v1/tasks/${id}`);
+    await member.client.delete(`/v1/tasks/${id}`);
     expect(await readEvents(service.db, id)).toEqual([]);
     const source = { type: 'api', automationId: null, automationRunId: null };
     const data = { projectId: null, createdBy: member.user.id, source };

@@ -36,7 +36,7 @@ describe('The limits of a task’s fields (reference §4)', () => {
   ])('title %j is 400: one line of what is shown', async (title) => {
     expect(await refusal({ title })).toEqual([400, 'invalid_field', 'title']);
     const { id } = await createTask(member.client, { content: 'x' });
-    expect((await member.client.request('PATCH', `/v1/tasks/${id}`, { json: { title } })).status).toBe(400);
+    expect((await member.client.patch(`/v1/tasks/${id}`, { title })).status).toBe(400);
   });
 
   it.each([
@@ -69,9 +69,7 @@ describe('The limits of a task’s fields (reference §4)', () => {
     const odd = { toString: 'a', hasOwnProperty: 'b', valueOf: 'c', plain: 'd' };
     const { id, ...odds } = await createTask(member.client, { content: 'x', metadata: odd });
     expect(odds).toMatchObject({ metadata: odd });
-    const changed = await member.client.request('PATCH', `/v1/tasks/${id}`, {
-      json: { metadata: { isPrototypeOf: 'e' } },
-    });
+    const changed = await member.client.patch(`/v1/tasks/${id}`, { metadata: { isPrototypeOf: 'e' } });
     expect(changed.body).toMatchObject({ task: { metadata: { isPrototypeOf: 'e' } } });
     for (const metadata of [pairs(17, 3, 1), pairs(1, 65, 1), pairs(1, 3, 513), { '': 'x' }, { a: null }, ['a']]) {
       expect(await refusal({ metadata })).toEqual([400, 'invalid_field', 'metadata']);
@@ -84,16 +82,16 @@ describe('The limits of a task’s fields (reference §4)', () => {
     expect(made).toMatchObject({ tags: ['😀'.repeat(64), 'a b', 'A b'], archived: false });
     const path = `/v1/tasks/${id}`;
     for (const tags of [most, []]) {
-      expect((await member.client.request('PATCH', path, { json: { tags } })).body).toMatchObject({ task: { tags } });
+      expect((await member.client.patch(path, { tags })).body).toMatchObject({ task: { tags } });
     }
     const wrong = [[...most, 'one more'], ['a', 'a'], [''], ['x'.repeat(65)], [' a'], ['a\nb'], ['a\u202eb'], [1], [null], [['a']], 'a', {}, null];
     for (const tags of wrong) {
       expect([tags, ...(await refusal({ tags }))]).toEqual([tags, 400, 'invalid_field', 'tags']);
-      expect((await member.client.request('PATCH', path, { json: { tags } })).status).toBe(400);
+      expect((await member.client.patch(path, { tags })).status).toBe(400);
     }
     expect(await refusal({ archived: true })).toEqual([400, 'unknown_field', 'archived']);
     for (const archived of ['true', 1, null]) {
-      expect((await member.client.request('PATCH', path, { json: { archived } })).status).toBe(400);
+      expect((await member.client.patch(path, { archived })).status).toBe(400);
     }
   }); // prettier-ignore
 
@@ -118,7 +116,7 @@ describe('The limits of a task’s fields (reference §4)', () => {
     const made = await createTask(member.client, { content: 'x', budget: { maxSteps: 5 } });
     expect(made).toMatchObject({ budget });
     expect(await createTask(member.client, { content: 'x', budget })).toMatchObject({ budget });
-    const changed = await member.client.request('PATCH', `/v1/tasks/${made.id}`, { json: { budget } });
+    const changed = await member.client.patch(`/v1/tasks/${made.id}`, { budget });
     expect([changed.status, changed.body]).toMatchObject([200, { task: { budget } }]);
     expect(await service.db.query('SELECT DISTINCT budget FROM tasks WHERE budget @> $1', ['{"maxSteps": 5}'])).toEqual(
       [{ budget: { maxSteps: 5 } }],
@@ -139,7 +137,7 @@ describe('The limits of a task’s fields (reference §4)', () => {
     }
     const made = await createTask(member.client, { content: 'x' });
     const json = { budget: { maxCost: '2' } };
-    expect((await member.client.request('PATCH', `/v1/tasks/${made.id}`, { json })).status).toBe(400);
+    expect((await member.client.patch(`/v1/tasks/${made.id}`, json)).status).toBe(400);
   });
 
   it('what a task under way has not read has 1,000,000 characters together; one that is over takes a message all the same', async () => {

@@ -4,7 +4,7 @@ import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { readPage } from '../harness/pages.js';
-import { createProject, deletion, putIntoProject } from '../harness/projects.js';
+import { createProject, putIntoProject } from '../harness/projects.js';
 import { type MessageBody, readMessages, readTask, type TaskBody } from '../harness/tasks.js';
 
 describe('What a client may do in which status (reference §5)', () => {
@@ -103,8 +103,8 @@ describe('What a client may do in which status (reference §5)', () => {
     const id = await taskIn(status);
     await send(id);
     const path = `/v1/tasks/${id}`;
-    expect((await deletion(member.client, path)).body).toEqual({ deleted: true, id });
-    const later: { status: number }[] = [await deletion(member.client, path), await cancel(id), await send(id)];
+    expect((await member.client.delete(path)).body).toEqual({ deleted: true, id });
+    const later: { status: number }[] = [await member.client.delete(path), await cancel(id), await send(id)];
     for (const read of [path, `${path}/messages`, `${path}/files`]) later.push(await member.client.get(read));
     expect(later.map((answer) => answer.status)).toEqual(later.map(() => 404));
     expect(await service.db.query('SELECT 1 FROM messages WHERE task_id = $1', [id])).toEqual([]);

@@ -4,7 +4,7 @@ import { useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { readPage, walk } from '../harness/pages.js';
-import { createProject, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { createTask, type TaskBody } from '../harness/tasks.js';
 
 type Listed = TaskBody & { archived: boolean; tags: string[] };
@@ -24,8 +24,7 @@ describe('The list of tasks: filters, search, order, archive (reference §2, §4
 
   const titles = async (who: Member, query: Record<string, string>) =>
     (await who.client.get<{ tasks: Listed[] }>(`/v1/tasks?${String(new URLSearchParams(query))}`)).body.tasks.map(({ title }) => title); // prettier-ignore
-  const change = (who: Member, id: string, json: object) =>
-    patch<{ task: Listed }>(who.client, `/v1/tasks/${id}`, json);
+  const change = (who: Member, id: string, json: object) => who.client.patch<{ task: Listed }>(`/v1/tasks/${id}`, json);
 
   it('takes several statuses', async () => {
     const who = await makeMember(service);

@@ -250,7 +250,7 @@ describe('The events of a task, as a client follows them (reference §17)', () =
       (await model.asked()).answer({ text: 'Done.' });
       const [deleted, foreign] = [await stream(task.id, '', {}, other), await stream(mine.id, '', {}, other)];
       await Promise.all([deleted.frame('stream.caught_up'), foreign.frame('stream.caught_up')]);
-      await other.client.request('DELETE', `/v1/tasks/${task.id}`);
+      await other.client.delete(`/v1/tasks/${task.id}`);
       expect((await deleted.end())?.data).toMatchObject({ reason: 'gone' });
       await service.db.query(`UPDATE memberships SET role = 'member' WHERE user_id = $1`, [other.user.id]);
       expect((await foreign.end())?.data).toMatchObject({ reason: 'gone' });

@@ -67,7 +67,7 @@ describe('The transparency policy covers what a task tells too (reference §6)',
       const read = (await client.get<{ task: TaskBody }>(`/v1/tasks/${id}`)).body.task;
       const { tasks } = (await client.get<{ tasks: TaskBody[] }>('/v1/tasks')).body;
       expect(tasks.find((task) => task.id === id)).toEqual(read);
-      const changed = await client.request<{ task: TaskBody }>('PATCH', `/v1/tasks/${id}`, { json: {} });
+      const changed = await client.patch<{ task: TaskBody }>(`/v1/tasks/${id}`, {});
       expect(changed.body.task).toEqual(read);
       return read;
     }

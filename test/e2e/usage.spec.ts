@@ -102,8 +102,8 @@ describe('Usage (reference §14)', () => {
     const { body } = await member.client.post<{ project: { id: string } }>('/v1/projects', { name: 'P' });
     const projectId = body.project.id;
     const { id } = await runTask(member.client, script({ text: 'Done.' }), { projectId });
-    expect((await member.client.request('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
-    expect((await member.client.request('DELETE', `/v1/projects/${projectId}`)).status).toBe(200);
+    expect((await member.client.delete(`/v1/tasks/${id}`)).status).toBe(200);
+    expect((await member.client.delete(`/v1/projects/${projectId}`)).status).toBe(200);
     const kept = { task_id: id, project_id: projectId, cost_micros: '83' };
     expect(
       await service.db.query('SELECT task_id, project_id, cost_micros FROM usage_ledger WHERE workspace_id = $1', [

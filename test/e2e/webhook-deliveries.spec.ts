@@ -1,7 +1,6 @@
 // What a webhook's endpoint gets (reference §18): a service that works, and endpoints on this host.
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { deletion, patch } from '../harness/projects.js';
 import { createTask, runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import {
@@ -161,7 +160,7 @@ describe('A delivery (reference §18)', () => {
   it('says why there was no answer, without the address that a name resolved to', async () => {
     const { id } = await hook();
     const url = 'http://localhost:1/';
-    await patch(owner.client, `/v1/webhooks/${id}`, { url });
+    await owner.client.patch(`/v1/webhooks/${id}`, { url });
     const refused = await becomes(owner.client, await askFor(owner.client, `${id}/test`), { status: 'failed' });
     expect(refused.lastAttempt).toMatchObject({
       status: null,
@@ -199,7 +198,7 @@ describe('A delivery (reference §18)', () => {
     );
     const delivery = await deliver(id);
     const answer = await asked;
-    await patch(owner.client, `/v1/webhooks/${id}`, { url: receiver.url(`${path}/new`) });
+    await owner.client.patch(`/v1/webhooks/${id}`, { url: receiver.url(`${path}/new`) });
     answer();
     await becomes(owner.client, delivery, { status: 'delivered', attempts: 2 });
     expect(await readWebhook(owner.client, id)).toMatchObject({ status: 'enabled', disabledReason: null });
@@ -257,7 +256,7 @@ describe('A delivery (reference §18)', () => {
     const task = await createTask(owner.client, { content: 'x', approvals: 'writes' });
     await receiver.gets(path);
     receiver.answer(path, 200);
-    await deletion(owner.client, `/v1/tasks/${task.id}`);
+    await owner.client.delete(`/v1/tasks/${task.id}`);
     const last = await until('the last event', () =>
       receiver.at(path).find(({ event }) => event.type === 'task.deleted'),
     );
@@ -291,10 +290,10 @@ describe('A delivery (reference §18)', () => {
         return (receiver.open.get(path) ?? 0) > 0 && found;
       });
       if (delivery === undefined) throw new Error('Nothing waits.');
-      await patch(owner.client, `/v1/webhooks/${id}`, { status: 'disabled' });
+      await owner.client.patch(`/v1/webhooks/${id}`, { status: 'disabled' });
       answer(status);
       await becomes(owner.client, delivery, { attempts: 1, status: becoming });
-      await patch(owner.client, `/v1/webhooks/${id}`, { status: 'enabled' });
+      await owner.client.patch(`/v1/webhooks/${id}`, { status: 'enabled' });
     }
   });
 });

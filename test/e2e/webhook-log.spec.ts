@@ -3,7 +3,6 @@ import { WorkspaceRemover } from '../../src/access/workspaces/workspace-remover.
 import { WebhookPurge } from '../../src/resources/webhooks/webhook-purge.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { deletion, patch } from '../harness/projects.js';
 import { createTask } from '../harness/tasks.js';
 import { askFor, createWebhook, deliveriesOf, readDelivery, type WebhookBody } from '../harness/webhooks.js';
 
@@ -19,7 +18,7 @@ describe('The deliveries of a webhook (reference §18)', () => {
     owner = await makeMember(service, { role: 'owner' });
     hook = (await createWebhook(owner.client, { url: newUrl() })).webhook;
   });
-  const change = (id: string, json: object) => patch(owner.client, `/v1/webhooks/${id}`, json);
+  const change = (id: string, json: object) => owner.client.patch(`/v1/webhooks/${id}`, json);
   const set = (sql: string, ...values: unknown[]) =>
     service.db.query(`UPDATE webhook_deliveries SET ${sql} WHERE webhook_id = $1`, [hook.id, ...values]);
   const recover = async (json: object = { since: '2026-01-01' }) =>
@@ -107,7 +106,7 @@ describe('The deliveries of a webhook (reference §18)', () => {
   it('of a task that is deleted are withdrawn, but for task.deleted, and neither made again nor recovered', async () => {
     const task = await createTask(owner.client, { content: 'x' });
     const [old] = await deliveriesOf(owner.client, hook.id);
-    await deletion(owner.client, `/v1/tasks/${task.id}`);
+    await owner.client.delete(`/v1/tasks/${task.id}`);
     const left = await deliveriesOf(owner.client, hook.id);
     expect(left.map(({ eventType, taskId }) => [eventType, taskId])).toEqual([['task.deleted', task.id]]);
     expect((await owner.client.post(`/v1/webhooks/${hook.id}/deliveries/${old?.id}/redeliver`)).status).toBe(404);
@@ -123,7 +122,7 @@ describe('The deliveries of a webhook (reference §18)', () => {
     await service.db.query(`UPDATE webhook_deliveries SET created_at = now() - interval '31 days' WHERE id = $1`, [first?.id]);
     const { webhook } = await createWebhook(owner.client, { url: newUrl() });
     await askFor(owner.client, `${webhook.id}/test`);
-    await deletion(owner.client, `/v1/webhooks/${webhook.id}`);
+    await owner.client.delete(`/v1/webhooks/${webhook.id}`);
     const purge = service.app.get(WebhookPurge);
     expect(await purge.purge()).toBe(2);
     expect(await deliveriesOf(owner.client, hook.id)).toHaveLength(1);

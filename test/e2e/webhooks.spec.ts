@@ -3,7 +3,7 @@ import { MembershipsService } from '../../src/access/workspaces/memberships.serv
 import { bootApp, useService } from '../harness/app.js';
 import { CALLERS, makeCaller } from '../harness/callers.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
-import { createProject, deletion, patch } from '../harness/projects.js';
+import { createProject } from '../harness/projects.js';
 import { createTask } from '../harness/tasks.js';
 import { createWebhook, deliveriesOf, readDelivery, readWebhook, type WebhookBody } from '../harness/webhooks.js';
 
@@ -20,8 +20,7 @@ describe('Webhooks (reference §18)', () => {
   });
 
   const create = (json: object, client = owner.client) => client.post<ErrorBody>('/v1/webhooks', json);
-  const change = (id: string, json: object) =>
-    patch<{ webhook: WebhookBody }>(owner.client, `/v1/webhooks/${id}`, json);
+  const change = (id: string, json: object) => owner.client.patch<{ webhook: WebhookBody }>(`/v1/webhooks/${id}`, json);
   const rotate = async (id: string, json: object = {}) =>
     (await owner.client.post<{ webhook: WebhookBody; secret: string }>(`/v1/webhooks/${id}/secret`, json)).body;
 
@@ -61,8 +60,8 @@ describe('Webhooks (reference §18)', () => {
     expect((await change(webhook.id, { projectId: null })).body.webhook.projectId).toBeNull();
 
     const gone = { deleted: true, id: webhook.id };
-    expect((await deletion(owner.client, `/v1/webhooks/${webhook.id}`)).body).toEqual(gone);
-    expect((await deletion(owner.client, `/v1/webhooks/${webhook.id}`)).status).toBe(404);
+    expect((await owner.client.delete(`/v1/webhooks/${webhook.id}`)).body).toEqual(gone);
+    expect((await owner.client.delete(`/v1/webhooks/${webhook.id}`)).status).toBe(404);
   });
 
   it('are for owners and admins of the workspace alone, people and service accounts', async () => {
@@ -126,7 +125,7 @@ describe('Webhooks (reference §18)', () => {
       ...['169.254.169.254', '192.168.1.1', '100.64.0.1', '172.16.0.1', '[fec0::1]', '224.0.0.1', '255.255.255.255'],
     ];
     for (const url of hosts.flatMap((host) => [`https://${host}/`, `http://${host}/`])) {
-      const changed = await patch<ErrorBody>(owner.client, `/v1/webhooks/${webhook.id}`, { url });
+      const changed = await owner.client.patch<ErrorBody>(`/v1/webhooks/${webhook.id}`, { url });
       for (const { status, body } of [await create({ url, types: ['*'] }), changed]) {
         expect([url, status, body.error]).toMatchObject([url, 400, { code: 'invalid_field', param: 'url' }]);
       }
@@ -157,7 +156,7 @@ describe('Webhooks (reference §18)', () => {
     const refused = made.filter(({ status }) => status !== 201).map(({ body }) => body.error.code);
     expect(new Set(refused)).toEqual(new Set(['too_many_webhooks']));
     const [other] = (await owner.client.get<{ webhooks: WebhookBody[] }>('/v1/webhooks')).body.webhooks;
-    const taken = await patch<ErrorBody>(owner.client, `/v1/webhooks/${other?.id}`, { url: webhook.url });
+    const taken = await owner.client.patch<ErrorBody>(`/v1/webhooks/${other?.id}`, { url: webhook.url });
     expect([taken.status, taken.body.error.code]).toEqual([409, 'webhook_exists']);
     // Its own is not in its way.
     expect((await change(webhook.id, { url: webhook.url })).status).toBe(200);
@@ -216,7 +215,7 @@ describe('Webhooks (reference §18)', () => {
     const automation = { name: 'A', content: 'x', cron: '0 9 * * *', projectId: project.id };
     const made = await owner.client.post<{ automation: { id: string } }>('/v1/automations', automation);
     await owner.client.post(`/v1/automations/${made.body.automation.id}/pause`);
-    await deletion(owner.client, `/v1/tasks/${early.id}`);
+    await owner.client.delete(`/v1/tasks/${early.id}`);
     const got = async (name: string) =>
       (await deliveriesOf(owner.client, ids[name] ?? '')).map(({ eventType, taskId }) => {
         const which = taskId === inside.id ? 'inside' : taskId === outside.id ? 'outside' : taskId === early.id ? 'early' : '';
@@ -229,7 +228,7 @@ describe('Webhooks (reference §18)', () => {
     expect(await got('automations')).toEqual(['automation.paused']);
     expect(await got('project')).toEqual(['automation.paused', 'task.cancelled inside', 'task.created inside']);
     // Without its project it is told of nothing more.
-    await deletion(owner.client, `/v1/projects/${project.id}`);
+    await owner.client.delete(`/v1/projects/${project.id}`);
     await createTask(owner.client, { content: 'x' });
     expect(await got('project')).toHaveLength(3);
     expect((await readWebhook(owner.client, ids['project'] ?? '')).projectId).toBe(project.id);

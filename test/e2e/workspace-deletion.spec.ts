@@ -13,7 +13,7 @@ import { makeTask, postForm, storedFiles, upload } from '../harness/files.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
 import { newMark, processesGone, processesWith, sleeps } from '../harness/processes.js';
-import { addProjectFile, createProject, deletion } from '../harness/projects.js';
+import { addProjectFile, createProject } from '../harness/projects.js';
 import { call, createTask, finished, reaches, readTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { slowIt } from '../harness/slow.js';
@@ -96,7 +96,7 @@ describe('Deleting a workspace (reference §3, §16)', () => {
       await until('the other workdir to be gone', () => !existsSync(workdir(asked.id)));
       expect(processesWith(theirMark).length).toBeGreaterThan(0);
       expect(await readTask(theirs.client, theirTask)).toMatchObject({ status: 'running' });
-      await deletion(theirs.client, `/v1/tasks/${theirTask}`);
+      await theirs.client.delete(`/v1/tasks/${theirTask}`);
     },
   );
 
@@ -128,7 +128,7 @@ describe('Deleting a workspace (reference §3, §16)', () => {
       () => mine.client.post('/v1/tasks', { content: script({ hang: true }), projectId: project.id }),
       () => mine.client.post('/v1/projects', { name: 'P' }),
       () => mine.client.post(`/v1/tasks/${one.id}/messages`, { content: 'More.' }),
-      () => mine.client.request('PATCH', `/v1/projects/${project.id}`, { json: { name: 'Q' } }),
+      () => mine.client.patch(`/v1/projects/${project.id}`, { name: 'Q' }),
       () => postForm(service, mine, formOf('bytes')),
     ];
     const requests = Array.from({ length: 8 }, () => send.map((one) => one())).flat();

@@ -89,7 +89,7 @@ describe('The events of a workspace, as a client follows them (reference §17)',
     const { id } = await createTask(member.client, { content: 'x' });
     const other = await makeMember(service, { workspace: owner.workspace });
     const readers = [await stream(), await stream('', other)];
-    await member.client.request('DELETE', `/v1/tasks/${id}`);
+    await member.client.delete(`/v1/tasks/${id}`);
     await until('its end', () => readers[0]?.events.length === 1);
     expect(readers[0]?.events[0]).toMatchObject({ type: 'task.deleted', taskId: id, data: { projectId: null } });
     expect(readers[0]?.events[0]?.['data']).not.toHaveProperty('createdBy');

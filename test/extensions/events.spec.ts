@@ -108,7 +108,7 @@ describe('An event type that an extension declares', () => {
     for (const types of [['notes.lost'], ['notes.read'], ['task.created', 'note.*']]) {
       for (const answer of [
         await owner.client.post<ErrorBody>('/v1/webhooks', { url: receiver.url('/x'), types }),
-        await owner.client.request<ErrorBody>('PATCH', path, { json: { types } }),
+        await owner.client.patch<ErrorBody>(path, { types }),
         await owner.client.post<ErrorBody>(`${path}/recover`, { since: '2026-01-01', types }),
       ]) {
         expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([

@@ -161,7 +161,7 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
   it('ends with the task: the rows refer to it', async () => {
     const { body } = await review(member.client);
     await member.client.post(`/v1/tasks/${taskId}/cancel`);
-    expect((await member.client.request('DELETE', `/v1/tasks/${taskId}`)).status).toBe(200);
+    expect((await member.client.delete(`/v1/tasks/${taskId}`)).status).toBe(200);
     expect((await member.client.get(`/v1/reviews/${body.review.id}`)).status).toBe(404);
   });
 

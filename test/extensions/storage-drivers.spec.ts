@@ -128,7 +128,7 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     await cleaner().purgeUploads();
     await age(service);
     expect(await cleaner().sweep()).toBe(0);
-    expect((await client.request('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
+    expect((await client.delete(`/v1/tasks/${id}`)).status).toBe(200);
     expect(await cleaner().sweep()).toBe(2);
     expect(await kept(service)).toEqual([]);
   });

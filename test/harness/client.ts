@@ -52,6 +52,14 @@ export class Client {
     return this.request('POST', path, { ...(json === undefined ? {} : { json }), ...options, headers });
   }
 
+  patch<T = Record<string, unknown>>(path: string, json: unknown, options?: RequestOptions): Promise<Answer<T>> {
+    return this.request('PATCH', path, { json, ...options });
+  }
+
+  delete<T = Record<string, unknown>>(path: string, options?: RequestOptions): Promise<Answer<T>> {
+    return this.request('DELETE', path, options);
+  }
+
   async request<T = Record<string, unknown>>(
     method: string,
     path: string,

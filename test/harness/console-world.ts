@@ -6,7 +6,7 @@ import { connectIntegration, createAutomation, DAILY } from './automation-reques
 import { allow, recordStep } from './billing.js';
 import { type Client, makeMember, type Member } from './client.js';
 import { upload } from './files.js';
-import { addProjectFile, createProject, deletion, patch } from './projects.js';
+import { addProjectFile, createProject } from './projects.js';
 import { createTask, finished, reaches } from './tasks.js';
 import { HERE, Receiver } from './webhooks.js';
 
@@ -69,7 +69,7 @@ async function projects(service: TestApp, owner: Member): Promise<string> {
   await createProject(owner, { name: 'Web shop', visibility: 'workspace', tags: ['shop', 'front-end'] });
   const old = await createProject(owner, { name: 'Old mill' });
   await addProjectFile(service, owner, old.id, 'left over\n', 'left-over.txt');
-  await deletion(owner.client, `/v1/projects/${old.id}`);
+  await owner.client.delete(`/v1/projects/${old.id}`);
   return id;
 }
 
@@ -79,7 +79,7 @@ async function makeTasks(service: TestApp, owner: Member, projectId: string): Pr
   const { id: uploadId } = await upload(service, owner, Uint8Array.from(archive), { name: 'split-bill.tar.gz' });
   const content = readFileSync('examples/fix-failing-test.md', 'utf8');
   const done = await createTask(client, { content, attachments: [{ uploadId }], projectId });
-  await patch(client, `/v1/tasks/${done.id}`, { tags: ['tests'] });
+  await client.patch(`/v1/tasks/${done.id}`, { tags: ['tests'] });
   await answer(client, done.id, { optionIds: ['largest-remainder'] });
   const failed = await createTask(client, {
     title: 'Check the migrations',

@@ -20,7 +20,7 @@ export const READER = { name: 'K', scopes: ['tasks:read'] };
 export const postKey = (client: Client, body: object = READER) => client.post<Made>('/v1/keys', body);
 export const rotateKey = (client: Client, id: string, body: object = {}) =>
   client.post<Made>(`/v1/keys/${id}/rotate`, body);
-export const removeKey = (client: Client, id: string) => client.request<ErrorBody>('DELETE', `/v1/keys/${id}`);
+export const removeKey = (client: Client, id: string) => client.delete<ErrorBody>(`/v1/keys/${id}`);
 export const listKeys = async (client: Client) => (await client.get<{ keys: KeyBody[] }>('/v1/keys')).body.keys;
 /** The status of a request that every key may make. */
 export const works = async (client: Client) => (await client.get('/v1/auth/context')).status;

@@ -1,5 +1,5 @@
 import type { TestApp } from './app.js';
-import type { Answer, Client, Member } from './client.js';
+import type { Member } from './client.js';
 
 export interface ProjectBody {
   id: string;
@@ -19,14 +19,6 @@ export async function createProject(
   const { status, body, text } = await client.post<{ project: ProjectBody }>('/v1/projects', json);
   if (status !== 201) throw new Error(`${status}: ${text}`);
   return body.project;
-}
-
-export function patch<T = Record<string, unknown>>(client: Client, path: string, json: unknown): Promise<Answer<T>> {
-  return client.request<T>('PATCH', path, { json });
-}
-
-export function deletion<T = Record<string, unknown>>(client: Client, path: string): Promise<Answer<T>> {
-  return client.request<T>('DELETE', path);
 }
 
 /** Puts a task that is a bare row into a project. */

@@ -73,7 +73,7 @@ class Load {
       const uploadId = await upload(this.client, this.secret, this.url, randomUUID());
       const { id } = await createTask(this.client, { content: 'Read this.', attachments: [{ uploadId }] });
       if (n % 3 !== 0) this.kept.push(id);
-      else await this.client.request('DELETE', `/v1/tasks/${id}`);
+      else await this.client.delete(`/v1/tasks/${id}`);
     }
   }
 }

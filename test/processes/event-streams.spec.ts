@@ -163,7 +163,7 @@ describe('Streams of events over processes (reference §17)', () => {
       let cuts = 0;
       const write = async () => {
         for (let n = left--; n > 0; n = left--) {
-          const answer = await client.request('PATCH', `/v1/tasks/${ids[n % ids.length]}`, { json: { title: `Change ${n}` } });
+          const answer = await client.patch(`/v1/tasks/${ids[n % ids.length]}`, { title: `Change ${n}` });
           expect(answer.status).toBe(200);
         }
       };

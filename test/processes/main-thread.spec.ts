@@ -215,7 +215,7 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
         expect((await finished(client, id)).status).toBe('completed');
       });
       // No event tells of the messages that were put there: it must be gone at the end (told-at-the-end.ts).
-      expect((await client.request('DELETE', `/v1/tasks/${id}`)).status).toBe(200);
+      expect((await client.delete(`/v1/tasks/${id}`)).status).toBe(200);
     }
     expect(over).toEqual([]);
   }, 300_000);
