@@ -1,25 +1,26 @@
-import { Controller, Module, Param, Post } from '@nestjs/common';
+import { Controller, Get, Injectable, Module, Param, Post, type Type } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { jest } from '@jest/globals';
-import { Auth, type AuthContext, Endpoint, Tx, type UnitOfWork, Workspace } from 'millwright';
+import { Auth, type AuthContext, defineExtension, Endpoint, Tx, type UnitOfWork, Workspace } from 'millwright';
 import type { Repository } from 'typeorm';
 import { z } from 'zod';
 import { bootApp, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 
-@Controller('v1/names')
-class NamesController {
+const answer = z.strictObject({ names: z.int() });
+const contract = {
+  summary: 'Name the workspace',
+  policy: 'resource_write',
+  scopes: ['tasks:write'],
+  transaction: true,
+  answer,
+} as const;
+
+@Injectable()
+class Names {
   constructor(@InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>) {}
 
-  @Post(':how')
-  @Endpoint({
-    summary: 'Name the workspace',
-    policy: 'resource_write',
-    scopes: ['tasks:write'],
-    transaction: true,
-    answer: z.strictObject({ names: z.int() }),
-  })
-  async rename(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('how') how: string) {
+  async rename(auth: AuthContext, tx: UnitOfWork, how: string) {
     const workspaces = how === 'injected' ? this.workspaces : tx.manager.getRepository(Workspace);
     await workspaces.update({ id: auth.workspaceId }, { name: how });
     tx.afterCommit(() => void this.workspaces.count());
@@ -27,7 +28,18 @@ class NamesController {
   }
 }
 
-@Module({ imports: [TypeOrmModule.forFeature([Workspace])], controllers: [NamesController] })
+@Controller('v1/names')
+class NamesController {
+  constructor(private readonly names: Names) {}
+
+  @Post(':how')
+  @Endpoint(contract)
+  rename(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('how') how: string) {
+    return this.names.rename(auth, tx, how);
+  }
+}
+
+@Module({ imports: [TypeOrmModule.forFeature([Workspace])], providers: [Names], controllers: [NamesController] })
 class NamesModule {}
 
 describe('A repository in a writing route', () => {
@@ -58,5 +70,37 @@ describe('A repository in a writing route', () => {
     expect(said.mock.calls.flat().join()).toContain('tx.manager.getRepository');
     expect(await name()).not.toBe('injected');
     said.mockRestore();
+  });
+
+  it('stops the boot where the controller has it, and does not in one that only reads', async () => {
+    @Controller('v1/held')
+    class HeldController {
+      constructor(@InjectRepository(Workspace) readonly workspaces: Repository<Workspace>) {}
+
+      @Post()
+      @Endpoint(contract)
+      rename() {
+        return { names: 0 };
+      }
+    }
+    @Controller('v1/held')
+    class CountsController {
+      constructor(@InjectRepository(Workspace) readonly workspaces: Repository<Workspace>) {}
+
+      @Get()
+      @Endpoint({ summary: 'Count', policy: 'resource_read', scopes: ['tasks:read'], answer })
+      async count() {
+        return { names: await this.workspaces.countBy({ name: 'nobody' }) };
+      }
+    }
+    const boot = (controller: Type) => {
+      @Module({ imports: [TypeOrmModule.forFeature([Workspace])], controllers: [controller] })
+      class Routes {}
+      return bootApp({ extensions: [defineExtension({ name: 'held', module: Routes })] });
+    };
+    await expect(boot(HeldController)).rejects.toThrow(
+      "HeldController.rename: its controller injects a repository, 'workspaces'. In a route that writes use tx.manager.getRepository(…)",
+    );
+    await (await boot(CountsController)).close();
   });
 });

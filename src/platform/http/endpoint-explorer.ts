@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { Repository } from 'typeorm';
 import { ExtensionSet } from '../plugins/extension-set.js';
 import { type EndpointContract, endpointOf, POLICIES, type Scope, writes } from './endpoint.js';
 import { allOptional } from './fields.js';
@@ -96,6 +97,7 @@ export class EndpointExplorer implements OnModuleInit {
       const paths = list(Reflect.getMetadata(PATH_METADATA, handler));
       const route = describe(controller.constructor, key, handler, join(bases[0] ?? '', paths[0] ?? ''));
       this.checkNames(route);
+      checkConnections(route, controller);
       this.byHandler.set(handler, route);
       for (const base of bases) for (const path of paths) this.add(route, join(base, path));
     }
@@ -152,6 +154,18 @@ function describe(controller: object, key: string, handler: Handler, path: strin
     queryType: takes.get(RouteParamtypes.QUERY) ?? null,
     status: (Reflect.getMetadata(HTTP_CODE_METADATA, handler) as number | undefined) ?? (method === 'POST' ? 201 : 200),
   };
+}
+
+/**
+ * A statement of an injected repository takes a second connection of the pool while the route holds one: forty such requests wait for
+ * each other for ever. What the controller's providers inject is theirs to know: they may read for other routes.
+ */
+function checkConnections({ name, contract }: Route, controller: object): void {
+  const held = Object.entries(controller).find(([, value]) => value instanceof Repository);
+  if (contract.transaction !== true || held === undefined) return;
+  throw new Error(
+    `${name}: its controller injects a repository, '${held[0]}'. In a route that writes use tx.manager.getRepository(…) of its @Tx; reads with an injected one stand in a provider.`,
+  );
 }
 
 function unknownName(route: string, kind: string, name: string, known: readonly string[]): string {
