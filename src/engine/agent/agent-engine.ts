@@ -4,7 +4,7 @@ import type { Effort, ModelUsage } from '../models/model-provider.js';
 import type { PushRecord } from '../repositories/push-record.js';
 import type { OpenedFile, SandboxSession, SharedFile } from '../sandbox/sandbox.js';
 import type { PublishedFile, Question } from './agent-tool.js';
-import type { ContextCut } from './context/context-cut.js';
+import type { Compaction } from './context/compaction.js';
 import type { OutputSchema } from './output/output-schema.js';
 
 /** Limits of one turn; absent means none. */
@@ -103,8 +103,8 @@ export interface AgentInput {
   /** Oldest first. The last message may be an assistant's with open invocations: a crash or a question left them. */
   messages: ConversationMessage[];
   /** What the model is not sent any more, the last one of each kind; oldest first. Absent: nothing. */
-  cuts?: ContextCut[];
-  /** Tokens of the last step, its prompt and its answer, unless there was a cut since. Null or absent: not known. */
+  cuts?: Compaction[];
+  /** Tokens of the last step, its prompt and its answer, unless it was compacted since. Null or absent: not known. */
   contextTokens?: number | null;
   /** What the last answer of a turn has to fit (reference §15). Null or absent: it is any text. */
   outputSchema?: OutputSchema | null;
@@ -179,7 +179,7 @@ export interface ToldSurroundings {
  *
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`. `surroundings` is
  *   what the model was told before the first message of the task; it becomes the first part of that message, once in the task's life.
- * - `cut`: from now on the model is not sent all of the conversation. `parts` are the message that tells
+ * - `cut`: the conversation was compacted: the model is sent less of it from now on. `parts` are the message that tells
  *   people of it; `usage` is that of the model call which wrote the summary.
  * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found
  *   `begun`; there a call may stay open for days before it begins, so its being open says nothing.
@@ -203,7 +203,7 @@ export type AgentEvent =
   | {
       type: 'cut';
       messageId: string;
-      cut: ContextCut;
+      cut: Compaction;
       parts: StoredPart[];
       usage: ModelUsage | null;
       /** As of a `step`, of the call that wrote the summary. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ConversationMessage } from '../models/conversation.js';
-import type { ContextKeeper } from './context/context-keeper.js';
+import type { ContextCompactor } from './context/context-compactor.js';
 import { FolderNotes } from './folder-notes.js';
 import type { LazySandbox } from './lazy-sandbox.js';
 import { OutputFiles } from './output-files.js';
@@ -12,12 +12,12 @@ export class BesideResults {
 
   constructor(
     conversation: ConversationMessage[],
-    private readonly deps: { sandbox: Pick<LazySandbox, 'get'>; context: Pick<ContextKeeper, 'shown'> },
+    private readonly deps: { sandbox: Pick<LazySandbox, 'get'>; context: Pick<ContextCompactor, 'compacted'> },
   ) {
     this.outputs = new OutputFiles(conversation);
     this.notes = new FolderNotes(
       conversation,
-      () => deps.context.shown(conversation),
+      () => deps.context.compacted(conversation),
       () => deps.sandbox.get(),
     );
   }

@@ -12,7 +12,7 @@ import {
   type AgentInput,
   type AgentOutcome,
 } from './agent-engine.js';
-import { ContextKeeper } from './context/context-keeper.js';
+import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
 import { ContextWindows } from './context/context-windows.js';
 import { EngineSettings } from './engine-settings.js';
@@ -34,7 +34,7 @@ const SYSTEM_PROMPT = readFileSync(new URL('./system-prompt.txt', import.meta.ur
 
 /**
  * What a task that asks for JSON has in addition. It stands at the beginning, where it is sent with every request of the task and no
- * cut of the conversation takes it away. The schema has its keys in the order in which they were given.
+ * compaction takes it away. The schema has its keys in the order in which they were given.
  */
 const OUTPUT_PROMPT = readFileSync(new URL('./output/output-prompt.txt', import.meta.url), 'utf8').trim();
 
@@ -66,7 +66,7 @@ export class LoopEngine extends AgentEngine {
     const offered = tools.definitions(this.models.writesPatches(input.model.id));
     const fitting = resultCharacters(model.contextWindow);
     const system = systemPrompt(input.outputSchema);
-    const context = new ContextKeeper(
+    const context = new ContextCompactor(
       input.model.id,
       input,
       this.windows,

@@ -1,5 +1,5 @@
 import type { ModelInfo, ToolDefinition } from '../models/model-provider.js';
-import type { ContextKeeper } from './context/context-keeper.js';
+import type { ContextCompactor } from './context/context-compactor.js';
 import type { EngineSettings } from './engine-settings.js';
 import type { LazySandbox } from './lazy-sandbox.js';
 import type { ModelCaller } from './model-caller.js';
@@ -28,7 +28,7 @@ export interface TurnParts {
   files: TaskFiles;
   /** What the model is told before the first message of a task; null: it is not told. */
   surroundings: (() => Promise<Surroundings>) | null;
-  context: ContextKeeper;
+  context: ContextCompactor;
   /** Receives what an operator must know and a client must not see. */
   report: (error: Error) => void;
 }

@@ -81,11 +81,11 @@ export class TurnRun {
       const over = this.deps.limits.exceeded();
       if (over !== null) return over;
       if (this.usageExhausted !== null) return usedUp(this.usageExhausted);
-      const cut = await this.makeRoom();
-      if (cut?.type === 'failed') return cut;
-      if (cut !== null) {
-        if (cut.usage !== null) this.deps.limits.count(cut.usage, cut.model);
-        yield* this.tell(cut);
+      const compaction = await this.compact();
+      if (compaction?.type === 'failed') return compaction;
+      if (compaction !== null) {
+        if (compaction.usage !== null) this.deps.limits.count(compaction.usage, compaction.model);
+        yield* this.tell(compaction);
         continue;
       }
       const answer = await this.askModel();
@@ -105,10 +105,10 @@ export class TurnRun {
     return await this.deps.output.end(this.conversation, failureIn(last.parts));
   }
 
-  /** Leaves something of the conversation out, when it has become too long for the model. */
-  private async makeRoom(): Promise<Extract<AgentEvent, { type: 'cut' }> | Failure | null> {
+  /** Compacts the conversation when it has become too long for the model. */
+  private async compact(): Promise<Extract<AgentEvent, { type: 'cut' }> | Failure | null> {
     try {
-      return await this.deps.context.cut(this.conversation, (request) => this.call(request));
+      return await this.deps.context.compact(this.conversation, (request) => this.call(request));
     } catch (error) {
       return modelFailed(error);
     }
@@ -117,7 +117,7 @@ export class TurnRun {
   /** Null when the conversation was too long, and can be made shorter. */
   private async askModel(): Promise<CalledAnswer | Failure | null> {
     const { context, system, offered: tools } = this.deps;
-    const messages = context.shown(this.conversation);
+    const messages = context.compacted(this.conversation);
     this.live = new LiveAnswer(this.input.passOn);
     try {
       return await this.call({ system, messages, tools }, this.live);

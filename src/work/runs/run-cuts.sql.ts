@@ -1,11 +1,11 @@
 // How a cut of the context is recorded: one round trip, and only when there is one.
-import type { ContextCut } from '../../engine/agent/context/context-cut.js';
+import type { Compaction } from '../../engine/agent/context/compaction.js';
 import { field, type Fragment, raw, sql } from '../../platform/database/sql.js';
 import { CALL, EXHAUSTED_NOW, METER } from '../../resources/billing/meter.sql.js';
 import { PARTS, PROGRESS, TASK_ID, type Written } from './run-recorder.sql.js';
 import { SPENT, USAGE } from './run-usage.sql.js';
 
-const cut = field<ContextCut>();
+const cut = field<Compaction>();
 
 /**
  * The cut, and a message that tells people of it. The model never reads that message: it has no place in the reading order. The step

@@ -1,6 +1,6 @@
 // How much of a model's window is used before something is left out, and what (docs/decisions/0048).
 import type { ConversationMessage } from '../../models/conversation.js';
-import { leftOut } from './context-cut.js';
+import { leftOut } from './compaction.js';
 import type { ContextSize } from './context-size.js';
 
 /** Tokens, by a model's window. */

@@ -1,6 +1,6 @@
 import { assistant, call, user } from '../../../../test/harness/agent.js';
 import { ProviderBench } from '../../../../test/harness/provider-bench.js';
-import { type ContextCut, withCuts } from '../../agent/context/context-cut.js';
+import { type Compaction, compacted } from '../../agent/context/compaction.js';
 import type { ConversationMessage, ProviderMetadata } from '../conversation.js';
 
 type Block = Record<string, unknown>;
@@ -26,10 +26,10 @@ function step(n: number, reasoning?: ProviderMetadata | 'unsealed'): Conversatio
 }
 
 const asked = (text: string): ConversationMessage => user(text, { id: text });
-const summaryUpto = (uptoMessageId: string, throughMessageId: string): ContextCut => {
+const summaryUpto = (uptoMessageId: string, throughMessageId: string): Compaction => {
   return { kind: 'summary', uptoMessageId, uptoCalls: 0, summary: 'Summary.', throughMessageId, tokensAfter: 1 };
 };
-const resultsUpto = (uptoMessageId: string, throughMessageId: string): ContextCut => {
+const resultsUpto = (uptoMessageId: string, throughMessageId: string): Compaction => {
   return { kind: 'results', uptoMessageId, uptoCalls: 1, summary: null, throughMessageId, tokensAfter: 1 };
 };
 
@@ -77,10 +77,10 @@ describe('What Claude has thought', () => {
     const cuts = [resultsUpto('step-1', 'step-4')];
     const sent = [users(text('One')), assistants(use(1)), ...AFTER_ONE, ...TWO];
     const messages = [...first, ...second];
-    expect(await bodyOf(withCuts(messages, cuts))).toEqual({ thinking: BUDGET, messages: sent });
+    expect(await bodyOf(compacted(messages, cuts))).toEqual({ thinking: BUDGET, messages: sent });
     // The prompt only grows.
     const later = [...messages, { ...assistant('Fine.'), id: 'fine' }, asked('Three'), step(5, sealed(5))];
-    expect(await bodyOf(withCuts(later, cuts))).toEqual({
+    expect(await bodyOf(compacted(later, cuts))).toEqual({
       thinking: BUDGET,
       messages: [
         ...sent,
@@ -93,25 +93,25 @@ describe('What Claude has thought', () => {
   });
 
   it('goes back behind a summary in the middle of a turn; a turn that then begins without has no thinking asked for', async () => {
-    const behind = withCuts([...first, ...second], [summaryUpto('step-3', 'step-4')]);
+    const behind = compacted([...first, ...second], [summaryUpto('step-3', 'step-4')]);
     const summary = users(text('Summary.'));
     expect(await bodyOf(behind)).toEqual({
       thinking: BUDGET,
       messages: [summary, assistants(thinking(4), use(4)), users(result(4))],
     });
     const messages = [asked('One'), step(1, sealed(1)), step(2)];
-    expect(await bodyOf(withCuts(messages, [summaryUpto('step-1', 'step-2')]))).toEqual({
+    expect(await bodyOf(compacted(messages, [summaryUpto('step-1', 'step-2')]))).toEqual({
       thinking: undefined,
       messages: [summary, assistants(use(2)), users(result(2))],
     });
     // In the next turn it thinks again.
     const next = [...messages, { ...assistant('Done.'), id: 'done' }, asked('Two')];
-    expect((await bodyOf(withCuts(next, [summaryUpto('step-1', 'step-2')]))).thinking).toEqual(BUDGET);
+    expect((await bodyOf(compacted(next, [summaryUpto('step-1', 'step-2')]))).thinking).toEqual(BUDGET);
   });
 
   it('goes back of no turn when the summary comes at the beginning of one', async () => {
     const messages = [...first, asked('Two')];
-    expect(await bodyOf(withCuts(messages, [summaryUpto('One', 'Two')]))).toEqual({
+    expect(await bodyOf(compacted(messages, [summaryUpto('One', 'Two')]))).toEqual({
       thinking: BUDGET,
       messages: [users(text('Summary.')), assistants(use(1)), ...AFTER_ONE],
     });

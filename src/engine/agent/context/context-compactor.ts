@@ -12,24 +12,24 @@ import {
   messagesToSummarise,
   resultsToLeaveOut,
 } from './context-budget.js';
-import { afterSummary, type ContextCut, withCuts } from './context-cut.js';
+import { afterSummary, type Compaction, compacted } from './compaction.js';
 import { type Counted, type ContextSize } from './context-size.js';
 import type { ContextWindows } from './context-windows.js';
 import { recordText, SUMMARY_PROMPT, summaryText } from './summary.js';
 
-type CutEvent = Extract<AgentEvent, { type: 'cut' }>;
+type CompactionEvent = Extract<AgentEvent, { type: 'cut' }>;
 type Ask = (request: Pick<ModelRequest, 'system' | 'messages' | 'tools'>) => Promise<CalledAnswer>;
 
-/** Refusals in a row after which a turn fails: each has made the conversation shorter. */
+/** Refusals in a row after which a turn fails. The conversation becomes shorter after each. */
 const REFUSALS = 3;
-/** Of what may be sent, the part that the record for the notes takes; less with each refusal. In bytes for a token. */
+/** How much of the conversation the summarising model reads, in bytes for each token of its budget. Less after each refusal. */
 const RECORD = [2.2, 1, 0.5];
-/** Milliseconds after which others have a turn: the whole history of a task can take seconds. */
+/** Milliseconds of work between two pauses for the event loop: rendering a long history can take seconds. */
 const SLICE = 20;
 
-/** Keeps what one run sends to its model within the model's window (reference §15). */
-export class ContextKeeper {
-  private readonly cuts: ContextCut[];
+/** Compacts the conversation of one run, so that it fits the window of the model (reference §15). */
+export class ContextCompactor {
+  private readonly compactions: Compaction[];
   private counted: Counted | null;
   /** Refusals since the last answer, and the model whose refusal waits for a summary. */
   private refusals = 0;
@@ -42,21 +42,21 @@ export class ContextKeeper {
     private readonly windows: ContextWindows,
     private readonly size: ContextSize,
   ) {
-    this.cuts = [...cuts];
-    this.counted = countedAtFirst(this.cuts, contextTokens, messages);
+    this.compactions = [...cuts];
+    this.counted = countedAtFirst(cuts, contextTokens, messages);
   }
 
-  /** What is sent of a conversation. */
-  shown(conversation: ConversationMessage[]): ConversationMessage[] {
-    // The cuts are those of another model, which the task had before.
-    return this.isEndless() ? conversation : withCuts(conversation, this.cuts);
+  /** The conversation as it is sent to the model. */
+  compacted(conversation: ConversationMessage[]): ConversationMessage[] {
+    // A model without a limit reads everything. The compactions are those of a model that the task had before.
+    return this.isEndless() ? conversation : compacted(conversation, this.compactions);
   }
 
-  /** Renders what is sent of the results, which is remembered. Leases are renewed meanwhile. Throws the signal's reason. */
+  /** Renders the results that will be sent, so that they are cached. Pauses for the event loop, which renews leases. Throws the signal's reason. */
   async warm(conversation: ConversationMessage[], signal: AbortSignal): Promise<void> {
     if (this.isEndless()) return;
     let since = performance.now();
-    for (const { result } of afterSummary(conversation, this.cuts).flatMap(({ invocations }) => invocations)) {
+    for (const { result } of afterSummary(conversation, this.compactions).flatMap(({ invocations }) => invocations)) {
       resultText(result);
       if (performance.now() - since < SLICE) continue;
       await setImmediate();
@@ -65,14 +65,14 @@ export class ContextKeeper {
     }
   }
 
-  /** The model has answered, and its provider has counted; not all do: then what was counted before holds. */
+  /** The model has answered. Most providers report how many tokens they counted; where one does not, the last count stays. */
   answered(messageId: string, { inputTokens, outputTokens }: ModelUsage): void {
     if (inputTokens > 0) this.counted = { tokens: inputTokens + outputTokens, messageId, withResults: false };
     this.refusals = 0;
     this.summarised = false;
   }
 
-  /** The provider has refused what was sent. True when {@link cut} can make it shorter. */
+  /** The provider has refused what was sent. True when {@link compact} can make it shorter. */
   overflowed(conversation: ConversationMessage[], { contextWindow, refusedBy }: ContextOverflowError): boolean {
     const { tokens } = this.measure(conversation);
     const model = refusedBy ?? this.modelId;
@@ -83,10 +83,10 @@ export class ContextKeeper {
   }
 
   /**
-   * Leaves something out when the conversation has become too long: the event that is to be recorded, before the next model call.
-   * Null when it is short enough, or cannot be shorter. Throws as `ask` does.
+   * Compacts a conversation that has become too long. Resolves with the event that the caller records before the next model call; with
+   * null when the conversation is short enough, or cannot be shorter. Throws as `ask` does.
    */
-  async cut(conversation: ConversationMessage[], ask: Ask): Promise<CutEvent | null> {
+  async compact(conversation: ConversationMessage[], ask: Ask): Promise<CompactionEvent | null> {
     const { refusedBy } = this;
     const window = this.windows.of(refusedBy ?? this.modelId);
     if (window === Infinity) return null;
@@ -94,7 +94,7 @@ export class ContextKeeper {
     const measured = this.measure(conversation);
     if (refusedBy !== null) {
       this.refusedBy = null;
-      // More than was guessed, and more than the model can read.
+      // The provider refused it: so it has more tokens than was estimated, and more than the window.
       return this.summary(conversation, { ...measured, tokens: Math.max(measured.tokens, window) }, budget, ask);
     }
     if (measured.tokens < budget.many) return null;
@@ -113,7 +113,7 @@ export class ContextKeeper {
   }
 
   private measure(conversation: ConversationMessage[]): Measured {
-    const messages = this.shown(conversation);
+    const messages = this.compacted(conversation);
     return { messages, tokens: this.size.tokens(messages, this.counted), size: this.size };
   }
 
@@ -122,10 +122,10 @@ export class ContextKeeper {
     measured: Measured,
     budget: ContextBudget,
     ask: Ask,
-  ): Promise<CutEvent | null> {
+  ): Promise<CompactionEvent | null> {
     this.summarised = true;
     const { messages } = measured;
-    const least = this.cuts.some(({ kind }) => kind === 'summary') ? 1 : 0;
+    const least = this.compactions.some(({ kind }) => kind === 'summary') ? 1 : 0;
     const count = messagesToSummarise(measured, budget, least);
     const upto = messages[count - 1];
     if (upto === undefined || count <= least) return null;
@@ -137,14 +137,14 @@ export class ContextKeeper {
     const { people, summary: notes, plan, surroundings } = budget;
     const limits = { people: bytes(people), notes: bytes(notes), plan: bytes(plan), surroundings: bytes(surroundings) };
     const summary = summaryText(whole, textOf(answer), limits);
-    const cut = { kind: 'summary', uptoMessageId: upto.id, uptoCalls: 0, summary } as const;
-    return this.done(conversation, measured, cut, answer);
+    const what = { kind: 'summary', uptoMessageId: upto.id, uptoCalls: 0, summary } as const;
+    return this.done(conversation, measured, what, answer);
   }
 
-  /** Null when even a short record is refused: then people's messages and the plan have to do. */
+  /** The model's summary. Null when the provider refuses even a short record: the summary then consists of people's messages and the plan. */
   private async notes(messages: ConversationMessage[], budget: ContextBudget, ask: Ask): Promise<CalledAnswer | null> {
-    for (const share of RECORD) {
-      const text = recordText(messages, Math.floor(budget.all * share));
+    for (const perToken of RECORD) {
+      const text = recordText(messages, Math.floor(budget.all * perToken));
       const record = { id: newId(), role: 'user' as const, parts: [{ type: 'text' as const, text }], invocations: [] };
       try {
         return await ask({ system: SUMMARY_PROMPT, messages: [record], tools: [] });
@@ -158,31 +158,35 @@ export class ContextKeeper {
   private done(
     conversation: ConversationMessage[],
     { messages, tokens }: Measured,
-    what: Omit<ContextCut, 'throughMessageId' | 'tokensAfter'>,
+    what: Omit<Compaction, 'throughMessageId' | 'tokensAfter'>,
     answer: CalledAnswer | null,
-  ): CutEvent {
+  ): CompactionEvent {
     const perByte = tokens / this.size.bytes(messages);
     const throughMessageId = conversation.at(-1)?.id ?? what.uptoMessageId;
-    const shown = withCuts(conversation, [...this.cuts, { ...what, throughMessageId, tokensAfter: 0 }]);
-    const tokensAfter = Math.ceil(this.size.bytes(shown) * perByte);
+    const sent = compacted(conversation, [...this.compactions, { ...what, throughMessageId, tokensAfter: 0 }]);
+    const tokensAfter = Math.ceil(this.size.bytes(sent) * perByte);
     const cut = { ...what, throughMessageId, tokensAfter };
-    this.cuts.push(cut);
+    this.compactions.push(cut);
     this.counted = { tokens: tokensAfter, messageId: throughMessageId, withResults: true };
     const messageId = newId();
     const data = { kind: cut.kind, tokensBefore: tokens, tokensAfter };
-    // That another model wrote the notes is said as with any answer.
-    const noted = (answer?.parts ?? []).filter(({ type }) => type === 'data');
-    const parts: StoredPart[] = [...noted, { type: 'data', name: 'context', id: messageId, data }];
+    // The summary's message says which model wrote it, if it was another one, as any answer does.
+    const notices = (answer?.parts ?? []).filter(({ type }) => type === 'data');
+    const parts: StoredPart[] = [...notices, { type: 'data', name: 'context', id: messageId, data }];
     const by = answer === null ? {} : { model: answer.model };
     return { type: 'cut', messageId, cut, parts, usage: answer?.usage ?? null, ...by };
   }
 }
 
-function countedAtFirst(cuts: ContextCut[], tokens: number | null, messages: ConversationMessage[]): Counted | null {
+function countedAtFirst(
+  compactions: Compaction[],
+  tokens: number | null,
+  messages: ConversationMessage[],
+): Counted | null {
   const last = messages.findLast(({ role }) => role === 'assistant');
   if (tokens !== null && tokens > 0 && last !== undefined) return { tokens, messageId: last.id, withResults: false };
-  const cut = cuts.at(-1);
-  return cut === undefined ? null : { tokens: cut.tokensAfter, messageId: cut.throughMessageId, withResults: true };
+  const one = compactions.at(-1);
+  return one === undefined ? null : { tokens: one.tokensAfter, messageId: one.throughMessageId, withResults: true };
 }
 
 function textOf(answer: CalledAnswer | null): string {

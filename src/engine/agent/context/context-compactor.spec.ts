@@ -1,14 +1,14 @@
 import { AgentBench, assistant, call, user } from '../../../../test/harness/agent.js';
 import type { ConversationMessage, ToolResult } from '../../models/conversation.js';
 import { ModelError, type ModelUsage } from '../../models/model-provider.js';
-import { type ContextCut, leftOut } from './context-cut.js';
-import { ContextKeeper } from './context-keeper.js';
+import { type Compaction, leftOut } from './compaction.js';
+import { ContextCompactor } from './context-compactor.js';
 import { ContextSize } from './context-size.js';
 import { ContextWindows } from './context-windows.js';
 import { recordText, summaryText } from './summary.js';
 
 const said = (output: string): ToolResult => ({ status: 'success', output });
-const summaryOf = (messages: ConversationMessage[], summary: string): ContextCut => {
+const summaryOf = (messages: ConversationMessage[], summary: string): Compaction => {
   const id = messages.at(-1)?.id ?? '';
   return { kind: 'summary', uptoMessageId: id, uptoCalls: 0, summary, throughMessageId: id, tokensAfter: 100 };
 };
@@ -21,25 +21,25 @@ describe('What a model is sent of a long conversation (reference §15)', () => {
   let bench: AgentBench;
   afterEach(() => bench.close());
 
-  async function keeperFor(
+  async function compactorFor(
     window: number | null,
     messages: ConversationMessage[],
-    { cuts = [], contextTokens = null }: { cuts?: ContextCut[]; contextTokens?: number | null } = {},
-  ): Promise<ContextKeeper> {
+    { cuts = [], contextTokens = null }: { cuts?: Compaction[]; contextTokens?: number | null } = {},
+  ): Promise<ContextCompactor> {
     bench = await AgentBench.start(window === null ? undefined : () => ({ text: 'Done.' }));
     if (window !== null) bench.model.contextWindow = window;
     const windows = new ContextWindows(bench.models);
-    return new ContextKeeper(bench.modelId, { cuts, contextTokens, messages }, windows, new ContextSize('', []));
+    return new ContextCompactor(bench.modelId, { cuts, contextTokens, messages }, windows, new ContextSize('', []));
   }
 
   it('is all of it for a runbook, also when another model had its beginning left out', async () => {
     const block = '```sh\necho again > ran\n```';
     const begun = [user(`Do this.\n\n${block}`), assistant('I did.', call('1', 'bash', {}, said('x'.repeat(500))))];
     const messages = [...begun, assistant('Done.'), user('Hello.')];
-    const results: ContextCut = { ...summaryOf(begun, ''), kind: 'results', uptoCalls: 1, summary: null };
+    const results: Compaction = { ...summaryOf(begun, ''), kind: 'results', uptoCalls: 1, summary: null };
     const cuts = [results, summaryOf(begun, `The user said:\n\n${block}`)];
-    const keeper = await keeperFor(null, messages, { cuts });
-    expect(keeper.shown(messages)).toEqual(messages);
+    const compactor = await compactorFor(null, messages, { cuts });
+    expect(compactor.compacted(messages)).toEqual(messages);
     const { events, outcome } = await bench.run(bench.input(messages, { cuts }));
     expect(outcome.type).toBe('completed');
     expect(events.flatMap((event) => (event.type === 'step' ? event.calls : []))).toEqual([]);
@@ -59,7 +59,7 @@ describe('What a model is sent of a long conversation (reference §15)', () => {
     const calls = (from: number) => Array.from({ length: 5 }, (_, n) => call(`${from + n}`, 'bash', {}, slow()));
     const before = [user('Begin.'), assistant('', ...calls(0))];
     const messages = [...before, assistant('', ...calls(5)), assistant('', ...calls(10))];
-    const keeper = await keeperFor(16_384, messages, { cuts: [summaryOf(before, 'Notes.')] });
+    const compactor = await compactorFor(16_384, messages, { cuts: [summaryOf(before, 'Notes.')] });
     let turns = 0;
     let over = false;
     const turn = () => {
@@ -67,12 +67,12 @@ describe('What a model is sent of a long conversation (reference §15)', () => {
       if (!over) setImmediate(turn);
     };
     setImmediate(turn);
-    await keeper.warm(messages, new AbortController().signal);
+    await compactor.warm(messages, new AbortController().signal);
     over = true;
     // Those behind the summary are not sent.
     expect(rendered).toBe(10);
     expect(turns).toBeGreaterThanOrEqual(9);
-    expect(await keeper.cut(messages, unused)).toMatchObject({ cut: { kind: 'results' } });
+    expect(await compactor.compact(messages, unused)).toMatchObject({ cut: { kind: 'results' } });
     expect(rendered).toBe(10);
   });
 
@@ -81,8 +81,8 @@ describe('What a model is sent of a long conversation (reference §15)', () => {
     function heavy(): ToolResult {
       return { status: 'success', get output() { const end = performance.now() + 25; while (performance.now() < end); return 'y'; } }; // prettier-ignore
     }
-    const keeper = await keeperFor(16_384, messages);
-    await expect(keeper.warm(messages, AbortSignal.abort(new Error('stops')))).rejects.toThrow('stops');
+    const compactor = await compactorFor(16_384, messages);
+    await expect(compactor.warm(messages, AbortSignal.abort(new Error('stops')))).rejects.toThrow('stops');
   });
 
   it.each([
@@ -92,9 +92,11 @@ describe('What a model is sent of a long conversation (reference §15)', () => {
     const results = Array.from({ length: 10 }, (_, n) => call(`${n}`, 'bash', {}, said('z'.repeat(3_000))));
     const last = assistant('', ...results);
     const messages = [user('Begin.'), last, assistant('Next.')];
-    const keeper = await keeperFor(10_000, messages, { contextTokens });
-    if (answers) keeper.answered(messages.at(-1)?.id ?? '', used(0));
-    expect(await keeper.cut(messages, unused)).toMatchObject({ cut: { kind: 'results', uptoMessageId: last.id } });
+    const compactor = await compactorFor(10_000, messages, { contextTokens });
+    if (answers) compactor.answered(messages.at(-1)?.id ?? '', used(0));
+    expect(await compactor.compact(messages, unused)).toMatchObject({
+      cut: { kind: 'results', uptoMessageId: last.id },
+    });
   });
 
   it('leaves out a result with the name of the file that has the whole of it', () => {
@@ -115,7 +117,7 @@ describe('What a model is sent of a long conversation (reference §15)', () => {
       ],
     };
     const messages = [user('Write a book.'), cut];
-    await keeperFor(16_384, messages);
+    await compactorFor(16_384, messages);
     const { outcome } = await bench.run(bench.input(messages));
     expect(outcome.type).toBe('completed');
     const asked = JSON.stringify(bench.server?.requests.at(-1)?.body.messages.at(-1));
