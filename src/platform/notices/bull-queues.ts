@@ -31,7 +31,7 @@ export class BullQueues implements WorkCarrier, OnApplicationShutdown {
     for (const queue of this.queues) Object.assign(queue, { onApplicationShutdown: () => undefined });
   }
 
-  /** Bull waits for its jobs, and with a Redis that is frozen for ever; what they have rung for is in the table. */
+  /** Bull waits for its jobs, and with a Redis that is frozen for ever; the work is in the table. */
   async onApplicationShutdown(): Promise<void> {
     const closed = Promise.allSettled(this.queues.map((queue) => queue.close()));
     await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })]);
