@@ -54,7 +54,7 @@ class Bench {
       const over = await this.service.db.query(`SELECT 1 FROM runs WHERE status = 'finished'`);
       return over.length === count;
     });
-    await this.service.app.get(RunExecutor, { strict: false }).fill();
+    await this.service.app.get(RunExecutor, { strict: false }).claimWaiting();
   }
 
   async close(): Promise<void> {

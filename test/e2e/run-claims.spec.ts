@@ -38,7 +38,7 @@ describe('A run that is no longer held (reference §5)', () => {
   const WRITES: [string, (run: ClaimedRun) => Promise<unknown>, unknown][] = [
     ['renewed', (run) => claims.renew([run]), new Map()],
     ['handed back', (run) => claims.handBack(run), undefined],
-    ['let go', (run) => claims.letGo(run), undefined],
+    ['let go', (run) => claims.endLease(run), undefined],
   ];
 
   describe.each(LOST)('and that %s', (_, sql) => {

@@ -4,7 +4,7 @@ import type { Query } from '../database/sql.js';
 import { keptPlaces } from '../fairness/shares.js';
 import type { KnownHandler } from './job-handlers.js';
 import { AGAIN, CLAIM, type ClaimedJob, DONE, END_LEASES, FAIL, HAND_BACK, RECOVER, type RecoveredJob, RENEW } from './jobs.sql.js'; // prettier-ignore
-import type { Claim } from './lease-keeper.js';
+import type { Claim } from './leases.js';
 
 /** How long a statement may take, in milliseconds: a look that hangs must not keep others from being made. */
 const LIMIT_MS = 5_000;

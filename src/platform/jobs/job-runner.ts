@@ -16,13 +16,13 @@ import { backOffMs } from './back-off.js';
 import { JobClaims } from './job-claims.js';
 import { JobHandlers, type KnownHandler } from './job-handlers.js';
 import type { ClaimedJob } from './jobs.sql.js';
-import { LeaseKeeper, LeaseLostError } from './lease-keeper.js';
+import { Leases, LeaseLostError } from './leases.js';
 import { WorkLoop } from './work-loop.js';
 
 interface WorkedQueue {
   handler: KnownHandler;
   /** The jobs of the queue that this process carries out. */
-  jobs: LeaseKeeper<ClaimedJob>;
+  jobs: Leases<ClaimedJob>;
 }
 
 /** How a job left this process. */
@@ -112,7 +112,7 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   private worked(handler: KnownHandler): WorkedQueue {
     const { queue, leaseSeconds } = handler;
-    const jobs = new LeaseKeeper<ClaimedJob>({
+    const jobs = new Leases<ClaimedJob>({
       kind: 'job',
       leaseMs: leaseSeconds * 1000,
       renew: (held) => this.claims.renew(held, leaseSeconds),

@@ -35,8 +35,8 @@ export class DeliveryClaims {
   }
 
   /**
-   * Takes what is due. One process at a time: a statement sees what was committed before it began, so the lock is taken by the one
-   * before.
+   * Claims what is due. Two processes that claim at once could both count a workspace below its share. So they claim one after the other: the
+   * first statement of the transaction takes a lock, and the second one, which counts, sees what the process before has committed.
    */
   async claim({ places, share, held }: Wanted): Promise<ClaimedDelivery[]> {
     const client = await this.database.claims.connect();

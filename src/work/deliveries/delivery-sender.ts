@@ -50,7 +50,7 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
   private readonly sending = new Map<string, Sending>();
   private results: Result[] = [];
   private recording: Promise<void> | null = null;
-  private readonly loop = new WorkLoop({ at: 'deliveries', look: () => this.fill(), delayMs: 1, pauseMs: PAUSE_MS });
+  private readonly loop = new WorkLoop({ at: 'deliveries', look: () => this.claim(), delayMs: 1, pauseMs: PAUSE_MS });
 
   constructor(
     private readonly claims: DeliveryClaims,
@@ -92,7 +92,7 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
     await all();
   }
 
-  private async fill(): Promise<void> {
+  private async claim(): Promise<void> {
     const places = DELIVERIES.atOnce - this.sending.size;
     if (places <= 0 || !(await this.claims.look())) return;
     const held = new Map<string, number>();
@@ -155,7 +155,7 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
       } catch (error) {
         this.logger.warn(`What became of ${results.length} deliveries was not recorded: ${String(error)}`);
       }
-      for (const result of results) this.letGo(result);
+      for (const result of results) this.release(result);
       this.wake();
     }
   }
@@ -166,10 +166,10 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
     } catch (error) {
       this.logger.warn(`A delivery was not handed back; its lease ends by itself: ${String(error)}`);
     }
-    this.letGo(delivery);
+    this.release(delivery);
   }
 
-  private letGo(claim: Pick<ClaimedDelivery, 'id' | 'epoch'>): void {
+  private release(claim: Pick<ClaimedDelivery, 'id' | 'epoch'>): void {
     const key = keyOf(claim);
     this.sending.get(key)?.end();
     this.sending.delete(key);

@@ -1,4 +1,4 @@
-import { LeaseLostError } from '../../platform/jobs/lease-keeper.js';
+import { LeaseLostError } from '../../platform/jobs/leases.js';
 
 /** A run that this process holds: every write about it carries the epoch, and a write that touches no row stops it. */
 export interface ClaimedRun {
@@ -13,7 +13,7 @@ export interface ClaimedRun {
 }
 
 /** A run, and the signal that ends its work here. */
-export interface Held {
+export interface ActiveRun {
   run: ClaimedRun;
   signal: AbortSignal;
 }

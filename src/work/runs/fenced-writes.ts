@@ -3,7 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import type { Query } from '../../platform/database/sql.js';
 import { Notices } from '../../platform/notices/notices.js';
-import { type ClaimedRun, FencedError, type Held } from './claimed-run.js';
+import { type ClaimedRun, FencedError, type ActiveRun } from './claimed-run.js';
 
 /** How the statements of run-recorder.sql.ts are carried out. Who follows the task hears of each. */
 @Injectable()
@@ -17,7 +17,7 @@ export class FencedWrites {
   ) {}
 
   /** Waits for the task in slices: between them its connection serves the runs whose tasks nobody has locked. */
-  async tried<Row>({ run, signal }: Held, query: Query<Row>): Promise<Row | undefined> {
+  async tried<Row>({ run, signal }: ActiveRun, query: Query<Row>): Promise<Row | undefined> {
     let rows: Row[] | null;
     while ((rows = await this.slice(query, signal)) === null) signal.throwIfAborted();
     if (rows.length > 0) this.notices.send({ tasks: [run.taskId] });
@@ -28,7 +28,7 @@ export class FencedWrites {
    * `free` writes nothing when the workspace has windows of usage, when a message waits to steer, or when the run is not ours. After two
    * refusals one after the other it has windows, and is not asked again.
    */
-  async freely<Row>(held: Held, free: Query<Row>, whole: Query<Row>): Promise<Row> {
+  async freely<Row>(held: ActiveRun, free: Query<Row>, whole: Query<Row>): Promise<Row> {
     const refused = this.refused.get(held.run) ?? 0;
     if (refused < 2) {
       const row = await this.tried(held, free);
@@ -42,13 +42,13 @@ export class FencedWrites {
   }
 
   /** As {@link fenced}, for what changes the status of the task: it stands in the log of the workspace. */
-  async fencedInLog<Row>(held: Held, query: Query<Row>): Promise<void> {
+  async fencedInLog<Row>(held: ActiveRun, query: Query<Row>): Promise<void> {
     await this.fenced(held, query);
     this.notices.send({ workspace: held.run.workspaceId });
   }
 
   /** Throws {@link FencedError} when the statement writes nothing. */
-  async fenced<Row>(held: Held, query: Query<Row>): Promise<Row> {
+  async fenced<Row>(held: ActiveRun, query: Query<Row>): Promise<Row> {
     const row = await this.tried(held, query);
     if (row === undefined) throw new FencedError(held.run);
     return row;

@@ -8,7 +8,7 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { cleanName } from '../../resources/files/file-name.js';
 import { type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
-import type { ClaimedRun, Held } from './claimed-run.js';
+import type { ClaimedRun, ActiveRun } from './claimed-run.js';
 import { SHA256 } from './run-recorder.sql.js';
 
 /** The files of a run: what it reads, and what it hands over. */
@@ -33,7 +33,7 @@ export class PublishedFiles {
 
   /** Stores the files, and lets `write` record them while their room is kept. */
   async keeping<T>(
-    held: Held,
+    held: ActiveRun,
     given: { result: ToolResult; files: PublishedFile[] },
     write: (stored: Awaited<ReturnType<PublishedFiles['stored']>> & { publishedBytes: number }) => Promise<T>,
   ): Promise<T> {
@@ -48,7 +48,7 @@ export class PublishedFiles {
 
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */
   private async stored(
-    held: Held,
+    held: ActiveRun,
     { result, files }: { result: ToolResult; files: PublishedFile[] },
     rooms: KeptRoom[],
   ) {
@@ -69,7 +69,7 @@ export class PublishedFiles {
   }
 
   private async store(
-    { run, signal }: Held,
+    { run, signal }: ActiveRun,
     { id, name: given, size: announced, content, forModel }: PublishedFile,
     rooms: KeptRoom[],
   ) {

@@ -43,6 +43,6 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     for (const id of await this.claims.recoverExpired())
       this.logger.warn(`Run ${id} is taken from a worker that has not renewed its lease.`);
     await this.interactions.expire();
-    await this.executor.fill();
+    await this.executor.claimWaiting();
   }
 }

@@ -103,7 +103,7 @@ run AS (
 UPDATE tasks t SET status = 'queued', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID}`.rows();
 
 /** Ends a lease. The reconciler takes the run from there, and counts it: what broke may break again. */
-export const LET_GO = sql`
+export const END_LEASE = sql`
 UPDATE runs r SET lease_until = clock_timestamp()
 WHERE r.id = ${RUN_ID} AND r.epoch = ${EPOCH} AND ${hasStatus('running')}`.rows();
 

@@ -6,7 +6,7 @@ import type { Query } from '../../platform/database/sql.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import type { ClaimedRun } from './claimed-run.js';
-import { CLAIM, EXPIRED, HAND_BACK, LET_GO, QUEUED, type QueuedRun, RECOVER, RENEW } from './run-claims.sql.js';
+import { CLAIM, EXPIRED, HAND_BACK, END_LEASE, QUEUED, type QueuedRun, RECOVER, RENEW } from './run-claims.sql.js';
 
 /** A kept place is a claim under this cap: its workspace has no running task, in any worker. */
 const FIRST = { freeCap: 1, paidCap: 1 };
@@ -68,8 +68,8 @@ export class RunClaims {
   }
 
   /** Ends the lease at once, after an error that will pass. */
-  async letGo({ runId, epoch }: ClaimedRun): Promise<void> {
-    await this.look(LET_GO({ runId, epoch }));
+  async endLease({ runId, epoch }: ClaimedRun): Promise<void> {
+    await this.look(END_LEASE({ runId, epoch }));
   }
 
   /** Puts runs whose lease has run out back into the queue; the sixth time in a row they fail. Returns their ids. */

@@ -92,13 +92,13 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     const open = this.open > 0;
     // A claim under way may be of the same workspace, which would then have a kept place beside an open one. The look counts claims.
     if (!open && this.claiming.size > 0) {
-      await this.fill();
+      await this.claimWaiting();
       return false;
     }
     if (await this.claim(runId)) return true;
     // Without an open place it was refused a kept one. A claim under way that is refused too leaves one open, or has by now.
     if (!open) this.leftOut ||= this.open > 0 || this.claiming.size > 0;
-    if (this.leftOut) await this.fill();
+    if (this.leftOut) await this.claimWaiting();
     return false;
   }
 
@@ -106,7 +106,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
    * Takes what waits in the table, in fair order, as far as places are free. Resolves when it is done, without waiting for the claims: one
    * may wait for a task that a stopped process has locked. Never rejects.
    */
-  fill(): Promise<void> {
+  claimWaiting(): Promise<void> {
     return this.table.wake();
   }
 
@@ -120,7 +120,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   /** Bull brings work as soon as its own module is ready; a run that is claimed before the rest is (engine, sandbox) would break. */
   onApplicationBootstrap(): void {
     this.state = 'working';
-    void this.fill();
+    void this.claimWaiting();
   }
 
   /**
@@ -139,7 +139,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   /** Claims what a look has found; when another process was first, there may be more for us. */
   private async take({ id, first }: QueuedRun): Promise<void> {
     if ((first ? this.free : this.open) <= 0) this.leftOut ||= this.claiming.size > 0;
-    else if (!(await this.claim(id)) && ++this.lost <= MAX_LOST) await this.fill();
+    else if (!(await this.claim(id)) && ++this.lost <= MAX_LOST) await this.claimWaiting();
   }
 
   /** Whether the run is ours now. */
@@ -172,7 +172,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     } finally {
       this.held.remove(run);
     }
-    void this.fill();
+    void this.claimWaiting();
   }
 
   /** What is left to do when a run was stopped rather than finished. */
@@ -192,7 +192,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
           ...idsOf(run),
           msg: `Run ${run.runId} is let go, because the database failed it: ${String(error)}`,
         });
-        return await retryWhileUnavailable(() => this.claims.letGo(run), signal);
+        return await retryWhileUnavailable(() => this.claims.endLease(run), signal);
       }
       this.logger.error({
         ...idsOf(run),

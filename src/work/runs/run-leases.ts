@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
-import { type Claim, LeaseKeeper } from '../../platform/jobs/lease-keeper.js';
+import { type Claim, Leases } from '../../platform/jobs/leases.js';
 import { Notices } from '../../platform/notices/notices.js';
 import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
 import { RunClaims } from './run-claims.js';
@@ -17,7 +17,7 @@ const GRACE_MS = 5_000;
 /** The runs of this process and their leases, and what ends the work on them. */
 @Injectable()
 export class RunLeases implements OnModuleInit {
-  private readonly runs: LeaseKeeper<HeldRun>;
+  private readonly runs: Leases<HeldRun>;
 
   constructor(
     claims: RunClaims,
@@ -25,7 +25,7 @@ export class RunLeases implements OnModuleInit {
     heartbeat: Heartbeat,
     env: Env,
   ) {
-    this.runs = new LeaseKeeper<HeldRun>({
+    this.runs = new Leases<HeldRun>({
       kind: 'run',
       leaseMs: env.variables.LEASE_SECONDS * 1000,
       renew: (held) => claims.renew(held.map(({ run }) => run)),

@@ -11,7 +11,7 @@ import { exhaustedText } from '../../resources/files/storage-quota.js';
 import type { WaitingFor } from '../../resources/tasks/task.entity.js';
 import { newId } from '../../platform/database/ids.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
-import type { ClaimedRun, Held } from './claimed-run.js';
+import type { ClaimedRun, ActiveRun } from './claimed-run.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
 import { COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
@@ -87,7 +87,7 @@ export class RunRecorder {
     await this.end(held, outcome, workdirBytes);
   }
 
-  private async end(held: Held, outcome: AgentOutcome, workdirBytes: number | null): Promise<void> {
+  private async end(held: ActiveRun, outcome: AgentOutcome, workdirBytes: number | null): Promise<void> {
     const { run } = held;
     switch (outcome.type) {
       case 'completed':
@@ -119,7 +119,7 @@ export class RunRecorder {
     }
   }
 
-  private write(held: Held, event: AgentEvent): Promise<Recorded> {
+  private write(held: ActiveRun, event: AgentEvent): Promise<Recorded> {
     switch (event.type) {
       case 'step':
         return this.step(held, event);
@@ -138,7 +138,7 @@ export class RunRecorder {
     }
   }
 
-  private cut(held: Held, { usage, model, ...event }: Event<'cut'>): Promise<Written> {
+  private cut(held: ActiveRun, { usage, model, ...event }: Event<'cut'>): Promise<Written> {
     const about = { run: held.run, ...event };
     return this.writes.fenced(
       held,
@@ -146,11 +146,11 @@ export class RunRecorder {
     );
   }
 
-  private metered({ run }: Held, usage: ModelUsage, model = run.model) {
+  private metered({ run }: ActiveRun, usage: ModelUsage, model = run.model) {
     return { ...usage, costMicros: costOf(usage, this.models.prices(model)), model, rules: this.rules };
   }
 
-  private step(held: Held, event: Event<'step'>): Promise<Written> {
+  private step(held: ActiveRun, event: Event<'step'>): Promise<Written> {
     const { messageId, parts, calls, usage, surroundings, model } = event;
     const about = {
       run: held.run,
@@ -166,7 +166,7 @@ export class RunRecorder {
     return this.writes.freely(held, STEP_FREELY[which](about), STEP[which](about));
   }
 
-  private async tool(held: Held, event: Event<'tool'>): Promise<Recorded> {
+  private async tool(held: ActiveRun, event: Event<'tool'>): Promise<Recorded> {
     const { messageId, toolCallId, last, parts } = event;
     const workdirBytes = await this.folders.withRepository(held.run.taskId, event.workdirBytes ?? null);
     const about = {
@@ -194,7 +194,7 @@ export class RunRecorder {
   }
 
   /** Without room for the patch the figures are recorded alone. */
-  private changes(held: Held, { counted, patch }: Event<'changes'>): Promise<Written> {
+  private changes(held: ActiveRun, { counted, patch }: Event<'changes'>): Promise<Written> {
     const { run } = held;
     const given = { result: { status: 'success' as const, output: null }, files: patch === null ? [] : [patch] };
     return this.files.keeping(held, given, async ({ result, files, publishedBytes }) => {
@@ -220,7 +220,7 @@ export class RunRecorder {
 
   /** Ends the run until a person answers. */
   private async interaction(
-    { workdirBytes, ...held }: Held & { workdirBytes: number | null },
+    { workdirBytes, ...held }: ActiveRun & { workdirBytes: number | null },
     { messageId, toolCallId }: Outcome<'question' | 'approval'>,
     type: 'question' | 'choice' | 'approval',
     question: Question,

@@ -31,7 +31,7 @@ export interface LeaseRules<C extends Claim> {
 }
 
 /** A claim and its lease, in the process that has it. */
-export interface Held<C extends Claim> {
+export interface Lease<C extends Claim> {
   readonly claim: C;
   readonly controller: AbortController;
   /** When the confirmation that came last had been asked for, by this process's own clock: the lease began no earlier. */
@@ -49,9 +49,9 @@ const RETRY_MS = 50;
  * The claims of one kind that this process holds, and their leases (reference §5). One heartbeat renews them all; what the
  * database has not confirmed for two thirds of a lease is stopped at that moment, before another process may claim it.
  */
-export class LeaseKeeper<C extends Claim> {
+export class Leases<C extends Claim> {
   private readonly logger = new Logger('Leases');
-  private readonly claims = new Map<string, Held<C>>();
+  private readonly claims = new Map<string, Lease<C>>();
   /** How long work goes on without a confirmation. */
   private readonly patienceMs: number;
   private timer: NodeJS.Timeout | null = null;
@@ -66,7 +66,7 @@ export class LeaseKeeper<C extends Claim> {
     return this.claims.size;
   }
 
-  get held(): readonly Held<C>[] {
+  get held(): readonly Lease<C>[] {
     return [...this.claims.values()];
   }
 
@@ -81,10 +81,10 @@ export class LeaseKeeper<C extends Claim> {
   }
 
   /** @param askedAt when the claim was sent, by `performance.now()`: it may have waited before it set the lease. */
-  add(claim: C, askedAt: number): Held<C> {
+  add(claim: C, askedAt: number): Lease<C> {
     let finish = (): void => undefined;
     const done = new Promise<void>((resolve) => (finish = resolve));
-    const held: Held<C> = { claim, controller: new AbortController(), confirmedAt: askedAt, done, finish };
+    const held: Lease<C> = { claim, controller: new AbortController(), confirmedAt: askedAt, done, finish };
     this.claims.set(keyOf(claim), held);
     this.confirm(held, askedAt);
     return held;
@@ -99,7 +99,7 @@ export class LeaseKeeper<C extends Claim> {
   }
 
   /** Stops the work on a claim; without a reason because it is lost. A second reason does not replace the first. */
-  abort({ claim, controller, fence }: Held<C>, reason: Error = this.rules.lost(claim)): void {
+  abort({ claim, controller, fence }: Lease<C>, reason: Error = this.rules.lost(claim)): void {
     clearTimeout(fence);
     controller.abort(reason);
   }
@@ -135,7 +135,7 @@ export class LeaseKeeper<C extends Claim> {
    * Resolves with what is locked now. The recorder locks a run as well, until its write is committed: beside a busy run, up to
    * 40 % of the renewals met such a lock.
    */
-  private async renew(claims: Held<C>[]): Promise<Held<C>[]> {
+  private async renew(claims: Lease<C>[]): Promise<Lease<C>[]> {
     const asked = performance.now();
     // A process that was frozen may come here before its timers: what it has to give up it must not renew.
     for (const held of claims) if (asked - held.confirmedAt >= this.patienceMs) this.fenceOff(held);
@@ -150,7 +150,7 @@ export class LeaseKeeper<C extends Claim> {
     });
   }
 
-  private confirm(held: Held<C>, askedAt: number): void {
+  private confirm(held: Lease<C>, askedAt: number): void {
     held.confirmedAt = askedAt;
     this.rules.confirmed?.(askedAt);
     clearTimeout(held.fence);
@@ -160,11 +160,11 @@ export class LeaseKeeper<C extends Claim> {
     held.fence = setTimeout(() => this.fenceOff(held), left).unref();
   }
 
-  private isHeld(held: Held<C>): boolean {
+  private isHeld(held: Lease<C>): boolean {
     return this.claims.get(keyOf(held.claim)) === held;
   }
 
-  private fenceOff(held: Held<C>): void {
+  private fenceOff(held: Lease<C>): void {
     if (held.controller.signal.aborted) return;
     const { kind } = this.rules;
     this.logger.warn(`The lease of ${kind} ${held.claim.id} was not confirmed in time: it is stopped here.`);
@@ -177,6 +177,6 @@ function keyOf({ id, epoch }: Claim): string {
   return `${id}@${epoch}`;
 }
 
-function isLost<C extends Claim>({ controller }: Held<C>): boolean {
+function isLost<C extends Claim>({ controller }: Lease<C>): boolean {
   return controller.signal.reason instanceof LeaseLostError;
 }
