@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { QueryRunner } from 'typeorm';
@@ -16,10 +16,12 @@ async function textOf(Migration: (typeof MIGRATIONS)[number]): Promise<string> {
   return texts.join('\n');
 }
 
+const homeFiles = (): string[] =>
+  readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.function.ts'));
+
 /** The functions and triggers that the files `*.function.ts` export, by the names of the constants. A file may export pieces of them, too. */
 async function homes(): Promise<[name: string, text: string][]> {
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.function.ts'));
-  const all = await Promise.all(files.map((file) => import(join(SRC, file)) as Promise<Record<string, string>>));
+  const all = await Promise.all(homeFiles().map((file) => import(join(SRC, file)) as Promise<Record<string, string>>));
   return all.flatMap((one) => Object.entries(one).filter(([, text]) => text.startsWith('\nCREATE OR REPLACE '))).sort();
 }
 const madeBy = (text: string): string[] => [...text.matchAll(MADE)].map(([, name = '']) => name);
@@ -37,6 +39,13 @@ describe('The functions of the database', () => {
     } finally {
       await db.drop();
     }
+  });
+
+  it('stand in docs/architecture.md with their files', async () => {
+    const page = readFileSync(join(SRC, '../docs/architecture.md'), 'utf8');
+    const files = homeFiles().map((file) => file.replace('.function.ts', ''));
+    const functions = (await homes()).flatMap(([, text]) => madeBy(text)).map((name) => `\`${name}\``);
+    expect([...files, ...functions].filter((name) => !page.includes(name))).toEqual([]);
   });
 
   // A text that changes comes to the databases that there are by a new migration, which takes it again: with the digest the name of the
