@@ -159,7 +159,9 @@ function isolation(way: Way): void {
     });
 
     it('lead to no file: what a command writes to its standard input comes after what it was given', async () => {
-      const { stdout } = await task.run('echo more > /dev/stdin; cat', { stdin: 'given\n' });
+      // The command waits for its input: on a busy machine it would else write before that has come.
+      const write = 'read -r line; echo "$line"; echo more > /dev/stdin; cat';
+      const { stdout } = await task.run(write, { stdin: 'given\n' });
       expect(stdout).toBe('given\nmore\n');
     });
   });
