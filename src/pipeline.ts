@@ -11,14 +11,13 @@ import { WriteTransactions } from './platform/http/write.interceptor.js';
 import { FieldsPipe } from './platform/http/fields.pipe.js';
 import { UnitOfWorkInterceptor } from './access/idempotency/unit-of-work.interceptor.js';
 import { IdempotencyModule } from './access/idempotency/idempotency.module.js';
-import { ThrottledBearerGuard } from './access/rate-limit/throttled-bearer.guard.js';
 import { RateLimitGuard } from './access/rate-limit/rate-limit.guard.js';
 import { RateLimitInterceptor } from './access/rate-limit/rate-limit.interceptor.js';
 import { RateLimitModule } from './access/rate-limit/rate-limit.module.js';
 
 export const PIPELINE: Provider[] = [
   // 401: key, membership, user and workspace in one look at the database. 429: too many failures from one address.
-  { provide: APP_GUARD, useClass: ThrottledBearerGuard },
+  { provide: APP_GUARD, useClass: BearerGuard },
   // 429: one request is taken from both buckets of the key, or from none.
   { provide: APP_GUARD, useClass: RateLimitGuard },
   // 403: the route's scopes, then the role.
@@ -39,7 +38,7 @@ export const PIPELINE: Provider[] = [
 @Global()
 @Module({
   imports: [AuditModule, AuthModule, RateLimitModule, IdempotencyModule],
-  providers: [BearerGuard, ...PIPELINE],
+  providers: PIPELINE,
   exports: [WriteTransactions],
 })
 export class PipelineModule {}

@@ -2,15 +2,17 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { Request } from 'express';
 import { endpointOf } from '../../platform/http/endpoint.js';
 import { RequestSlots } from '../../platform/http/request-slots.js';
+import { RateLimiter } from '../rate-limit/rate-limiter.js';
 import { setAuth } from './auth.decorator.js';
 import { BearerStrategy } from './bearer.strategy.js';
 
-/** 401 for a caller that is not known. Routes of scope `public` pass. */
+/** 401 for a caller that is not known. Routes of scope `public` pass. It limits failures by address, so that guessing is slow; a valid key always passes. */
 @Injectable()
 export class BearerGuard implements CanActivate {
   constructor(
     private readonly strategy: BearerStrategy,
     private readonly turns: RequestSlots,
+    private readonly limiter: RateLimiter,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -18,8 +20,11 @@ export class BearerGuard implements CanActivate {
     const http = context.switchToHttp();
     const req = http.getRequest<Request>();
     await this.turns.arrive(req, http.getResponse());
-    const auth = await this.strategy.identify(req);
-    setAuth(req, auth);
+    try {
+      setAuth(req, await this.strategy.identify(req));
+    } catch (error) {
+      throw await this.limiter.counted(error, req);
+    }
     return true;
   }
 }

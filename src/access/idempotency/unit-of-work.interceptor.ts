@@ -17,9 +17,8 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { notesOf } from '../../platform/http/request-notes.js';
 import { type Span, Tracing } from '../../platform/tracing/tracing.js';
 import { WriteTransactions } from '../../platform/http/write.interceptor.js';
-import { fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
 import { InFlight } from './in-flight.js';
-import type { Answer, KeyedRequest } from './keyed-request.js';
+import { type Answer, fingerprintOf, type KeyedRequest, readIdempotencyKey } from './keyed-request.js';
 import { performOnce } from './stored-request.js';
 
 /**

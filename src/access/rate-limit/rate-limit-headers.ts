@@ -1,3 +1,4 @@
+import { ApiError } from '../../platform/http/api-error.js';
 import { type Bucket, type BucketState, type Decision, stateOf } from './gcra.js';
 
 /** What became of a request. */
@@ -74,4 +75,12 @@ function keyHeaders(policy: Item, global: Item, now: number): Record<string, str
 
 function seconds(micros: number): number {
   return Math.ceil(micros / 1_000_000);
+}
+
+/** 429, with the headers of what was refused. */
+export function rateLimited(what: string, charge: Charge): ApiError {
+  const { bucket, seconds } = refusedBy(charge);
+  const limit = `"${bucket.name}" takes ${bucket.capacity} in ${bucket.windowSeconds} seconds`;
+  const message = `Too many ${what}: ${limit}; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  return new ApiError('rate_limit_exceeded', message, { headers: rateLimitHeaders(charge) });
 }

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { authOf } from '../auth/auth.decorator.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
 import { notesOf } from '../../platform/http/request-notes.js';
-import { rateLimited } from './rate-limited.js';
+import { rateLimited } from './rate-limit-headers.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /**

@@ -1,12 +1,15 @@
+import type { Request } from 'express';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { rateLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { networkOf } from '../../platform/http/network.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import type { RateLimitPolicy } from '../../platform/http/endpoint.js';
 import { type Bucket, bucketOf } from './gcra.js';
 import { MemoryBuckets } from './memory-buckets.js';
-import type { Charge } from './rate-limit-headers.js';
+import { type Charge, rateLimited } from './rate-limit-headers.js';
 import { type PlanBuckets, planBuckets } from './plan-buckets.js';
 import { RedisBuckets } from './redis-buckets.js';
 
@@ -66,6 +69,13 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   /** One request without a valid credential. */
   chargeAddress(address: string): Promise<Charge> {
     return this.take(`address:${address}`, this.address);
+  }
+
+  /** Counts a 401 for the address of its request. Resolves with it, or with 429 when it is one too many; any other error stays as it is. */
+  async counted(error: unknown, { ip = '' }: Request): Promise<unknown> {
+    if (!(error instanceof ApiError && error.status === 401)) return error;
+    const charge = await this.chargeAddress(networkOf(ip));
+    return charge.allowed ? error : rateLimited('requests without a valid credential from this address', charge);
   }
 
   /** One delivery to a connection. */

@@ -3,8 +3,7 @@ import type { Request, Response } from 'express';
 import { setAuth } from '../../access/auth/auth.decorator.js';
 import { type Begun, ConsoleSessions } from '../../access/auth/console-sessions.js';
 import { isHttps, isOfOwnPage, SessionCookies } from '../../access/auth/session-cookies.js';
-import { counted } from '../../access/rate-limit/failed-authentication.js';
-import { rateLimited } from '../../access/rate-limit/rate-limited.js';
+import { rateLimited } from '../../access/rate-limit/rate-limit-headers.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
 import { Env } from '../../platform/config/env.js';
 import { ApiError } from '../../platform/http/api-error.js';
@@ -43,7 +42,7 @@ export class SessionDesk {
       setAuth(req, auth);
       this.cookies.set(req, res, id);
     } catch (error) {
-      throw await counted(error, req, this.limiter);
+      throw await this.limiter.counted(error, req);
     }
     done(res);
   }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { rateLimited } from '../../../access/rate-limit/rate-limited.js';
-import type { Charge } from '../../../access/rate-limit/rate-limit-headers.js';
+import { type Charge, rateLimited } from '../../../access/rate-limit/rate-limit-headers.js';
 import { RateLimiter } from '../../../access/rate-limit/rate-limiter.js';
 import { isUuid, newId } from '../../../platform/database/ids.js';
 import { Transactions } from '../../../platform/database/transactions.js';

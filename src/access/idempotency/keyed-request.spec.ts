@@ -1,5 +1,5 @@
 import { canonicalPath } from '../../platform/http/request.js';
-import { fingerprintOf, readIdempotencyKey } from './idempotency-key.js';
+import { fingerprintOf, readIdempotencyKey } from './keyed-request.js';
 
 describe('readIdempotencyKey', () => {
   it.each([
