@@ -20,7 +20,7 @@ const NO_EPOCH: Mutation = {
   instead: '${EPOCH} IS NOT NULL AND ',
 };
 const NO_UNIQUE_KEY: Mutation = {
-  file: 'access/idempotency/idempotency.sql.js',
+  file: 'access/idempotency/stored-request.js',
   text: `
 ON CONFLICT (workspace_id, user_id, method, path, key) DO UPDATE
 SET fingerprint = EXCLUDED.fingerprint, status = NULL, body = NULL, location = NULL,

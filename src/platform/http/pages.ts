@@ -5,6 +5,7 @@ import { Transform } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
 import { stringify } from 'safe-stable-stringify';
 import { Secrets } from '../config/secrets.js';
+import { int, raw, sql, timeOrNull, uuidOrNull } from '../database/sql.js';
 import { ApiError } from './api-error.js';
 import { Documented } from './documented.js';
 
@@ -95,6 +96,12 @@ export class PageRequest<Q extends PageQuery = PageQuery> {
     return this.query.limit ?? ALL;
   }
 
+  /** The values of {@link newestFirst}. */
+  get place() {
+    const [afterTime = null, afterId = null] = this.after ?? [];
+    return { afterTime, afterId, limit: this.limit + 1 };
+  }
+
   /**
    * The rows of the page, and the cursor of the next one when there was one row too many.
    * @param early there are more rows than these, although they are not too many: the page ends before them.
@@ -110,6 +117,13 @@ export class PageRequest<Q extends PageQuery = PageQuery> {
     return { rows: kept, nextCursor: more ? this.encode(positionOf(last)) : null };
   }
 }
+
+const AFTER = timeOrNull('afterTime');
+
+/** The end of a statement whose rows `alias` are a page by creation, the newest first: what comes after a row, if one is given. */
+export const newestFirst = (alias: string) => sql`
+  AND (${AFTER} IS NULL OR (${raw(`${alias}.created_at, ${alias}.id`)}) < (${AFTER}, ${uuidOrNull('afterId')}))
+ORDER BY ${raw(`${alias}.created_at DESC, ${alias}.id DESC`)} LIMIT ${int('limit')}`;
 
 /** The place of a row in a collection that is ordered by creation. */
 export function byCreation(row: { createdAt: Date | string; id: string }): Position {

@@ -58,9 +58,7 @@ export class AutomationsService {
 
   /** Newest first. */
   async list(auth: AuthContext, page: PageRequest<ListAutomationsQuery>) {
-    const [createdAt = null, id = null] = page.after ?? [];
-    const rows = await this.database.read.run(LIST({ auth, createdAt, id, limit: page.limit + 1 }));
-    const cut = page.cut(rows, byCreation);
+    const cut = page.cut(await this.database.read.run(LIST({ auth, ...page.place })), byCreation);
     const automations: ShownAutomation[] = [];
     for (const row of cut.rows) {
       automations.push(shown(row));
@@ -73,8 +71,7 @@ export class AutomationsService {
   /** Of an automation, newest first. */
   async runs(auth: AuthContext, id: string, page: PageRequest) {
     checkId(id);
-    const [createdAt = null, after = null] = page.after ?? [];
-    const rows = await this.database.read.run(RUNS({ auth, id, createdAt, after, limit: page.limit + 1 }));
+    const rows = await this.database.read.run(RUNS({ auth, id, ...page.place }));
     if (rows.length === 0 && (await this.database.read.run(SEES({ auth, id }))).length === 0) return missing();
     return page.cut(rows, byCreation);
   }

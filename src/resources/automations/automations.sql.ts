@@ -2,7 +2,8 @@
 // id. Who holds an automation does not wait for its connection: see FOR_OWNER.
 import { visible } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { type Fragment, int, sql, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { type Fragment, sql, uuid } from '../../platform/database/sql.js';
+import { newestFirst } from '../../platform/http/pages.js';
 import { AutomationRun } from './automation-run.entity.js';
 import { Automation } from './automation.entity.js';
 
@@ -46,7 +47,6 @@ interface LastRun {
 export type AutomationRow = LockedAutomation & LastRun & { ownerName: string };
 
 const ID = uuid('id');
-const BEFORE = timeOrNull('createdAt');
 const SELECT = sql`
 SELECT ${AUTOMATION}, u.name AS "ownerName", last.created_at AS "lastRunAt", last.status AS "lastRunStatus", last.task_id AS "lastTaskId"
 FROM automations a JOIN users u ON u.id = a.owner_id
@@ -60,10 +60,7 @@ export const GET = sql`${SELECT} WHERE ${SEEN} AND a.id = ${ID}`.rows<Automation
 /** For a caller who has seen it in this transaction. */
 export const READ = sql`${SELECT} WHERE a.id = ${ID}`.rows<AutomationRow>();
 
-/** Newest first; `createdAt` and `id`: the row after which the page begins, null for the first page. */
-export const LIST = sql`${SELECT}
-WHERE ${SEEN} AND (${BEFORE} IS NULL OR (a.created_at, a.id) < (${BEFORE}, ${uuidOrNull('id')}))
-ORDER BY a.created_at DESC, a.id DESC LIMIT ${int('limit')}`.rows<AutomationRow>();
+export const LIST = sql`${SELECT} WHERE ${SEEN} ${newestFirst('a')}`.rows<AutomationRow>();
 
 /** Locks an automation that the caller sees: it does not fire, change or go until the transaction ends. */
 export const LOCK = sql`
@@ -88,11 +85,10 @@ SELECT 1 FROM workspaces WHERE id = ${uuid('workspaceId')} FOR NO KEY UPDATE`.ro
 const RUN = columns(AutomationRun, 'r', ['id', 'automationId', 'triggerType', 'scheduledAt', 'event', 'status', 'reason', 'taskId', 'createdAt']); // prettier-ignore
 export type RunRow = typeof RUN.row;
 
-/** Of an automation that the caller sees, newest first. */
+/** Of an automation that the caller sees. */
 export const RUNS = sql`
 SELECT ${RUN} FROM automation_runs r JOIN automations a ON a.id = r.automation_id
-WHERE ${SEEN} AND a.id = ${ID} AND (${BEFORE} IS NULL OR (r.created_at, r.id) < (${BEFORE}, ${uuidOrNull('after')}))
-ORDER BY r.created_at DESC, r.id DESC LIMIT ${int('limit')}`.rows<RunRow>();
+WHERE ${SEEN} AND a.id = ${ID} ${newestFirst('r')}`.rows<RunRow>();
 /** A row if the caller sees the automation. */
 export const SEES = sql`SELECT 1 FROM automations a WHERE ${SEEN} AND a.id = ${ID}`.rows();
 

@@ -56,9 +56,7 @@ export class FilesService {
 
   /** One page of a task's files, attachments and published ones, newest first; of a task that the caller does not see, none. */
   async pageOfTask(auth: AuthContext, taskId: string, page: PageRequest) {
-    const [createdAt = null, id = null] = page.after ?? [];
-    const values = { auth, taskId, createdAt, id, limit: page.limit + 1 };
-    const rows = isUuid(taskId) ? await this.database.read.run(PAGE_OF_TASK(values)) : [];
+    const rows = isUuid(taskId) ? await this.database.read.run(PAGE_OF_TASK({ auth, taskId, ...page.place })) : [];
     return page.cut(rows, byCreation);
   }
 
@@ -79,11 +77,7 @@ export class FilesService {
 
   /** One page of what is left of deleted projects, newest first. */
   async pageUngrouped(auth: AuthContext, page: PageRequest) {
-    const [createdAt = null, id = null] = page.after ?? [];
-    return page.cut(
-      await this.database.read.run(PAGE_UNGROUPED({ auth, createdAt, id, limit: page.limit + 1 })),
-      byCreation,
-    );
+    return page.cut(await this.database.read.run(PAGE_UNGROUPED({ auth, ...page.place })), byCreation);
   }
 
   /** Deletes a file of a deleted project for good; who sees it may. Throws 404, and 409 `file_in_use` for any other. */

@@ -1,7 +1,8 @@
 // The statements of durable files. Locks are taken in the order project, task, upload, file.
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { int, raw, sql, texts, timeOrNull, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { raw, sql, texts, uuid, uuids } from '../../platform/database/sql.js';
+import { newestFirst } from '../../platform/http/pages.js';
 import { StoredFile } from './file.entity.js';
 
 export const FILE = columns(StoredFile, 'f', [
@@ -45,17 +46,13 @@ export const LOCK = sql`SELECT ${UNGROUPED} AS ungrouped FROM files f ${SEEN} FO
   ungrouped: boolean;
 }>();
 
-/** Files of deleted projects that the caller sees; `createdAt` and `id` as of {@link PAGE_OF_TASK}. */
+/** Files of deleted projects that the caller sees. */
 export const PAGE_UNGROUPED = sql`${SELECT_FILE}
-WHERE ${visible('f')} AND ${UNGROUPED} AND (${timeOrNull('createdAt')} IS NULL
-  OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
-ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
+WHERE ${visible('f')} AND ${UNGROUPED} ${newestFirst('f')}`.rows<FileRow>();
 
-/** Of a task that the caller sees. `createdAt` and `id`: the row after which the page begins, null for the first page. */
+/** Of a task that the caller sees. */
 export const PAGE_OF_TASK = sql`${SELECT_FILE} JOIN tasks t ON t.id = f.task_id
-WHERE ${visible('t')} AND f.task_id = ${uuid('taskId')} AND ${IS_FILE} AND (${timeOrNull('createdAt')} IS NULL
-  OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
-ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
+WHERE ${visible('t')} AND f.task_id = ${uuid('taskId')} AND ${IS_FILE} ${newestFirst('f')}`.rows<FileRow>();
 
 /**
  * The caller's own uploads among some, with the paths that the attachments of the task have already. KEY SHARE keeps the

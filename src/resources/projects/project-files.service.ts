@@ -4,14 +4,14 @@ import { recordStream } from '../../access/audit/sender.js';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { HELD_MEMBER, USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { Database } from '../../platform/database/database.js';
-import { bigint, int, sql, text, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { bigint, sql, text, uuid } from '../../platform/database/sql.js';
 import { StoredFile } from '../files/file.entity.js';
 import { FILE, type FileRow, SELECT_FILE } from '../files/files.sql.js';
 import { StorageQuota } from '../files/storage-quota.js';
 import { room } from '../files/storage-quota.sql.js';
 import { UploadsService } from '../files/uploads.service.js';
 import { notFound } from '../../platform/http/api-error.js';
-import { byCreation, type PageRequest } from '../../platform/http/pages.js';
+import { byCreation, newestFirst, type PageRequest } from '../../platform/http/pages.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
@@ -19,11 +19,9 @@ import { ProjectsService } from './projects.service.js';
 
 // Locks are taken in the order membership, project, file.
 
-/** Of a project that the caller sees. `createdAt` and `id`: the row after which the page begins, null for the first page. */
+/** Of a project that the caller sees. */
 const PAGE = sql`${SELECT_FILE} JOIN projects p ON p.id = f.project_id
-WHERE ${VISIBLE_PROJECT} AND f.project_id = ${uuid('projectId')} AND f.origin = 'project' AND (${timeOrNull('createdAt')} IS NULL
-  OR (f.created_at, f.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
-ORDER BY f.created_at DESC, f.id DESC LIMIT ${int('limit')}`.rows<FileRow>();
+WHERE ${VISIBLE_PROJECT} AND f.project_id = ${uuid('projectId')} AND f.origin = 'project' ${newestFirst('f')}`.rows<FileRow>();
 
 const SIZE = bigint('size');
 /**
@@ -61,9 +59,7 @@ export class ProjectFilesService {
 
   /** Newest first. */
   async list(auth: AuthContext, projectId: string, page: PageRequest) {
-    const [createdAt = null, id = null] = page.after ?? [];
-    const values = { auth, projectId, createdAt, id, limit: page.limit + 1 };
-    const rows = isUuid(projectId) ? await this.database.read.run(PAGE(values)) : [];
+    const rows = isUuid(projectId) ? await this.database.read.run(PAGE({ auth, projectId, ...page.place })) : [];
     // Without a row the project has no file, or the caller does not see it.
     if (rows.length === 0 && !(await this.projects.sees(auth, projectId))) throw notFound('project');
     return page.cut(rows, byCreation);

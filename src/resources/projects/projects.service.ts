@@ -46,9 +46,7 @@ export class ProjectsService {
 
   /** Newest first. */
   async list(auth: AuthContext, page: PageRequest) {
-    const [createdAt = null, id = null] = page.after ?? [];
-    const rows = await this.database.read.run(LIST({ auth, createdAt, id, limit: page.limit + 1 }));
-    return page.cut(rows, byCreation);
+    return page.cut(await this.database.read.run(LIST({ auth, ...page.place })), byCreation);
   }
 
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {

@@ -1,7 +1,8 @@
 // The statements of projects. Locks are taken in the order membership, project, automations by id, tasks by id, run, file.
 import { VISIBLE_PROJECT } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { int, raw, sql, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { raw, sql, uuid } from '../../platform/database/sql.js';
+import { newestFirst } from '../../platform/http/pages.js';
 import { Project } from './project.entity.js';
 
 const PROJECT = columns(Project, 'p', [
@@ -29,11 +30,7 @@ export const SEES = sql`SELECT 1 FROM projects p WHERE ${VISIBLE}`.rows();
 /** As {@link SEES}; the project is then not deleted until the transaction ends. */
 export const HOLD = sql`SELECT 1 FROM projects p WHERE ${VISIBLE} FOR KEY SHARE`.rows();
 
-/** `createdAt` and `id`: the row after which the page begins, null for the first page. */
-export const LIST = sql`${SELECT}
-WHERE ${VISIBLE_PROJECT} AND (${timeOrNull('createdAt')} IS NULL
-  OR (p.created_at, p.id) < (${timeOrNull('createdAt')}, ${uuidOrNull('id')}))
-ORDER BY p.created_at DESC, p.id DESC LIMIT ${int('limit')}`.rows<ProjectRow>();
+export const LIST = sql`${SELECT} WHERE ${VISIBLE_PROJECT} ${newestFirst('p')}`.rows<ProjectRow>();
 
 const OWNER = columns(Project, 'p', ['ownerId']);
 const lock = (strength: 'FOR NO KEY UPDATE' | 'FOR UPDATE') =>

@@ -36,13 +36,10 @@ export class WebhookDeliveriesService {
     const { status = null, type = null, taskId = null } = page.query;
     checkType(type, this.extensions);
     if (!isUuid(webhookId)) return missing('webhook');
-    const [createdAt = null, after = null] = page.after ?? [];
     // An id that is none is nobody's.
     const known = taskId === null || isUuid(taskId);
     const filter = { status, type, taskId };
-    const rows = known
-      ? await this.database.read.run(LIST({ auth, webhookId, createdAt, after, ...filter, limit: page.limit + 1 }))
-      : [];
+    const rows = known ? await this.database.read.run(LIST({ auth, webhookId, ...filter, ...page.place })) : [];
     if (rows.length === 0 && (await this.database.read.run(HAS({ auth, webhookId }))).length === 0) missing('webhook');
     return page.cut(rows, byCreation);
   }

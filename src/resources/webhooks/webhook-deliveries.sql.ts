@@ -1,7 +1,8 @@
 // The statements of deliveries that clients ask for. Those of the sender stand in src/work/deliveries.
 import { WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { int, raw, sql, text, textOrNull, time, timeOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { raw, sql, text, textOrNull, time, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { newestFirst } from '../../platform/http/pages.js';
 import { BODY, EVENT_KEY, NAMES_OF_TYPE, NEW_ID, OF_PROJECT } from './deliver-event.function.js';
 import { type Attempt, WebhookDelivery } from './webhook-delivery.entity.js';
 
@@ -24,7 +25,6 @@ export type WholeDeliveryRow = DeliveryRow & typeof WHOLE.row;
 
 const HOOK_ID = uuid('webhookId');
 const ID = uuid('id');
-const BEFORE = timeOrNull('createdAt');
 const STATUS = textOrNull('status');
 const TYPE = textOrNull('type');
 const TASK = uuidOrNull('taskId');
@@ -34,13 +34,10 @@ const OWN = sql`w.workspace_id = ${WORKSPACE} AND w.id = ${HOOK_ID}`;
 /** A row if the webhook is there. */
 export const HAS = sql`SELECT 1 FROM webhooks w WHERE ${OWN}`.rows();
 
-/** Newest first; `createdAt` and `after`: the row after which the page begins, null for the first page. */
 export const LIST = sql`
 SELECT ${SHOWN} FROM webhooks w JOIN webhook_deliveries d ON d.webhook_id = w.id
-WHERE ${OWN} AND (${BEFORE} IS NULL OR (d.created_at, d.id) < (${BEFORE}, ${uuidOrNull('after')}))
-  AND (${STATUS} IS NULL OR d.status = ${STATUS}) AND (${TYPE} IS NULL OR d.event_type = ${TYPE})
-  AND (${TASK} IS NULL OR d.task_id = ${TASK})
-ORDER BY d.created_at DESC, d.id DESC LIMIT ${int('limit')}`.rows<DeliveryRow>();
+WHERE ${OWN} AND (${STATUS} IS NULL OR d.status = ${STATUS}) AND (${TYPE} IS NULL OR d.event_type = ${TYPE})
+  AND (${TASK} IS NULL OR d.task_id = ${TASK}) ${newestFirst('d')}`.rows<DeliveryRow>();
 
 export const GET = sql`
 SELECT ${SHOWN}, ${WHOLE} FROM webhooks w JOIN webhook_deliveries d ON d.webhook_id = w.id

@@ -51,8 +51,7 @@ export class WebhooksService {
 
   /** Newest first. */
   async list(auth: AuthContext, page: PageRequest) {
-    const [createdAt = null, id = null] = page.after ?? [];
-    return page.cut(await this.database.read.run(LIST({ auth, createdAt, id, limit: page.limit + 1 })), byCreation);
+    return page.cut(await this.database.read.run(LIST({ auth, ...page.place })), byCreation);
   }
 
   /** Throws 400 for a type that nobody brings and an address that is not allowed, 404 for a project that is not there, 409 for one too many or one that is there. */

@@ -1,7 +1,8 @@
 // The statements of webhooks. Locks are taken in the order membership, project, workspace, webhooks by id, deliveries.
 import { WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { bytes, int, jsonb, sql, text, timeOrNull, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { bytes, int, jsonb, sql, text, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { newestFirst } from '../../platform/http/pages.js';
 import { type DisabledReason, Webhook } from './webhook.entity.js';
 
 const WEBHOOK = columns(Webhook, 'w', [
@@ -24,7 +25,6 @@ const WEBHOOK = columns(Webhook, 'w', [
 export type WebhookRow = typeof WEBHOOK.row & { createdByName: string; previousSecretUntil: Date | null };
 
 const ID = uuid('id');
-const BEFORE = timeOrNull('createdAt');
 const OWN = sql`w.workspace_id = ${WORKSPACE}`;
 const SELECT = sql`
 SELECT ${WEBHOOK}, u.name AS "createdByName",
@@ -33,10 +33,7 @@ FROM webhooks w JOIN users u ON u.id = w.created_by`;
 
 export const GET = sql`${SELECT} WHERE ${OWN} AND w.id = ${ID}`.rows<WebhookRow>();
 
-/** Newest first; `createdAt` and `id`: the row after which the page begins, null for the first page. */
-export const LIST = sql`${SELECT}
-WHERE ${OWN} AND (${BEFORE} IS NULL OR (w.created_at, w.id) < (${BEFORE}, ${uuidOrNull('id')}))
-ORDER BY w.created_at DESC, w.id DESC LIMIT ${int('limit')}`.rows<WebhookRow>();
+export const LIST = sql`${SELECT} WHERE ${OWN} ${newestFirst('w')}`.rows<WebhookRow>();
 
 /** Until the transaction ends it neither changes nor goes, and no attempt is recorded. */
 export const LOCK = sql`${SELECT} WHERE ${OWN} AND w.id = ${ID} FOR UPDATE OF w`.rows<WebhookRow>();
