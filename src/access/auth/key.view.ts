@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { idSchema, named, scopeSchema, timestampSchema } from '../../platform/http/schema.js';
 import type { AuthContext } from './auth-context.js';
-import type { MadeKey } from './own-keys.service.js';
-import type { OwnKeyRow } from './own-keys.sql.js';
+import type { MadeKey, OwnKeyRow } from './own-keys.service.js';
 
 export const keySchema = named(
   'Key',

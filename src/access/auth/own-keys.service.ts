@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
 import { newId } from '../../platform/database/ids.js';
+import { doubleOrNull, sql, uuid } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { Scope } from '../../platform/http/endpoint.js';
@@ -11,7 +13,41 @@ import { newKey, prefixOf } from './api-key.js';
 import type { AuthContext } from './auth-context.js';
 import { CredentialsService } from './credentials.service.js';
 import type { CreateKeyDto } from './key.dto.js';
-import { EXPIRE, LIST, LOCK_LIVE, type OwnKeyRow, REVOKE, TAKE_TURN } from './own-keys.sql.js';
+import { USER, WORKSPACE } from './visibility.js';
+
+// Locks are taken in the order membership, keys by id.
+
+const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']);
+/** A key as its owner sees it. */
+export type OwnKeyRow = typeof KEY.row;
+
+/** By the clock of the database, and not as of the begin of a transaction that may have waited for a lock. */
+const LIVE = sql`k.workspace_id = ${WORKSPACE} AND k.user_id = ${USER} AND k.revoked_at IS NULL
+  AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`;
+
+/** Newest first. */
+const LIST = sql`
+SELECT ${KEY} FROM api_keys k WHERE ${LIVE} ORDER BY k.created_at DESC, k.id DESC`.rows<OwnKeyRow>();
+
+/**
+ * Lets the changes of one member's keys follow each other. Requests that only hold the membership do not wait for it, and its
+ * removal comes before or after.
+ */
+const TAKE_TURN = sql`
+SELECT 1 FROM memberships WHERE workspace_id = ${WORKSPACE} AND user_id = ${USER} FOR NO KEY UPDATE`.rows();
+
+/** For a caller who has the turn. The operator's revocation comes before, and then the key is not among them, or after. */
+const LOCK_LIVE = sql`
+SELECT ${KEY}, clock_timestamp() AS "askedAt" FROM api_keys k WHERE ${LIVE} ORDER BY k.id FOR UPDATE`.rows<
+  OwnKeyRow & { askedAt: Date }
+>();
+
+/** Lets a key work for some seconds more, but not longer than it would have. */
+const EXPIRE = sql`
+UPDATE api_keys SET expires_at = least(expires_at, clock_timestamp() + make_interval(secs => ${doubleOrNull('seconds')}))
+WHERE id = ${uuid('id')}`.rows();
+
+const REVOKE = sql`UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = ${uuid('id')}`.rows();
 
 /** Live keys of a user in a workspace. */
 const MOST_KEYS = 50;
