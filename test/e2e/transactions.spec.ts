@@ -1,4 +1,6 @@
+import { DataSource } from 'typeorm';
 import { databaseError } from '../../src/platform/database/database-errors.js';
+import { checkPipelining, PipelinedClient } from '../../src/platform/database/pipelined-client.js';
 import { int, sql, text } from '../../src/platform/database/sql.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
@@ -137,5 +139,27 @@ describe('The transaction of a write', () => {
       await tx.run(PUT({ name: 'outer' }));
     });
     expect(await drawers()).toEqual(['outer']);
+  });
+
+  it('is checked at boot: a TypeORM of other words, or a driver that sends one statement after the other, stops it', async () => {
+    class OtherWords extends PipelinedClient {
+      override query(text: unknown, values?: unknown): unknown {
+        return super.query(text === 'START TRANSACTION' ? 'BEGIN' : text, values);
+      }
+    }
+    class OneByOne extends PipelinedClient {
+      constructor(config: object) {
+        super(config);
+        this.pipeline = false;
+      }
+    }
+    const checked = async (Client: typeof PipelinedClient) => {
+      const dataSource = new DataSource({ type: 'postgres', url: db.url, extra: { Client } });
+      await dataSource.initialize();
+      return checkPipelining(dataSource).finally(() => dataSource.destroy());
+    };
+    await expect(checked(PipelinedClient)).resolves.toBeUndefined();
+    await expect(checked(OtherWords)).rejects.toThrow('The installed TypeORM sends transactions in another way');
+    await expect(checked(OneByOne)).rejects.toThrow('The installed pg sends transactions in another way');
   });
 });

@@ -10,7 +10,7 @@ import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate, type MigrationSet } from './migrate.js';
 import { PostgresNaming } from './naming.js';
-import { PipelinedClient } from './pipelined-client.js';
+import { checkPipelining, PipelinedClient } from './pipelined-client.js';
 import { Transactions } from './transactions.js';
 
 /**
@@ -120,6 +120,7 @@ export class DatabaseModule implements OnApplicationShutdown {
           extra: { ...(options.extra as object), ...UNLIMITED },
         });
         try {
+          await checkPipelining(migrations);
           // Forward-only migrations would have changed a database of others for good.
           await before(installationOf(unlimited));
           await prepare(unlimited);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import pg from 'pg';
+import { PipelinedClient } from './pipelined-client.js';
 import { ReadPool } from './read-pool.js';
 import type { Query, Sql } from './sql.js';
 
@@ -59,7 +60,7 @@ export class Database {
   readonly leases: StatementPool;
 
   constructor(readonly url: string) {
-    this.read = new ReadPool(pool(url, 'millwright read', 12, { pipeline: true }));
+    this.read = new ReadPool(pool(url, 'millwright read', 12, { Client: PipelinedClient as never }));
     this.work = new StatementPool(pool(url, 'millwright work', 10, { lock_timeout: SLICE_MS }));
     this.claims = new StatementPool(
       pool(url, 'millwright claims', 4, { lock_timeout: SLICE_MS, options: PLANNED_ONCE }),
