@@ -1,10 +1,9 @@
 // What the checks of one `doctor` share: the configuration, the data folder, the database and what the running service says.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import pg from 'pg';
 import { DataDir } from '../../platform/config/data-dir.js';
 import type { Env } from '../../platform/config/env.js';
-import { connectionOptions, StatementPool } from '../../platform/database/database.js';
+import { pool, StatementPool } from '../../platform/database/database.js';
 import { DatabaseServer } from '../../platform/database/database-server.js';
 import { hasDatabase } from '../../platform/database/embedded/embedded-cluster.js';
 import { marksOf, signOf } from '../../platform/installation/installation.js';
@@ -74,21 +73,18 @@ export class Examination {
   private async openDatabase(): Promise<OpenDatabase> {
     const { DATABASE_URL } = this.env.variables;
     const url = DATABASE_URL ?? (await this.embedded());
-    const pool = new pg.Pool({
-      ...connectionOptions(url, 'millwright doctor'),
-      max: CONNECTIONS,
+    const connections = pool(url, 'millwright doctor', CONNECTIONS, {
       statement_timeout: STATEMENT_MS,
       query_timeout: STATEMENT_MS,
       // PostgreSQL itself refuses what would change something. A parameter of the connection would hide the server's own setting.
       verify: (client, done) =>
         client.query('SET default_transaction_read_only = on', (error: Error | null) => done(error ?? undefined)),
     });
-    pool.on('error', () => undefined);
-    this.closers.push(() => pool.end());
-    await pool.query('SELECT 1').catch((error: unknown) => {
+    this.closers.push(() => connections.end());
+    await connections.query('SELECT 1').catch((error: unknown) => {
       throw new Error(reasonOf(error), { cause: error });
     });
-    return { url, sql: new StatementPool(pool) };
+    return { url, sql: new StatementPool(connections) };
   }
 
   /** Joins the embedded server, or starts it for the time of this examination. */

@@ -106,7 +106,8 @@ export function connectionOptions(url: string, name: string, options = '') {
   };
 }
 
-function pool(url: string, name: string, max: number, { options, ...more }: pg.PoolConfig = {}): pg.Pool {
+/** @param more in place of what {@link connectionOptions} has, and `options` beside its own. */
+export function pool(url: string, name: string, max: number, { options, ...more }: pg.PoolConfig = {}): pg.Pool {
   const made = new pg.Pool({ ...connectionOptions(url, name, options), max, ...more });
   // A dropped idle connection is replaced at the next use; without a listener it would end the process.
   made.on('error', () => undefined);
