@@ -5,7 +5,7 @@ import { makeMember } from '../harness/client.js';
 import { until } from '../harness/until.js';
 import { ANNOUNCEMENTS } from './announcements.js';
 
-describe('An extension with work in the background (docs/extending.md)', () => {
+describe('An extension with work in the background (docs/seams.md)', () => {
   const calls: { key: unknown; body: string }[] = [];
   let other: Server;
   let service: TestApp;

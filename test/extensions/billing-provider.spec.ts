@@ -5,7 +5,7 @@ import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import { INVOICES } from './invoices.js';
 
-describe('A billing provider of an extension (reference §14, docs/extending.md)', () => {
+describe('A billing provider of an extension (reference §14, docs/seams.md)', () => {
   const service = useService(() => bootApp({ extensions: [INVOICES], env: { BILLING: 'invoices' } }));
   let member: Member;
   beforeEach(async () => {

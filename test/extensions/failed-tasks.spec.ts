@@ -4,7 +4,7 @@ import { runTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { FAILED_TASKS } from './failed-tasks.js';
 
-describe('A handler of events of an extension (docs/extending.md)', () => {
+describe('A handler of events of an extension (docs/seams.md)', () => {
   const service = useService(() => bootWorker({ extensions: [FAILED_TASKS] }));
 
   it('is called with what has happened, and writes with its position', async () => {

@@ -1,4 +1,4 @@
-// The ninth provider, of docs/extending.md.
+// The ninth provider, of docs/seams.md.
 import { createHmac } from 'node:crypto';
 import { Test } from '@nestjs/testing';
 import { PluginsModule } from '../../src/platform/plugins/plugins.module.js';
@@ -6,7 +6,7 @@ import { Catalogue } from '../../src/resources/integrations/catalogue/catalogue.
 import { CatalogueModule } from '../../src/resources/integrations/catalogue/catalogue.module.js';
 import { STRIPE } from './stripe.js';
 
-describe('A provider of an extension (docs/extending.md)', () => {
+describe('A provider of an extension (docs/seams.md)', () => {
   const NOW = new Date('2026-11-23T12:00:00Z');
   const body = Buffer.from('{"id":"evt_1NG8Du2eZvKYlo2CUI79vXWy","object":"event","type":"invoice.payment_failed"}');
   const sign = (secret: string, at: Date) => {

@@ -5,8 +5,8 @@ import { Client, type ErrorBody, makeMember, type Member } from '../harness/clie
 import type { Document } from '../harness/contract.js';
 import { Operator } from '../harness/operator.js';
 import { createTask } from '../harness/tasks.js';
+import { REVIEW_UPKEEP, ReviewUpkeep } from './review-upkeep.js';
 import { REVIEWS } from './reviews/reviews.extension.js';
-import { ReviewStore } from './reviews/reviews.store.js';
 
 interface ReviewBody {
   review: { id: string; taskId: string; rating: number; text: string; createdAt: string };
@@ -17,12 +17,12 @@ interface Rates {
 }
 
 const config = {
-  extensions: { reviews: { perTask: 3, keepDays: 30 } },
+  extensions: { reviews: { perTask: 3 }, 'review-upkeep': { keepDays: 30 } },
   rateLimits: { paid: { policies: { review_write: { capacity: 61 } } } },
 };
 
 describe('An extension with a resource of its own (docs/extending.md)', () => {
-  const service = useService(() => bootApp({ extensions: [REVIEWS], config }));
+  const service = useService(() => bootApp({ extensions: [REVIEWS, REVIEW_UPKEEP], config }));
   let member: Member;
   let taskId: string;
 
@@ -76,6 +76,27 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
       expect((await client.get(`/v1/reviews/${body.review.id}`)).status).toBe(404);
       expect((await client.get(`/v1/tasks/${taskId}/reviews`)).status).toBe(404);
     }
+  });
+
+  it('brings a filter, to which a cursor is bound, and a DELETE for who wrote it', async () => {
+    const path = `/v1/tasks/${taskId}/reviews`;
+    const [two, , other] = [
+      await review(member.client, 2),
+      await review(member.client, 3),
+      await review(member.client, 2),
+    ];
+    const first = await member.client.get<{ reviews: object[]; nextCursor: string }>(`${path}?rating=2&limit=1`);
+    expect(first.body.reviews).toEqual([other.body.review]);
+    const next = await member.client.get(`${path}?rating=2&limit=1&cursor=${first.body.nextCursor}`);
+    expect(next.body).toEqual({ reviews: [two.body.review], nextCursor: null });
+    expect((await member.client.get(`${path}?limit=1&cursor=${first.body.nextCursor}`)).status).toBe(400);
+    for (const rating of ['6', 'x', '']) expect((await member.client.get(`${path}?rating=${rating}`)).status).toBe(400);
+    const { id } = two.body.review;
+    const admin = await makeMember(service, { workspace: member.workspace, role: 'admin' });
+    expect((await admin.client.get(`/v1/reviews/${id}`)).status).toBe(200);
+    expect((await admin.client.delete(`/v1/reviews/${id}`)).status).toBe(404);
+    expect((await member.client.delete(`/v1/reviews/${id}`)).body).toEqual({ deleted: true, id });
+    expect((await member.client.delete(`/v1/reviews/${id}`)).status).toBe(404);
   });
 
   it('brings scopes: named when they are missing, enough where any will do, no more than text when it is gone', async () => {
@@ -144,7 +165,7 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
     await review(member.client, 1);
     const metrics = (await new Client(service.url).get('/metrics')).text;
     expect(metrics).toMatch(/^millwright_reviews\{rating="1"\} 1$/m);
-    expect(metrics).toMatch(/^millwright_reviews_written_total \d+$/m);
+    expect(metrics).toMatch(/^millwright_reviews_forgotten_total \d+$/m);
   });
 
   it('brings a chore', async () => {
@@ -152,7 +173,7 @@ describe('An extension with a resource of its own (docs/extending.md)', () => {
     const age = `UPDATE reviews SET created_at = now() - make_interval(days => $2) WHERE id = $1`;
     await service.db.query(age, [ids[0], 31]);
     await service.db.query(age, [ids[1], 29]);
-    const forgotten = service.app.get(ChoreRunner).run(service.app.get(ReviewStore, { strict: false }), 'forgetOld');
+    const forgotten = service.app.get(ChoreRunner).run(service.app.get(ReviewUpkeep, { strict: false }), 'forgetOld');
     expect(await forgotten).toBe(1);
     const paths = ids.map((id) => member.client.get(`/v1/reviews/${id}`));
     expect((await Promise.all(paths)).map(({ status }) => status)).toEqual([404, 200]);

@@ -64,7 +64,7 @@ async function ofExtension(at: Examination, name: string, signal: AbortSignal): 
   return withPlugins(at, Sandbox, async (found) => {
     const sandbox = found.get(name);
     if (sandbox !== undefined) return judge([await trial(name, sandbox, signal)], (await at.service).ready === null);
-    const advice = 'Provide it by the operatorModule of its extension, to have it tried here (docs/extending.md).';
+    const advice = 'Provide it by the operatorModule of its extension, to have it tried here (docs/seams.md).';
     return [warn('sandbox', `'${name}' was not tried: no operatorModule of an extension brings it.`, advice)];
   });
 }

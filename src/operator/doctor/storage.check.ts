@@ -29,7 +29,7 @@ export const storageCheck: Check = {
 };
 
 function unknown(name: string): Finding {
-  const advice = 'Provide it by the operatorModule of its extension, to have it tried here (docs/extending.md).';
+  const advice = 'Provide it by the operatorModule of its extension, to have it tried here (docs/seams.md).';
   return warn(NAME, `'${name}' was not tried: no operatorModule of an extension brings it.`, advice);
 }
 

@@ -1,24 +1,42 @@
-import { bootApp, useService } from '../../../test/harness/app.js';
+import { bootWorker, useService } from '../../../test/harness/app.js';
 import { type ErrorBody, makeMember } from '../../../test/harness/client.js';
-import { createTask } from '../../../test/harness/tasks.js';
+import { ModelServer } from '../../../test/harness/model-server.js';
+import { call, finished, readResults, runTask, script } from '../../../test/harness/tasks.js';
+import { createWebhook, deliveriesOf, HERE, Receiver } from '../../../test/harness/webhooks.js';
 import { REVIEWS } from './reviews.extension.js';
 
-interface ReviewBody {
-  review: { id: string };
-}
-
 describe('Reviews of a task', () => {
-  const config = { extensions: { reviews: { perTask: 1 } } };
-  const service = useService(() => bootApp({ extensions: [REVIEWS], config }));
+  let model: ModelServer;
+  let receiver: Receiver;
+  const service = useService(async () => {
+    [model, receiver] = await Promise.all([ModelServer.start(), Receiver.listen()]);
+    const env = { OPENAI_COMPATIBLE_URL: model.url, ...HERE };
+    return bootWorker({ extensions: [REVIEWS], config: { extensions: { reviews: { perTask: 1 } } }, env });
+  });
+  afterAll(() => Promise.all([model.stop(), receiver.close()]));
 
-  it('are written and read, no more of them than the configuration says', async () => {
-    const { client } = await makeMember(service);
-    const { id } = await createTask(client, { content: 'Something.' });
-    const path = `/v1/tasks/${id}/reviews`;
-    const made = await client.post<ReviewBody>(path, { rating: 5, text: 'Well done.' });
-    expect(made.status).toBe(201);
-    expect((await client.get(`/v1/reviews/${made.body.review.id}`)).body).toEqual(made.body);
-    const { status, body } = await client.post<ErrorBody>(path, { rating: 1, text: 'Once more.' });
-    expect([status, body.error.code]).toEqual([409, 'too_many_reviews']);
+  it('are written, told to a webhook, read by the agent, filtered and deleted', async () => {
+    const { client } = await makeMember(service, { role: 'owner' });
+    const { webhook } = await createWebhook(client, { url: receiver.url('/'), types: ['reviews.created'] });
+    // A worker works on the task; the model answers with what its text says: one call, then words.
+    const task = await runTask(client, script({ text: 'Done.' }));
+    const path = `/v1/tasks/${task.id}/reviews`;
+    const made = await client.post<{ review: { id: string } }>(path, { rating: 2, text: 'Too slow.' });
+    const { id } = made.body.review;
+    const [told] = await receiver.gets('/');
+    expect(told?.event).toMatchObject({ type: 'reviews.created', data: { taskId: task.id, reviewId: id, rating: 2 } });
+    expect(await deliveriesOf(client, webhook.id, 'type=reviews.created')).toHaveLength(1);
+
+    const content = script(call('read_reviews', {}), { text: 'I see.' });
+    await client.post(`/v1/tasks/${task.id}/messages`, { content });
+    await finished(client, task.id);
+    const [read] = await readResults(client, task.id);
+    expect(read?.output).toEqual({ reviews: [{ rating: 2, text: 'Too slow.' }] });
+
+    const second = await client.post<ErrorBody>(path, { rating: 1, text: 'Once more.' });
+    expect([second.status, second.body.error.code]).toEqual([409, 'too_many_reviews']);
+    expect((await client.get(`${path}?rating=3`)).body).toEqual({ reviews: [], nextCursor: null });
+    expect((await client.delete(`/v1/reviews/${id}`)).body).toEqual({ deleted: true, id });
+    expect((await client.get(`/v1/reviews/${id}`)).status).toBe(404);
   });
 });
