@@ -120,7 +120,7 @@ export class DatabaseModule implements OnApplicationShutdown {
           extra: { ...(options.extra as object), ...UNLIMITED },
         });
         try {
-          await checkPipelining(migrations);
+          await checkPipelining(unlimited);
           // Forward-only migrations would have changed a database of others for good.
           await before(installationOf(unlimited));
           await prepare(unlimited);
