@@ -68,8 +68,8 @@ seen AS MATERIALIZED (
   LEFT JOIN tasks t ON e.type NOT LIKE 'automation.%' AND t.id = e.task_id
   LEFT JOIN automations a ON e.type LIKE 'automation.%' AND a.id = (e.data ->> 'automationId')::uuid
   CROSS JOIN LATERAL (SELECT viewer.workspace_id,
-    CASE WHEN ${STANDS_ALONE} THEN ${said('projectId')} ELSE coalesce(t.project_id, a.project_id) END AS project_id,
-    CASE WHEN ${STANDS_ALONE} THEN ${said('createdBy')} ELSE coalesce(t.created_by, a.owner_id) END AS created_by) about
+    CASE WHEN t.id IS NOT NULL THEN t.project_id WHEN a.id IS NOT NULL THEN a.project_id ELSE ${said('projectId')} END AS project_id,
+    CASE WHEN t.id IS NOT NULL THEN t.created_by WHEN a.id IS NOT NULL THEN a.owner_id ELSE ${said('createdBy')} END AS created_by) about
   WHERE e.type = ANY(${texts('types')}) AND (t.id IS NOT NULL OR a.id IS NOT NULL OR ${STANDS_ALONE})
     AND (${PROJECT} IS NULL OR about.project_id = ${PROJECT}) AND ${visibleTo(VIEWER_ROW, 'about')}
   ORDER BY e.xid, e.id LIMIT ${int('limit')}),
