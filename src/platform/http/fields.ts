@@ -70,9 +70,9 @@ export const Tags =
     OptionalNotNull()(target, key);
   };
 
-/** A time in a query, or a day. `description` stands in the document. */
+/** A time, or a day. `description` stands in the document. */
 export const Moment =
-  (description: string): PropertyDecorator =>
+  (description: string, required = false): PropertyDecorator =>
   (target, key): void => {
     Documented({ type: 'string', description: `${description} A date is its beginning in UTC.` })(target, key);
     ValidateBy({
@@ -82,7 +82,7 @@ export const Moment =
         defaultMessage: () => '$property must be a date, or a time with Z or an offset, such as 2026-12-01T09:00:00Z',
       },
     })(target, key);
-    OptionalNotNull()(target, key);
+    if (!required) OptionalNotNull()(target, key);
   };
 
 /**

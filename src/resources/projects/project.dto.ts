@@ -6,14 +6,9 @@ import { digits, PageQuery } from '../../platform/http/pages.js';
 import { VISIBILITIES, type Visibility } from './project.entity.js';
 
 const NAME = 'What people call it.';
-const VISIBILITY = '`workspace`: all members see it and what belongs to it. `private`, the default: its owner alone.';
-const TAGS = 'Words of your own. A PATCH replaces all of them.';
 const LIMIT = 'limit must be a whole number from 1 to 50';
 
-export class CreateProjectDto {
-  @Name(NAME)
-  name: string;
-
+class ProjectOptions {
   @IsOptional()
   @IsString()
   @MaxLength(4_000)
@@ -22,31 +17,24 @@ export class CreateProjectDto {
 
   @OptionalNotNull()
   @IsIn(VISIBILITIES)
-  @Documented({ description: VISIBILITY })
+  @Documented({
+    description: '`workspace`: all members see it and what belongs to it. `private`, the default: its owner alone.',
+  })
   visibility?: Visibility;
 
-  @Tags(TAGS)
+  @Tags('Words of your own. A PATCH replaces all of them.')
   tags?: string[];
 }
 
-export class ChangeProjectDto {
+export class CreateProjectDto extends ProjectOptions {
+  @Name(NAME)
+  name: string;
+}
+
+export class ChangeProjectDto extends ProjectOptions {
   @OptionalNotNull()
   @Name(NAME)
   name?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(4_000)
-  @Documented({ description: 'What it is for; null for none.' })
-  description?: string | null;
-
-  @OptionalNotNull()
-  @IsIn(VISIBILITIES)
-  @Documented({ description: VISIBILITY })
-  visibility?: Visibility;
-
-  @Tags(TAGS)
-  tags?: string[];
 }
 
 export class ListProjectsQuery extends PageQuery {

@@ -10,12 +10,10 @@ import {
   Max,
   MaxLength,
   Min,
-  ValidateBy,
 } from 'class-validator';
 import { Documented } from '../../platform/http/documented.js';
-import { OptionalNotNull } from '../../platform/http/fields.js';
+import { Moment, OptionalNotNull } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
-import { momentOf } from '../../platform/text/instant.js';
 import { documentedPatterns, documentedTypes } from './event-types.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from './webhook-delivery.entity.js';
 import { WEBHOOK_STATUSES, type WebhookStatus } from './webhook.entity.js';
@@ -97,14 +95,7 @@ export class RotateWebhookSecretDto {
 }
 
 export class RecoverWebhookDto {
-  @ValidateBy({
-    name: 'moment',
-    validator: {
-      validate: (value) => typeof value === 'string' && momentOf(value) !== null,
-      defaultMessage: () => '$property must be a date, or a time with Z or an offset, such as 2026-12-01T09:00:00Z',
-    },
-  })
-  @Documented({ type: 'string', description: 'From when on. A date is its beginning in UTC.' })
+  @Moment('From when on.', true)
   since: string;
 
   @OptionalNotNull()
