@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { rateLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
-import type { Plan } from '../../platform/config/rate-limits.js';
+import type { Plan, PlanRates, RateLimits } from '../../platform/config/rate-limits.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { networkOf } from '../../platform/http/network.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
@@ -10,8 +10,13 @@ import type { RateLimitPolicy } from '../../platform/http/endpoint.js';
 import { type Bucket, bucketOf } from './gcra.js';
 import { MemoryBuckets } from './memory-buckets.js';
 import { type Charge, rateLimited } from './rate-limit-headers.js';
-import { type PlanBuckets, planBuckets } from './plan-buckets.js';
 import { RedisBuckets } from './redis-buckets.js';
+
+/** The buckets that each key of a workspace with this plan has. */
+interface PlanBuckets {
+  global: Bucket;
+  policies: Record<string, Bucket>;
+}
 
 /**
  * Takes requests from buckets (reference §9): in Redis for all processes together, in memory without Redis and while it does
@@ -19,8 +24,9 @@ import { RedisBuckets } from './redis-buckets.js';
  */
 @Injectable()
 export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
-  /** What is decided by, and served as the configuration. */
-  readonly plans: Record<Plan, PlanBuckets>;
+  /** What the buckets are made of, and what is served as the configuration. */
+  readonly rates: RateLimits;
+  private readonly plans: Record<Plan, PlanBuckets>;
   private readonly address: readonly [Bucket];
   private readonly hook: readonly [Bucket];
   private readonly memory = new MemoryBuckets();
@@ -32,8 +38,8 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     extensions: ExtensionSet,
   ) {
     const { REDIS_URL, AUTH_FAILURES_PER_MINUTE, HOOKS_PER_MINUTE } = env.variables;
-    const { free, paid } = rateLimitsOf(env.file, extensions.policies);
-    this.plans = { free: planBuckets(free), paid: planBuckets(paid) };
+    this.rates = rateLimitsOf(env.file, extensions.policies);
+    this.plans = { free: planBuckets(this.rates.free), paid: planBuckets(this.rates.paid) };
     this.address = [bucketOf('address', { capacity: AUTH_FAILURES_PER_MINUTE, windowSeconds: 60 })];
     this.hook = [bucketOf('hook', { capacity: HOOKS_PER_MINUTE, windowSeconds: 60 })];
     this.redis = REDIS_URL === undefined || !env.servesApi ? null : new RedisBuckets(REDIS_URL);
@@ -107,4 +113,9 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
 
 function refusedHook(connectionId: string, address: string): string {
   return `refused-hook:${connectionId}:${address}`;
+}
+
+function planBuckets({ global, policies }: PlanRates): PlanBuckets {
+  const buckets = Object.entries(policies).map(([name, rate]) => [name, bucketOf(name, rate)] as const);
+  return { global: bucketOf('global', global), policies: Object.fromEntries(buckets) };
 }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { JsonSchema } from '../../platform/http/documented.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { widened } from '../../platform/http/schema.js';
-import { rateLimitsView } from './plan-buckets.js';
 import { RateLimiter } from './rate-limiter.js';
 
 const bucket = z.strictObject({ capacity: z.int().positive(), windowSeconds: z.int().positive() });
@@ -40,6 +39,6 @@ export class RateLimitsController {
     answer: z.strictObject({ free: plan, paid: plan }),
   })
   rateLimits() {
-    return rateLimitsView(this.limiter.plans);
+    return this.limiter.rates;
   }
 }
