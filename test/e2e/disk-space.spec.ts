@@ -193,7 +193,7 @@ onSmallDisks('A disk that fills up', () => {
         yield Buffer.from(head);
         for (let sent = 0; space.state === 'enough' && sent < 60; sent++) {
           yield Buffer.alloc(MIB);
-          await space.look();
+          await space.measure();
         }
         yield Buffer.alloc(MIB);
         yield Buffer.from('\r\n--b--\r\n');

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Env } from '../../platform/config/env.js';
 
-/** Milliseconds. A wait that lasts longer is told (`waitingFor`). */
+/** Milliseconds. A run that waits for longer says so in the task (`waitingFor`). */
 export const WAIT_TOLD_MS = 2_000;
 
 /** Bounds of the loop that no client sets. Times in milliseconds. A class of its own, so that a test can shorten them. */
@@ -21,13 +21,13 @@ export class EngineSettings {
   longestWaitMs = 60_000;
   /** Model calls of one turn, whatever its budget says. */
   stepsPerTurn = 1_000;
-  /** How often in a row an answer that was cut off at the model's output limit is gone on with. */
+  /** How often in a row the model is asked to go on with an answer that was truncated at its output limit. */
   continuations = 3;
   /** Tool calls of one step. */
   callsPerStep = 64;
   /** Bytes of JSON of one tool result. */
   resultBytes = 256 * 1024;
-  /** Of waits that a worker tells; what waits for a place is told after {@link WAIT_TOLD_MS}. */
+  /** {@link WAIT_TOLD_MS}, for the waits of a run that a worker has. */
   waitToldMs = WAIT_TOLD_MS;
 }
 

@@ -4,7 +4,7 @@ import type { ConversationMessage, StoredPart, ToolResult } from '../models/conv
 import type { SandboxSession } from '../sandbox/sandbox.js';
 import type { PublishedFile, ToolOutcome } from './agent-tool.js';
 import { cleanText } from './clean-json.js';
-import { cut } from './surroundings.js';
+import { truncateNotes } from './surroundings.js';
 import { FILE_BYTES } from './tools/edit/file-text.js';
 
 const WORKDIR = '/workdir';
@@ -20,24 +20,24 @@ type Note = { file: string; text: string };
  * They are the owner's word as long as they are those of the original commit: their sums were taken before the agent did anything.
  */
 export class FolderNotes {
-  /** Told in the step that has begun with so many messages: its results are not all in the conversation yet. */
+  /** Files whose notes were sent in the step that began with so many messages: not all of its results are in the conversation yet. */
   private pending = { messages: 0, files: new Set<string>() };
 
   constructor(
     private readonly conversation: readonly ConversationMessage[],
-    /** What the model is sent of it: notes that were left out are told again. */
-    private readonly shown: () => readonly ConversationMessage[],
+    /** The conversation as the model is sent it: notes that a compaction left out are sent again. */
+    private readonly compacted: () => readonly ConversationMessage[],
     private readonly sandbox: () => Promise<SandboxSession>,
   ) {}
 
   /** The outcome of a call with the notes that its files bring. */
   async with({ paths = [], ...outcome }: Result): Promise<Finding> {
-    const notes = outcome.status === 'success' ? await this.told(paths) : [];
+    const notes = outcome.status === 'success' ? await this.notesFor(paths) : [];
     if (outcome.status !== 'success' || notes.length === 0) return outcome;
     return { ...outcome, forModel: { ...outcome.forModel, notes } };
   }
 
-  private async told(paths: string[]): Promise<Note[]> {
+  private async notesFor(paths: string[]): Promise<Note[]> {
     const sums = this.sums();
     const targets = paths.map((path) => posix.resolve(WORKDIR, path));
     const isAbove = (file: string) => targets.some((path) => path.startsWith(`${posix.dirname(file)}/`));
@@ -60,11 +60,11 @@ export class FolderNotes {
     return new Map(Object.entries(notes).map(([path, sum]) => [`${REPOSITORY}/${path}`, sum]));
   }
 
-  /** What the model has been told; what is added is told in this step. */
+  /** Files whose notes the model has been sent; the caller adds those that it sends in this step. */
   private known(): Set<string> {
     const { length } = this.conversation;
     if (this.pending.messages !== length) this.pending = { messages: length, files: new Set() };
-    for (const { result } of this.shown().flatMap(({ invocations }) => invocations)) {
+    for (const { result } of this.compacted().flatMap(({ invocations }) => invocations)) {
       if (result === null || result.status === 'denied') continue;
       for (const { file } of result.forModel?.notes ?? []) this.pending.files.add(file);
     }
@@ -79,6 +79,6 @@ export class FolderNotes {
     content.destroy();
     const bytes = Buffer.concat(chunks);
     if (createHash('sha256').update(bytes).digest('hex') !== sum) return null;
-    return cleanText(cut(bytes.toString()));
+    return cleanText(truncateNotes(bytes.toString()));
   }
 }

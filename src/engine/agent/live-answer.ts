@@ -12,7 +12,7 @@ const HIGH_SURROGATE = /[\ud800-\udbff]$/;
 export class LiveAnswer {
   messageId = newId();
   private kinds: LiveKind[] = [];
-  /** Half of a character, whose other half is the next piece's. */
+  /** The first half of a character, when the chunk ended within it. */
   private half = '';
   private passed = false;
 
@@ -37,7 +37,7 @@ export class LiveAnswer {
     this.kinds.push(kind);
   }
 
-  /** The attempt is given up, or its parts have other places than they seemed to have. */
+  /** The attempt is given up, or its parts have other indexes than were streamed. */
   discard(): void {
     this.half = '';
     if (!this.passed) return;
@@ -54,16 +54,16 @@ export class LiveAnswer {
   }
 }
 
-/** Where a call stands. */
-export interface CallPlace {
+/** By which a call is known. */
+export interface CallRef {
   messageId: string;
   toolCallId: string;
 }
 
 /** Passes on what a call prints while it works. */
 export function progressOf(
-  place: CallPlace,
+  call: CallRef,
   passOn: ((event: LiveEvent) => void) | undefined,
 ): NonNullable<ToolContext['progress']> {
-  return (stream, chunk) => passOn?.({ type: 'output', ...place, stream, chunk });
+  return (stream, chunk) => passOn?.({ type: 'output', ...call, stream, chunk });
 }

@@ -84,7 +84,7 @@ export class LoopEngine extends AgentEngine {
       const absent = yield* bringIn(input, sandbox, report);
       if (absent !== null) return absent;
       const surroundings = this.models.wantsSurroundings(input.model.id)
-        ? () => surroundingsOf(input, this.sandboxes.place, () => sandbox.get(), report)
+        ? () => surroundingsOf(input, this.sandboxes.facts, () => sandbox.get(), report)
         : null;
       const run = new TurnRun(input, {
         caller,
@@ -111,7 +111,7 @@ export class LoopEngine extends AgentEngine {
   }
 }
 
-/** A place that comes free brings the run back; what else is wrong is for an operator, and a further message tries again. */
+/** A run whose sandbox is busy is queued again until one is free. Any other fault is for the operator, and a further message tries again. */
 function notReserved(error: unknown, report: (error: Error) => void): AgentOutcome {
   if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
   report(error);

@@ -70,9 +70,9 @@ describe('an answer', () => {
     const start = { type: 'step_start' };
     const [a, b] = ['a', 'b'].map((toolCallId) => ({ type: 'tool', toolCallId }));
     const text = { type: 'text' as const, text: 'x' };
-    expect(limited(call('a'), call('b'))).toMatchObject({ parts: [start, a, { ...b, cut: true }], cut: false });
+    expect(limited(call('a'), call('b'))).toMatchObject({ parts: [start, a, { ...b, cut: true }], truncated: false });
     expect(limited(call('a'), text).parts).toEqual([start, a, text]);
-    expect(limited(text)).toMatchObject({ parts: [start, text], failure: null, cut: true });
+    expect(limited(text)).toMatchObject({ parts: [start, text], failure: null, truncated: true });
   });
 
   it('carries out nothing when it failed', () => {

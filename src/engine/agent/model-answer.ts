@@ -20,24 +20,24 @@ export interface ModelAnswer {
   usage: ModelUsage;
   failure: { code: string; message: string; retryable: boolean } | null;
   /** It ends in the middle of its text, at the output limit of the model. */
-  cut: boolean;
+  truncated: boolean;
 }
 
 /** An answer without text and calls. Asked in the same words again, a model often says nothing again. */
 export class EmptyAnswerError extends ModelError {}
 
 type Finish = Extract<ModelPart, { type: 'finish' }>;
-interface Piece {
+interface OpenPart {
   type: 'text' | 'reasoning';
   text: string;
   providerMetadata?: ProviderMetadata;
 }
 
-/** Puts the pieces of a stream together. `uniqueId` turns a model's call id into one that the conversation has not seen. */
+/** Puts the chunks of a stream together. `uniqueId` turns a model's call id into one that the conversation has not seen. */
 export class AnswerCollector {
   private readonly parts: StoredPart[] = [];
   private readonly calls: RequestedCall[] = [];
-  private open: Piece | null = null;
+  private open: OpenPart | null = null;
   private length = 0;
   /** Of the arguments of the call that is being written. */
   private arriving = 0;
@@ -55,7 +55,7 @@ export class AnswerCollector {
       this.finish = part;
     } else if (part.type === 'tool_call') this.addCall(part);
     else if (part.type === 'tool_input') this.grow(0, (this.arriving += part.length));
-    else this.addPiece(part);
+    else this.addChunk(part);
   }
 
   /** Throws {@link ModelError} when the stream broke off or said nothing. */
@@ -63,16 +63,16 @@ export class AnswerCollector {
     const { finish } = this;
     if (finish === null) throw new ModelError("The model's provider broke off its answer.", true);
     const failure = this.failureOf(finish);
-    // Its calls are left out, and what stands behind them has another place.
+    // Without its calls the parts behind them have other indexes than those that were streamed.
     if (failure !== null && this.calls.length > 0) this.live?.discard();
     const parts: StoredPart[] = this.parts.filter((part) => failure === null || part.type !== 'tool');
-    const cut = failure === null && finish.reason === 'length';
+    const truncated = failure === null && finish.reason === 'length';
     const last = parts.at(-1);
-    // The limit came within this call or right behind it. Some servers close the brackets of what they cut, so it may look whole.
-    if (cut && last?.type === 'tool') last.cut = true;
+    // The limit came within this call or right behind it. Some servers close the brackets of what they truncate, so it may look whole.
+    if (truncated && last?.type === 'tool') last.cut = true;
     if (parts.length > 0) parts.unshift({ type: 'step_start' });
     const calls = failure === null ? this.calls : [];
-    return { parts, calls, usage: counted(finish.usage), failure, cut: cut && calls.length === 0 };
+    return { parts, calls, usage: counted(finish.usage), failure, truncated: truncated && calls.length === 0 };
   }
 
   /** The attempt is given up: what comes still, from a stream that is slow to end, is passed on no more. */
@@ -93,8 +93,8 @@ export class AnswerCollector {
     throw new EmptyAnswerError(message, true, null, { code: 'output_limit' });
   }
 
-  private addPiece(piece: Extract<ModelPart, { type: 'text' | 'reasoning' }>): void {
-    const { type, text, end, providerMetadata } = piece;
+  private addChunk(chunk: Extract<ModelPart, { type: 'text' | 'reasoning' }>): void {
+    const { type, text, end, providerMetadata } = chunk;
     if (text === '' && end === undefined && providerMetadata === undefined) return;
     this.grow(text.length);
     if (this.open?.type !== type) this.close();

@@ -1,4 +1,4 @@
-// Pictures as models are shown them: decoded, scaled down and written anew, in threads of libvips (docs/decisions/0054).
+// Pictures as models read them: decoded, scaled down and written anew, in threads of libvips (docs/decisions/0054).
 import type Sharp from 'sharp';
 
 /** Of the longer side, pixels: models scale down what is larger. */
@@ -6,13 +6,13 @@ const SIDE = 1_568;
 /** A photograph of 48 megapixels is decoded; what says that it has more is not. */
 const MOST_PIXELS = 50_000_000;
 const SECONDS = 20;
-/** Bytes of what a model is shown: the least that a provider takes for one picture is 3.75 MB. */
+/** Bytes of a picture that is sent: the least that a provider takes for one picture is 3.75 MB. */
 const MOST_BYTES = 3_500_000;
 const QUALITY = 85;
 
-/** A file that cannot be shown. The message is a clause for the model. */
-export class NotShownError extends Error {
-  override readonly name = 'NotShownError';
+/** A file that no model can read. The message is a clause for the model. */
+export class UnreadableFileError extends Error {
+  override readonly name = 'UnreadableFileError';
 }
 
 export interface Picture {
@@ -29,7 +29,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * The first picture of a PNG, JPEG, GIF or WebP file, upright, without what else the file tells. The same bytes make the same picture.
- * Rejects with {@link NotShownError}.
+ * Rejects with {@link UnreadableFileError}.
  */
 export function picture(file: Buffer): Promise<Picture> {
   const made = last.then(() => make(file));
@@ -44,7 +44,7 @@ async function make(file: Buffer): Promise<Picture> {
     const { format, width, height } = await sharp(file, { limitInputPixels: false }).metadata();
     if (width * height > MOST_PIXELS) {
       const most = `at most ${(MOST_PIXELS / 1e6).toFixed(0)} million pixels are decoded`;
-      throw new NotShownError(`it has ${width} × ${height} pixels, and ${most}`);
+      throw new UnreadableFileError(`it has ${width} × ${height} pixels, and ${most}`);
     }
     const upright = sharp(file, { limitInputPixels: MOST_PIXELS, failOn: 'error' })
       .autoOrient()
@@ -59,8 +59,8 @@ async function make(file: Buffer): Promise<Picture> {
     const { data, info } = await flat.toBuffer({ resolveWithObject: true });
     return { mediaType: 'image/jpeg', bytes: data, width: info.width, height: info.height, from };
   } catch (error) {
-    if (error instanceof NotShownError) throw error;
-    throw new NotShownError('it cannot be decoded as a picture', { cause: error });
+    if (error instanceof UnreadableFileError) throw error;
+    throw new UnreadableFileError('it cannot be decoded as a picture', { cause: error });
   }
 }
 
@@ -80,7 +80,7 @@ function loaded(): Promise<typeof Sharp> {
     },
     (error: unknown) => {
       loading = undefined;
-      throw new NotShownError('this service cannot decode pictures', { cause: error });
+      throw new UnreadableFileError('this service cannot decode pictures', { cause: error });
     },
   ));
 }

@@ -11,8 +11,8 @@ export function runsBesideOthers({ changesNothing, changes, repeatable }: AgentT
 }
 
 /**
- * Begins calls before their turn to be recorded comes: those that change nothing and stand together. A call that may change something
- * begins when all before it are on record, and none behind it begins before it is.
+ * Begins calls that change nothing before the calls ahead of them are recorded, when they stand in a row. A call that may change
+ * something begins when all before it are recorded, and no call behind it begins before it is recorded.
  */
 export class ReadsAhead<Result> {
   private readonly begun = new Map<ToolInvocation, Promise<Result>>();
@@ -24,23 +24,23 @@ export class ReadsAhead<Result> {
     private readonly begin: (call: ToolInvocation) => Promise<Result> | null,
   ) {}
 
-  /** The result of the call whose turn has come; null when it does not run beside others. */
-  take(turn: number): Promise<Result> | null {
-    for (const call of this.calls.slice(turn, turn + SIDE_BY_SIDE)) {
+  /** The result of the call that is recorded next; null when it does not run beside others. */
+  resultOf(index: number): Promise<Result> | null {
+    for (const call of this.calls.slice(index, index + SIDE_BY_SIDE)) {
       if (this.begun.has(call)) continue;
       const running = this.begin(call);
       if (running === null) break;
-      // When the run ends before the turn of this call, nobody waits for it.
+      // When the run ends before this call is recorded, nobody waits for its result.
       running.catch(() => undefined);
       this.begun.set(call, running);
     }
-    const [call] = this.calls.slice(turn, turn + 1);
-    const taken = call === undefined ? undefined : this.begun.get(call);
+    const [call] = this.calls.slice(index, index + 1);
+    const running = call === undefined ? undefined : this.begun.get(call);
     if (call !== undefined) this.begun.delete(call);
-    return taken ?? null;
+    return running ?? null;
   }
 
-  /** Those that have begun and whose turn has not come. */
+  /** Those that have begun and are not recorded yet. */
   left(): Promise<Result>[] {
     return [...this.begun.values()];
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ConversationMessage, JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
 import { MOST_CHARACTERS, sorted } from '../models/result-text.js';
 
-/** When the model is told, and when the turn ends. */
+/** After how many repetitions the model gets a hint, and after how many the turn ends. */
 interface Bounds {
   hint: number;
   end: number;
@@ -17,11 +17,11 @@ const SAME_FAILURE: Bounds = { hint: 3, end: 6 };
 const ROUNDS: Bounds = { hint: 3, end: 6 };
 /** Steps that are alike but for figures, while no file changes: an agent that waits for something makes some of these. */
 const ALIKE: Bounds = { hint: 16, end: 32 };
-/** From so many on the folders of the task are looked at, so that ordinary steps pay nothing. */
-const LOOKED_AT = 12;
+/** From so many steps on the folders of the task are checked for changes, so that ordinary steps pay nothing. */
+const FOLDERS_CHECKED = 12;
 /** Steps in a row of which every call fails. */
 const FAILURES: Bounds = { hint: 12, end: 25 };
-/** Of the two above the model is told at every so many steps. */
+/** For {@link ALIKE} and {@link FAILURES} the model gets a hint at every so many steps. */
 const EVERY = 4;
 const STEPS_SEEN = Math.max(FAILURES.end, ALIKE.end);
 /** Of so many steps something may be said. */
@@ -38,7 +38,7 @@ export interface Circling {
 export function circling(conversation: readonly ConversationMessage[]): Circling | null {
   const steps = lastSteps(conversation, STEPS_SEEN);
   if (steps.length < FEWEST) return null;
-  const all = [...failures(steps), ...rounds(steps)].filter(({ told, count, bounds }) => told || count >= bounds.end);
+  const all = [...failures(steps), ...rounds(steps)].filter(({ hints, count, bounds }) => hints || count >= bounds.end);
   const worst = all.find(({ count, bounds }) => count >= bounds.end) ?? all[0];
   if (worst === undefined) return null;
   const { count, bounds, what, advice, unit } = worst;
@@ -49,15 +49,15 @@ export function circling(conversation: readonly ConversationMessage[]): Circling
 /** Whether the last step has come so often, but for its figures, that it matters whether it has changed a file. */
 export function mayCircle(conversation: readonly ConversationMessage[]): boolean {
   const steps = lastSteps(conversation, STEPS_SEEN);
-  if (steps.length < LOOKED_AT) return false;
-  return PERIODS.some((period) => lengthOf(steps, period, isAlike) >= LOOKED_AT);
+  if (steps.length < FOLDERS_CHECKED) return false;
+  return PERIODS.some((period) => lengthOf(steps, period, isAlike) >= FOLDERS_CHECKED);
 }
 
 /**
  * The result of a call with what the model alone reads of it. `conversation`: with that result, when it ends a step, which may show by
  * now that the model goes in circles; else empty.
  */
-export function noted(result: ToolResult, conversation: ConversationMessage[], characters: number): ToolResult {
+export function withHint(result: ToolResult, conversation: ConversationMessage[], characters: number): ToolResult {
   const hint = circling(conversation)?.hint;
   if (result.status === 'denied' || (hint === undefined && characters === MOST_CHARACTERS)) return result;
   const notes = { ...(characters === MOST_CHARACTERS ? {} : { characters }), ...(hint === undefined ? {} : { hint }) };
@@ -84,8 +84,8 @@ export function deniedBefore(conversation: readonly ConversationMessage[], call:
 interface Finding {
   count: number;
   bounds: Bounds;
-  /** Whether this is a moment to tell the model. */
-  told: boolean;
+  /** Whether the model gets a hint at this count. */
+  hints: boolean;
   what: string;
   advice: string;
   unit: 'times' | 'steps';
@@ -104,7 +104,7 @@ function rounds(steps: Step[]): Finding[] {
           ? `The same ${call} came ${count} times in a row, with the same result`
           : `The same ${period} steps came ${count} times in a row, with the same results`;
       const advice = 'It will not change by itself: do something else, or finish and say what is open.';
-      found.push({ count, bounds, told: same % period === 0, what, advice, unit: 'times' });
+      found.push({ count, bounds, hints: same % period === 0, what, advice, unit: 'times' });
     }
     const alike = sinceChange(steps.slice(0, lengthOf(steps, period, isAlike)));
     if (alike <= same) continue;
@@ -126,7 +126,7 @@ function failures(steps: Step[]): Finding[] {
     {
       count,
       bounds: SAME_FAILURE,
-      told: count >= SAME_FAILURE.hint,
+      hints: count >= SAME_FAILURE.hint,
       what: `The same ${call} failed ${count} times in a row`,
       advice: 'Find out why before you try again, or go another way.',
       unit: 'times',
@@ -140,7 +140,7 @@ function failures(steps: Step[]): Finding[] {
 }
 
 function stepsInRow(count: number, bounds: Bounds) {
-  return { count, bounds, told: count >= bounds.hint && count % EVERY === 0, unit: 'steps' as const };
+  return { count, bounds, hints: count >= bounds.hint && count % EVERY === 0, unit: 'steps' as const };
 }
 
 /** Steps at the end that come again every `period` steps; those of the first round count too. */

@@ -24,10 +24,10 @@ const NOTES = ['AGENTS.md', 'CLAUDE.md'];
 /** Folders with notes of their own that are known of, and characters of a path. */
 const FOLDERS = 100;
 const PATH_LENGTH = 500;
-const LOOK_SECONDS = 30;
+const LISTING_SECONDS = 30;
 
 /** What is the same for every task of a worker. */
-export interface Place {
+export interface SandboxFacts {
   limits: SandboxLimits;
   /** Names of programs that commands find. */
   programs: string[];
@@ -51,7 +51,7 @@ interface Notes {
  * Puts them before the first message of a task that has no answer yet: until then nothing of the agent has run. Resolves with what
  * was put there, for the record; null: nothing was.
  */
-export async function tellSurroundings(
+export async function addSurroundings(
   conversation: ConversationMessage[],
   surroundings: (() => Promise<Surroundings>) | null,
 ): Promise<ToldSurroundings | null> {
@@ -72,14 +72,14 @@ export async function tellSurroundings(
  */
 export async function surroundingsOf(
   input: Pick<AgentInput, 'files' | 'project' | 'repository' | 'network' | 'signal'>,
-  { limits, programs, hosts }: Place,
+  { limits, programs, hosts }: SandboxFacts,
   sandbox: () => Promise<SandboxSession>,
   report: (error: Error) => void,
 ): Promise<Surroundings> {
   const attached = input.files.map(({ path }) => ({ path, folder: false }));
-  const found = input.repository == null ? null : await look(sandbox, input.signal, report);
+  const found = input.repository == null ? null : await listRepository(sandbox, input.signal, report);
   const entries = input.repository == null ? [...foldersOf(attached), ...attached] : (found?.entries ?? null);
-  const project = listed(input.project.map(({ name }) => shown(name)).sort());
+  const project = listed(input.project.map(({ name }) => safeName(name)).sort());
   const notes = [await projectNotes(input, report), found?.notes ?? null].filter((one) => one !== null);
   const lines = [
     '<surroundings>',
@@ -124,7 +124,7 @@ function inBytes(bytes: number): string {
 }
 
 /** A name that is shown to a model: nothing in it looks like another line. */
-function shown(name: string): string {
+function safeName(name: string): string {
   const plain = isShown(name) ? name : [...name].map((sign) => (isShown(sign) ? sign : '?')).join('');
   return /[\s"]/.test(plain) ? JSON.stringify(plain) : plain;
 }
@@ -153,13 +153,13 @@ function treeOf(entries: Entry[]): string {
   for (const { path, folder } of sorted) {
     const at = path.lastIndexOf('/');
     const parent = at < 0 ? '.' : path.slice(0, at);
-    const word = shown(path.slice(at + 1)) + (folder ? '/' : '');
+    const word = safeName(path.slice(at + 1)) + (folder ? '/' : '');
     length += word.length + 1 + (lines.has(parent) ? 0 : parent.length + 3);
     if (count === ENTRIES || length > LIST_LENGTH) break;
     lines.set(parent, [...(lines.get(parent) ?? []), word]);
     count++;
   }
-  const text = [...lines].map(([parent, words]) => `${shown(parent)}/: ${words.join(' ')}`);
+  const text = [...lines].map(([parent, words]) => `${safeName(parent)}/: ${words.join(' ')}`);
   return [...text, ...(count < sorted.length ? ['[There are more: use glob.]'] : [])].join('\n');
 }
 
@@ -167,7 +167,7 @@ function treeOf(entries: Entry[]): string {
  * Of what the list shows, and a few that tell that there is more; then sums of the notes in folders of the repository, and the notes of
  * the repository itself. sha256sum(1) begins the line of an odd name with a backslash.
  */
-const LOOK = `find . -mindepth 1 -maxdepth 3 -name .git -prune -o \\
+const LISTING = `find . -mindepth 1 -maxdepth 3 -name .git -prune -o \\
   '(' -path './repo/*' -o ! -path './*/*/*' ')' -printf '%d %y %P\\0' '(' -name node_modules -prune -o -true ')' 2>/dev/null |
   LC_ALL=C sort -z -k1,1n -k3 | head -z -n ${ENTRIES + 1} | tr '\\n\\0' '?\\n'
 find repo -mindepth 2 -name .git -prune -o -name node_modules -prune -o -type f '(' -name ${NOTES.join(' -o -name ')} ')' -size -${FILE_BYTES / 512} \\
@@ -180,9 +180,13 @@ for file in ${NOTES.join(' ')}; do
   fi
 done`;
 
-async function look(sandbox: () => Promise<SandboxSession>, signal: AbortSignal, report: (error: Error) => void) {
+async function listRepository(
+  sandbox: () => Promise<SandboxSession>,
+  signal: AbortSignal,
+  report: (error: Error) => void,
+) {
   try {
-    return seen(await (await sandbox()).run(LOOK, { timeoutSeconds: LOOK_SECONDS }));
+    return parseListing(await (await sandbox()).run(LISTING, { timeoutSeconds: LISTING_SECONDS }));
   } catch (error) {
     signal.throwIfAborted();
     const { cause } = error as Error;
@@ -192,13 +196,13 @@ async function look(sandbox: () => Promise<SandboxSession>, signal: AbortSignal,
   }
 }
 
-function seen({ stdout }: Pick<RunResult, 'stdout'>) {
+function parseListing({ stdout }: Pick<RunResult, 'stdout'>) {
   const [list = '', source = '', text = ''] = stdout.split(/(?:^|\n)\n(repo\/[A-Z]+\.md)\n([^]*)/);
   const entries = list.split('\n').flatMap((line) => {
     const [, kind, path] = /^\d+ (\w) (.+)$/.exec(line) ?? [];
     return path === undefined ? [] : [{ path, folder: kind === 'd' }];
   });
-  const notes: Notes | null = source === '' ? null : { file: `/workdir/${source}`, text: cut(text) };
+  const notes: Notes | null = source === '' ? null : { file: `/workdir/${source}`, text: truncateNotes(text) };
   return { entries, notes, further: furtherNotes(list) };
 }
 
@@ -221,7 +225,7 @@ async function projectNotes(
   const file = NOTES.map((name) => project.find((one) => one.name === name)).find((one) => one !== undefined);
   if (file === undefined) return null;
   try {
-    return { file: `/project/${file.name}`, text: cut(await beginning(await file.open())) };
+    return { file: `/project/${file.name}`, text: truncateNotes(await beginning(await file.open())) };
   } catch (error) {
     signal.throwIfAborted();
     if (isPassing(error)) throw error;
@@ -244,7 +248,7 @@ async function beginning(content: Readable): Promise<string> {
 }
 
 /** The first 16 KiB of notes. */
-export function cut(text: string): string {
+export function truncateNotes(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= NOTES_BYTES) return text;
   // Half a character at the end becomes a replacement.

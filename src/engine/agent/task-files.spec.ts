@@ -4,11 +4,11 @@ import { assistant, call, user } from '../../../test/harness/agent.js';
 import { pdf, png } from '../../../test/harness/pictures.js';
 import type { ConversationMessage } from '../models/conversation.js';
 import { FileCache } from './file-cache.js';
-import { shownFile, TaskFiles } from './task-files.js';
+import { readableFile, TaskFiles } from './task-files.js';
 
 const BOTH = { input: ['text' as const, 'image' as const, 'file' as const], bytes: 20_000_000 };
 const blank = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: '#246' } });
-const show = (bytes: Buffer) => shownFile(Readable.from([bytes]));
+const show = (bytes: Buffer) => readableFile(Readable.from([bytes]));
 
 describe('What a model is shown of a file (reference §15)', () => {
   it('a picture with at most 1,568 pixels on the longer side, the same bytes each time', async () => {

@@ -5,22 +5,22 @@ import {
   type FileContent,
   type FileKind,
   type FileLimits,
-  type FilePlace,
+  type FileRef,
   filesIn,
   leftOutFirst,
   refusedIn,
   type RequestFiles,
-  shownType,
+  readableType,
 } from '../models/request-files.js';
 import type { AgentInput, InputFile } from './agent-engine.js';
 import type { FileCache } from './file-cache.js';
-import { NotShownError, picture } from './pictures.js';
+import { UnreadableFileError, picture } from './pictures.js';
 
-/** Bytes of a picture or a document that is looked at. */
+/** Bytes of the largest picture or document that is read. */
 const MOST_BYTES = 20_000_000;
 
-/** What a model is shown of a file, and what it is on record as. */
-export interface Shown {
+/** A file in the form in which a model reads it and the record keeps it. */
+export interface ReadableFile {
   mediaType: string;
   bytes: Buffer;
   width?: number;
@@ -29,14 +29,14 @@ export interface Shown {
   from?: { width: number; height: number };
 }
 
-/** Reads a picture or a PDF as a model is shown it; destroys `content`. Rejects with {@link NotShownError}, and as `content` does. */
-export async function shownFile(content: Readable): Promise<Shown> {
+/** Reads a picture or a PDF and converts it for a model; destroys `content`. Rejects with {@link UnreadableFileError}, and as `content` does. */
+export async function readableFile(content: Readable): Promise<ReadableFile> {
   const bytes = await allOf(content);
-  const mediaType = shownType(bytes);
-  if (mediaType === null) throw new NotShownError('it is neither a picture nor a PDF');
+  const mediaType = readableType(bytes);
+  if (mediaType === null) throw new UnreadableFileError('it is neither a picture nor a PDF');
   if (mediaType !== 'application/pdf') return await picture(bytes);
   // Providers refuse the whole request.
-  if (isEncrypted(bytes)) throw new NotShownError('it is encrypted');
+  if (isEncrypted(bytes)) throw new UnreadableFileError('it is encrypted');
   return { mediaType, bytes };
 }
 
@@ -56,7 +56,7 @@ async function allOf(content: Readable): Promise<Buffer> {
   try {
     for await (const chunk of content as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MOST_BYTES) throw new NotShownError(`it has more than ${MOST_BYTES / 1e6} MB`);
+      if (size > MOST_BYTES) throw new UnreadableFileError(`it has more than ${MOST_BYTES / 1e6} MB`);
       chunks.push(chunk);
     }
   } finally {
@@ -74,11 +74,11 @@ type Known = { mediaType: string; size: number } | { why: string };
 const REFUSED: Known = { why: "the model's provider refused a request with it" };
 
 /** The same for the same bytes alone: tasks of all workspaces share the cache. The id of a call is the model's own. */
-function cacheKey(place: FilePlace): string {
-  return 'kept' in place ? place.kept.sha256 : place.key;
+function cacheKey(file: FileRef): string {
+  return 'kept' in file ? file.kept.sha256 : file.key;
 }
 
-/** The files that the conversation of one run shows. Their bytes lie in the storage, and are read for each request. */
+/** The files that the conversation of one run refers to. Their bytes lie in the storage, and are read for each request. */
 export class TaskFiles implements RequestFiles {
   private readonly attached = new Map<string, InputFile>();
   /** What is known of attachments, by their keys. */
@@ -108,7 +108,7 @@ export class TaskFiles implements RequestFiles {
     }
   }
 
-  /** For a request that the provider has refused with its files: all of them in words, as they are told from then on. */
+  /** For a request that the provider has refused with its files: all of them are named and not sent. */
   inWords(): RequestFiles {
     return { contents: (messages, limits) => this.found(messages, limits, filesIn(messages)) };
   }
@@ -116,68 +116,68 @@ export class TaskFiles implements RequestFiles {
   private async found(
     messages: ConversationMessage[],
     { input, bytes, signal }: FileLimits,
-    inWords: FilePlace[],
+    inWords: FileRef[],
   ): Promise<ReadonlyMap<string, FileContent>> {
     const contents = new Map<string, FileContent>();
     const refused = new Set(inWords.map(({ key }) => key));
-    const fitting: { place: FilePlace; mediaType: string; size: number }[] = [];
-    for (const place of filesIn(messages)) {
+    const fitting: { file: FileRef; mediaType: string; size: number }[] = [];
+    for (const file of filesIn(messages)) {
       signal?.throwIfAborted();
-      const known = refused.has(place.key)
+      const known = refused.has(file.key)
         ? REFUSED
-        : input.includes(place.kind)
-          ? await this.look(place)
-          : { why: notTaken(place.kind) };
-      if ('why' in known) contents.set(place.key, known);
+        : input.includes(file.kind)
+          ? await this.identify(file)
+          : { why: notTaken(file.kind) };
+      if ('why' in known) contents.set(file.key, known);
       else if (known.size > bytes)
-        contents.set(place.key, { why: `this model takes at most ${bytes / 1e6} MB of files` });
-      else fitting.push({ place, ...known });
+        contents.set(file.key, { why: `this model takes at most ${bytes / 1e6} MB of files` });
+      else fitting.push({ file, ...known });
     }
     const left = leftOutFirst(
       fitting.map(({ size }) => size),
       bytes,
     );
-    for (const [index, { place, mediaType }] of fitting.entries()) {
+    for (const [index, { file, mediaType }] of fitting.entries()) {
       signal?.throwIfAborted();
-      const { key, name } = place;
+      const { key, name } = file;
       if (index < left) contents.set(key, { why: 'newer files took its place; read it again when you need it' });
-      else contents.set(key, { mediaType, name, data: await this.data(place) });
+      else contents.set(key, { mediaType, name, data: await this.data(file) });
     }
     return contents;
   }
 
-  /** What a file is, as far as it can be shown. */
-  private async look(place: FilePlace): Promise<Known> {
-    if ('kept' in place) return place.kept;
-    let known = this.known.get(place.key);
+  /** The type and size of a file; or why a model cannot read it. */
+  private async identify(file: FileRef): Promise<Known> {
+    if ('kept' in file) return file.kept;
+    let known = this.known.get(file.key);
     if (known === undefined) {
       try {
-        const { mediaType, bytes } = await this.prepare(place);
+        const { mediaType, bytes } = await this.prepare(file);
         known = { mediaType, size: bytes.length };
-        this.cache.set(cacheKey(place), bytes.toString('base64'));
+        this.cache.set(cacheKey(file), bytes.toString('base64'));
       } catch (error) {
-        if (!(error instanceof NotShownError)) throw error;
+        if (!(error instanceof UnreadableFileError)) throw error;
         known = { why: error.message };
       }
-      this.known.set(place.key, known);
+      this.known.set(file.key, known);
     }
     return known;
   }
 
-  private async data(place: FilePlace): Promise<string> {
-    const key = cacheKey(place);
+  private async data(file: FileRef): Promise<string> {
+    const key = cacheKey(file);
     let data = this.cache.get(key);
     if (data === undefined) {
-      const bytes = 'kept' in place ? await this.read(place.kept) : (await this.prepare(place)).bytes;
+      const bytes = 'kept' in file ? await this.read(file.kept) : (await this.prepare(file)).bytes;
       this.cache.set(key, (data = bytes.toString('base64')));
     }
     return data;
   }
 
-  private async prepare({ path }: Extract<FilePlace, { path: string }>): Promise<Shown> {
+  private async prepare({ path }: Extract<FileRef, { path: string }>): Promise<ReadableFile> {
     const file = this.attached.get(path);
-    if (file === undefined) throw new NotShownError('it is gone');
-    return await shownFile(await file.open());
+    if (file === undefined) throw new UnreadableFileError('it is gone');
+    return await readableFile(await file.open());
   }
 
   private async read({ sha256 }: KeptFile): Promise<Buffer> {

@@ -2,15 +2,15 @@
 import type { z } from 'zod';
 import type { JsonValue } from '../models/conversation.js';
 import type { AgentTool } from './agent-tool.js';
-import { cutMiddle } from './tools/tool-text.js';
+import { truncateMiddle } from './tools/tool-text.js';
 
-/** Of wrong arguments: how many the model is told, and characters of that. 250,000 of them made an error of 9 MB. */
+/** Of wrong arguments: how many the error lists, and its characters. 250,000 of them made an error of 9 MB. */
 const ISSUES = 10;
 const WRONG = 4_000;
 
 /** Words about a call that change nothing. */
 const SAID = ['description', 'explanation', 'instruction'];
-/** What tools that do several things are told to do, and the tool that does just that. */
+/** Commands of tools that have several, each with the tool of ours that does just that. */
 const COMMANDS: Record<string, string> = { str_replace: 'edit', view: 'read', create: 'write' };
 
 interface Schema {
@@ -18,7 +18,7 @@ interface Schema {
   required?: string[];
 }
 
-/** The arguments as `tool.parameters` parse them, or what the model is told is wrong with them. */
+/** The arguments as `tool.parameters` parse them, or the error for the model. */
 export function readArguments(
   tool: AgentTool,
   schema: Schema,
@@ -31,11 +31,11 @@ export function readArguments(
   }
   const parsed = tool.parameters.safeParse(fieldsFrom(tool, schema, input));
   if (parsed.success) return { input: parsed.data };
-  const issues = parsed.error.issues.flatMap(told);
-  const shown = issues.slice(0, ISSUES);
-  if (issues.length > ISSUES) shown.push(`- and ${issues.length - ISSUES} more`);
+  const issues = parsed.error.issues.flatMap(issueLines);
+  const lines = issues.slice(0, ISSUES);
+  if (issues.length > ISSUES) lines.push(`- and ${issues.length - ISSUES} more`);
   return {
-    error: `The arguments of ${tool.name} are wrong, so nothing was done:\n${cutMiddle(shown.join('\n'), WRONG).text}\n${fields}`,
+    error: `The arguments of ${tool.name} are wrong, so nothing was done:\n${truncateMiddle(lines.join('\n'), WRONG).text}\n${fields}`,
   };
 }
 
@@ -75,7 +75,7 @@ function asType(type: string | undefined, value: JsonValue): JsonValue {
   return value;
 }
 
-function told(issue: z.core.$ZodIssue): string[] {
+function issueLines(issue: z.core.$ZodIssue): string[] {
   const path = issue.path.map(String);
   const at = (key?: string) => [...path, ...(key === undefined ? [] : [key])].join('.') || 'arguments';
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `- ${at(key)}: there is no such field`);

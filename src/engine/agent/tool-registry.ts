@@ -11,7 +11,7 @@ import { AgentTool, type ToolContext, type ToolOutcome } from './agent-tool.js';
 import { cleanJson, cleanText } from './clean-json.js';
 import { EngineSettings } from './engine-settings.js';
 import { readArguments, spelling } from './tool-arguments.js';
-import { cutMiddle } from './tools/tool-text.js';
+import { truncateMiddle } from './tools/tool-text.js';
 
 /** A call that may be carried out, or the error that the model reads instead. */
 export type CheckedCall = ReadyCall | { error: string };
@@ -83,7 +83,7 @@ export class ToolRegistry implements OnModuleInit {
   /** What a person is asked before a call; by the tool's name alone when the tool cannot word it. */
   approvalQuestion({ tool, input }: ReadyCall): string {
     try {
-      return cleanText(cutMiddle(tool.approvalQuestion(input), QUESTION).text);
+      return cleanText(truncateMiddle(tool.approvalQuestion(input), QUESTION).text);
     } catch (error) {
       this.logger.error(error);
       return `May the agent use the tool ${tool.name}?`;

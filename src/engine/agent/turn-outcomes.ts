@@ -1,12 +1,12 @@
-// How the run of a turn ends, and what calls that are not carried out are told.
+// How the run of a turn ends, and the results of calls that are not carried out.
 import { type ConversationMessage, OWN, type StoredPart, type ToolResult } from '../models/conversation.js';
 import { ModelError } from '../models/model-provider.js';
 import type { AgentOutcome } from './agent-engine.js';
 import type { PublishedFile, Question } from './agent-tool.js';
-import { wholeAnswer } from './cut-answer.js';
+import { wholeAnswer } from './truncated-answer.js';
 
 export type Failure = Extract<AgentOutcome, { type: 'failed' }>;
-/** Why the run ends after a call: its outcome, and what the calls after it are told. */
+/** Why the run ends after a call: its outcome, and the error of the calls after it. */
 export type Ending = { outcome: Failure; others: string };
 export type Asked = { question: Question };
 export type Finished = { result: ToolResult; files: PublishedFile[]; parts: StoredPart[]; ending: Ending | null };
@@ -14,12 +14,12 @@ export type Finished = { result: ToolResult; files: PublishedFile[]; parts: Stor
 export const INTERRUPTED =
   'This was interrupted; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
 
-/** Closes the files that a call has handed over, when they are stored or nobody wants them. */
-export function letGo(done: Finished | Asked): void {
+/** Closes the files that a call has handed over: they are stored, or not needed. */
+export function closeFiles(done: Finished | Asked): void {
   if ('files' in done) for (const { content } of done.files) content.destroy();
 }
 
-/** How the last message, which has no calls, ends the turn; null when it was cut off, and the next call goes on with it. */
+/** How the last message, which has no calls, ends the turn; null when it was truncated: the next call goes on with it. */
 export function endOf(
   conversation: readonly ConversationMessage[],
   failure: Omit<Failure, 'type'> | null,
@@ -35,7 +35,7 @@ export function modelFailed(error: unknown): Failure {
   return { type: 'failed', code: error.code, message: error.message, retryable: error.retryable };
 }
 
-/** The outcome of a run whose sandbox failed. The client is told only that; the operator is told why. */
+/** The outcome of a run whose sandbox failed. The client learns only that; the log says why. */
 export function sandboxUnavailable(): Failure {
   const message = 'The sandbox could not be started on this server; its log says why.';
   return { type: 'failed', code: 'sandbox_unavailable', message, retryable: true };
@@ -83,8 +83,8 @@ export function withFailure(parts: StoredPart[], failure: Omit<Failure, 'type'>)
 
 export function failureIn(parts: StoredPart[]): Omit<Failure, 'type'> | null {
   for (const part of parts) {
-    const noted = part.type === 'text' ? part.providerMetadata?.[OWN]?.['failure'] : undefined;
-    if (noted !== undefined) return noted as Omit<Failure, 'type'>;
+    const failure = part.type === 'text' ? part.providerMetadata?.[OWN]?.['failure'] : undefined;
+    if (failure !== undefined) return failure as Omit<Failure, 'type'>;
   }
   return null;
 }

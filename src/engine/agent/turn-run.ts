@@ -2,20 +2,20 @@ import { setMaxListeners } from 'node:events';
 import { isPassing } from '../../platform/database/database-errors.js';
 import type { ConversationMessage, ToolInvocation } from '../models/conversation.js';
 import { ContextOverflowError, isRefusal, ModelError, type ModelRequest } from '../models/model-provider.js';
-import { cutsInARow } from '../models/nudges.js';
-import { markedUnshown, mayShow, type RequestFiles } from '../models/request-files.js';
+import { truncatedInARow } from '../models/nudges.js';
+import { markedWithoutFiles, mayShow, type RequestFiles } from '../models/request-files.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome, ToldSurroundings } from './agent-engine.js';
 import { needsApproval, recordsBeginning } from './approval.js';
 import { BesideResults } from './beside-results.js';
 import { CallIds } from './call-ids.js';
-import { CUT_CALL, CUT_TOO_OFTEN, isCutCall } from './cut-answer.js';
+import { TRUNCATED_CALL, TRUNCATED_TOO_OFTEN, isTruncatedCall } from './truncated-answer.js';
 import { markFolders } from './folder-mark.js';
-import { type CallPlace, LiveAnswer, progressOf } from './live-answer.js';
+import { type CallRef, LiveAnswer, progressOf } from './live-answer.js';
 import type { CalledAnswer } from './model-caller.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import { ReadsAhead, runsBesideOthers } from './reads-ahead.js';
-import { circling, deniedBefore, forget, noted } from './repetition.js';
-import { tellSurroundings } from './surroundings.js';
+import { circling, deniedBefore, forget, withHint } from './repetition.js';
+import { addSurroundings } from './surroundings.js';
 import { parseArguments, type ReadyCall } from './tool-registry.js';
 import type { TurnParts } from './turn-parts.js';
 import {
@@ -25,7 +25,7 @@ import {
   failureIn,
   type Finished,
   INTERRUPTED,
-  letGo,
+  closeFiles,
   modelFailed,
   noProgress,
   refused,
@@ -50,7 +50,7 @@ export class TurnRun {
   private usageExhausted: string | null;
   /** The answer that is being made. */
   private live: LiveAnswer;
-  /** Told to the model and not yet on record. */
+  /** What the model was sent and the recorder has not recorded yet. */
   private surroundings: ToldSurroundings | null = null;
 
   constructor(
@@ -75,7 +75,7 @@ export class TurnRun {
     this.input.stopping.throwIfAborted();
     const resumed = yield* this.resume();
     if (resumed !== null) return resumed;
-    this.surroundings = await tellSurroundings(this.conversation, this.deps.surroundings);
+    this.surroundings = await addSurroundings(this.conversation, this.deps.surroundings);
     await this.deps.context.warm(this.conversation, this.modelSignal);
     for (;;) {
       const over = this.deps.limits.exceeded();
@@ -85,7 +85,7 @@ export class TurnRun {
       if (compaction?.type === 'failed') return compaction;
       if (compaction !== null) {
         if (compaction.usage !== null) this.deps.limits.count(compaction.usage, compaction.model);
-        yield* this.tell(compaction);
+        yield* this.emit(compaction);
         continue;
       }
       const answer = await this.askModel();
@@ -135,7 +135,7 @@ export class TurnRun {
       const answer = await this.call({ system, messages, tools }, this.live, files.inWords());
       const remedy = 'Without its pictures and PDF files it was answered: they are not sent again.';
       report(new Error(`${refusal.message} ${remedy}`));
-      return { ...answer, parts: markedUnshown(answer.parts) };
+      return { ...answer, parts: markedWithoutFiles(answer.parts) };
     } catch (error) {
       if (error instanceof ModelError) return null;
       throw error;
@@ -154,11 +154,11 @@ export class TurnRun {
 
   private async *step(answer: CalledAnswer): Steps<AgentOutcome | null> {
     const { usage, calls, model } = answer;
-    const cutAgain = answer.cut && cutsInARow(this.conversation) >= this.deps.settings.continuations;
-    const broken = cutAgain ? CUT_TOO_OFTEN : answer.failure;
+    const truncatedAgain = answer.truncated && truncatedInARow(this.conversation) >= this.deps.settings.continuations;
+    const broken = truncatedAgain ? TRUNCATED_TOO_OFTEN : answer.failure;
     // A withheld answer without a word leaves no message.
     if (answer.parts.length === 0 && broken !== null) return { type: 'failed', ...broken };
-    const { parts, failure } = await this.deps.output.noted(this.conversation, answer, broken);
+    const { parts, failure } = await this.deps.output.recorded(this.conversation, answer, broken);
     const invocations = calls.map(({ toolCallId, name, input }) => {
       return { toolCallId, name, input: parseArguments(input), result: null, stage: null };
     });
@@ -169,7 +169,7 @@ export class TurnRun {
     const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
     const { surroundings } = this;
     const event = { messageId: message.id, parts, calls: started, usage, surroundings, model };
-    const steered = yield* this.tell({ type: 'step', ...event });
+    const steered = yield* this.emit({ type: 'step', ...event });
     this.surroundings = null;
     if (invocations.length > 0) return yield* this.carryOut(message, false);
     return steered && failure === null ? null : await this.deps.output.end(this.conversation, failure);
@@ -192,8 +192,8 @@ export class TurnRun {
       for (const [turn, call] of open.entries()) {
         const { toolCallId } = call;
         const read: Promise<Finished | Asked> | Finished | null =
-          ending === null ? ahead.take(turn) : refused(ending.others);
-        const done: Finished | Asked | Waiting = (await read) ?? (yield* this.inTurn(message, call, mayHaveBegun));
+          ending === null ? ahead.resultOf(turn) : refused(ending.others);
+        const done: Finished | Asked | Waiting = (await read) ?? (yield* this.oneByOne(message, call, mayHaveBegun));
         if ('approval' in done) return { type: 'approval', messageId, toolCallId, question: done.approval };
         if ('question' in done) {
           question ??= { type: 'question', messageId, toolCallId, question: done.question };
@@ -203,40 +203,40 @@ export class TurnRun {
         ending ??= done.ending;
         call.result = done.result;
         left--;
-        yield* this.tellResult(message, call, done, left === 0);
+        yield* this.emitResult(message, call, done, left === 0);
       }
     } finally {
-      for (const one of ahead.left()) void one.then(letGo, () => undefined);
+      for (const one of ahead.left()) void one.then(closeFiles, () => undefined);
     }
     if (ending !== null) return ending.outcome;
     const over = circling(this.conversation)?.over ?? null;
     return over === null ? question : noProgress(over);
   }
 
-  private async *tellResult(message: ConversationMessage, call: ToolInvocation, done: Finished, last: boolean) {
+  private async *emitResult(message: ConversationMessage, call: ToolInvocation, done: Finished, last: boolean) {
     const { files, parts } = done;
     try {
       if (last) await markFolders(this.conversation, this.deps.sandbox);
-      const result = noted(done.result, last ? this.conversation : [], this.deps.resultCharacters);
+      const result = withHint(done.result, last ? this.conversation : [], this.deps.resultCharacters);
       call.result = result;
       const about = { messageId: message.id, toolCallId: call.toolCallId, last };
       const { workdirBytes } = this.deps.sandbox;
-      yield* this.tell({ type: 'tool', ...about, result, files, parts, workdirBytes }, call);
+      yield* this.emit({ type: 'tool', ...about, result, files, parts, workdirBytes }, call);
       if (call.result !== result) forget(message);
     } finally {
-      letGo(done);
+      closeFiles(done);
     }
   }
 
   /** Begins a call that changes nothing; null for another one, and for one that cannot be carried out. */
   private read(message: ConversationMessage, call: ToolInvocation): Promise<Finished | Asked> | null {
-    const checked = isCutCall(message, call.toolCallId) ? null : this.deps.tools.check(call);
+    const checked = isTruncatedCall(message, call.toolCallId) ? null : this.deps.tools.check(call);
     if (checked === null || 'error' in checked || !runsBesideOthers(checked.tool)) return null;
     return this.outcomeOf({ messageId: message.id, toolCallId: call.toolCallId }, checked);
   }
 
-  private async *inTurn(message: ConversationMessage, call: ToolInvocation, mayHaveBegun: boolean) {
-    if (isCutCall(message, call.toolCallId)) return refused(CUT_CALL);
+  private async *oneByOne(message: ConversationMessage, call: ToolInvocation, mayHaveBegun: boolean) {
+    if (isTruncatedCall(message, call.toolCallId)) return refused(TRUNCATED_CALL);
     const ready = this.prepare(call, mayHaveBegun);
     return 'tool' in ready ? yield* this.execute(message.id, call, ready) : ready;
   }
@@ -258,19 +258,19 @@ export class TurnRun {
 
   private async *execute(messageId: string, call: ToolInvocation, ready: ReadyCall): Steps<Finished | Asked> {
     const { toolCallId } = call;
-    if (recordsBeginning(this.input, ready)) yield* this.tell({ type: 'begin', messageId, toolCallId });
+    if (recordsBeginning(this.input, ready)) yield* this.emit({ type: 'begin', messageId, toolCallId });
     return await this.outcomeOf({ messageId, toolCallId }, ready);
   }
 
-  private async outcomeOf(place: CallPlace, ready: ReadyCall): Promise<Finished | Asked> {
+  private async outcomeOf(call: CallRef, ready: ReadyCall): Promise<Finished | Asked> {
     const { tools, sandbox, resultCharacters, reads: input } = this.deps;
     const { taskId, workspaceId, userId, signal, passOn } = this.input;
     try {
       const secondsLeft = this.deps.limits.secondsLeft();
       const limits = { resultCharacters, input, ...(secondsLeft === null ? {} : { secondsLeft }) };
       const { keepWhole, notes } = this.beside;
-      const progress = progressOf(place, passOn);
-      const about = { taskId, workspaceId, userId, toolCallId: place.toolCallId, ...limits, keepWhole, progress };
+      const progress = progressOf(call, passOn);
+      const about = { taskId, workspaceId, userId, toolCallId: call.toolCallId, ...limits, keepWhole, progress };
       const outcome = await tools.execute(ready, { ...about, signal, sandbox: () => sandbox.get() });
       if (outcome.status === 'question') return { question: outcome.question };
       const { files = [], parts = [], ...result } = await notes.with(outcome);
@@ -284,8 +284,8 @@ export class TurnRun {
     }
   }
 
-  /** Yields an event, of a call if any, and takes in what the recorder answers. True when there are new messages to read. */
-  private *tell(event: AgentEvent, call?: ToolInvocation): Generator<AgentEvent, boolean, AgentFeedback> {
+  /** Yields an event, of a call if any, and applies what the recorder answers. True when there are new messages to read. */
+  private *emit(event: AgentEvent, call?: ToolInvocation): Generator<AgentEvent, boolean, AgentFeedback> {
     const feedback = (yield event) as AgentFeedback | undefined;
     this.input.signal.throwIfAborted();
     const { steer, files, result, storageExhausted, usageExhausted } = feedback ?? NOTHING_NEW;

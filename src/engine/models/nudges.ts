@@ -3,7 +3,7 @@
 import type { ConversationMessage } from './conversation.js';
 
 const AFTER_EMPTY = '[Your last answer was empty. Answer the user, or call a tool.]';
-export const AFTER_CUT =
+export const AFTER_TRUNCATION =
   '[Your answer was cut off at its output limit. Go on exactly where it ended, and repeat nothing.]';
 
 /** The `data` part of an answer that does not fit the schema of its task; `errors` says why. */
@@ -17,16 +17,16 @@ export function nudgeAfterEmpty(): ConversationMessage {
 /** The conversation as a model reads it: with what the service said in it. */
 export function withNudges(messages: ConversationMessage[]): ConversationMessage[] {
   return messages.flatMap((message) => {
-    const { nudged, cut } = marksOf(message);
+    const { nudged, truncated } = marksOf(message);
     const fault = outputFault(message);
-    const after = cut ? AFTER_CUT : fault === null ? null : afterUnfit(fault);
+    const after = truncated ? AFTER_TRUNCATION : fault === null ? null : afterUnfit(fault);
     return [...(nudged ? [said(AFTER_EMPTY)] : []), message, ...(after === null ? [] : [said(after)])];
   });
 }
 
-/** How many answers at the end of a conversation were cut off, one after another. */
-export function cutsInARow(messages: readonly ConversationMessage[]): number {
-  const last = messages.findLastIndex((message) => !marksOf(message).cut);
+/** How many answers at the end of a conversation were truncated, one after another. */
+export function truncatedInARow(messages: readonly ConversationMessage[]): number {
+  const last = messages.findLastIndex((message) => !marksOf(message).truncated);
   return messages.length - 1 - last;
 }
 
@@ -44,10 +44,10 @@ export function afterUnfit(fault: string): string {
   return `[Your answer does not fit the JSON Schema that this task asks for:\n${fault}\nAnswer once more, with the JSON alone.]`;
 }
 
-function marksOf({ parts }: ConversationMessage): { nudged: boolean; cut: boolean } {
+function marksOf({ parts }: ConversationMessage): { nudged: boolean; truncated: boolean } {
   const [first] = parts;
-  if (first?.type !== 'step_start') return { nudged: false, cut: false };
-  return { nudged: first.nudged === true, cut: first.cut === true };
+  if (first?.type !== 'step_start') return { nudged: false, truncated: false };
+  return { nudged: first.nudged === true, truncated: first.cut === true };
 }
 
 /** Whether the service has said it, and no person. */

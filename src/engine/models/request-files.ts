@@ -18,8 +18,8 @@ export function fileKind(mediaType: string): FileKind | null {
   return /^image\/(png|jpeg|gif|webp)$/.test(mediaType) ? 'image' : null;
 }
 
-/** The type of a file whose beginning this is; null for all that no model is shown. */
-export function shownType(head: Buffer): string | null {
+/** The media type of a file, from its first bytes; null for a type that no model reads. */
+export function readableType(head: Buffer): string | null {
   const starts = (text: string, at = 0) => head.subarray(at, at + text.length).equals(Buffer.from(text, 'latin1'));
   if (starts('\x89PNG\r\n\x1a\n')) return 'image/png';
   if (starts('\xff\xd8\xff')) return 'image/jpeg';
@@ -28,12 +28,12 @@ export function shownType(head: Buffer): string | null {
   return starts('%PDF-') ? 'application/pdf' : null;
 }
 
-/** What a request holds of a file: its bytes as base64, or a clause that says why not. */
+/** What a request contains of a file: its bytes as base64, or a clause that says why not. */
 export type FileContent = { mediaType: string; name: string; data: string } | { why: string };
 
 /** The files of one task. */
 export interface RequestFiles {
-  /** What a request with these messages holds of the files in them, by {@link FilePlace.key}: the same for the same messages. */
+  /** What a request with these messages contains of the files in them, by {@link FileRef.key}: the same for the same messages. */
   contents(messages: ConversationMessage[], limits: FileLimits): Promise<ReadonlyMap<string, FileContent>>;
 }
 
@@ -45,54 +45,54 @@ export interface FileLimits {
   signal?: AbortSignal;
 }
 
-/** A file where the model reads of it: attached to a message (`path`), or shown by a result (`kept`). */
-export type FilePlace = { key: string; name: string; kind: FileKind } & ({ path: string } | { kept: KeptFile });
+/** A file that the conversation refers to: attached to a message (`path`), or part of a result (`kept`). */
+export type FileRef = { key: string; name: string; kind: FileKind } & ({ path: string } | { kept: KeptFile });
 
 /** The files of a conversation, in the order in which the model reads. */
-export function filesIn(messages: readonly ConversationMessage[]): FilePlace[] {
+export function filesIn(messages: readonly ConversationMessage[]): FileRef[] {
   return messages.flatMap(({ parts, invocations }) => {
-    const attached = parts.flatMap((part): FilePlace[] => {
+    const attached = parts.flatMap((part): FileRef[] => {
       const kind = part.type === 'file' ? fileKind(part.mediaType) : null;
       return part.type !== 'file' || kind === null
         ? []
         : [{ key: part.fileId, name: part.name, kind, path: part.path }];
     });
-    const shown = invocations.flatMap(({ toolCallId, result }) =>
-      keptFiles(result).flatMap((kept, index): FilePlace[] => {
+    const ofResults = invocations.flatMap(({ toolCallId, result }) =>
+      keptFiles(result).flatMap((kept, index): FileRef[] => {
         const kind = fileKind(kept.mediaType);
-        return kind === null ? [] : [{ key: placeKey(toolCallId, index), name: kept.name, kind, kept }];
+        return kind === null ? [] : [{ key: keptFileKey(toolCallId, index), name: kept.name, kind, kept }];
       }),
     );
-    return [...attached, ...shown];
+    return [...attached, ...ofResults];
   });
 }
 
 /**
- * Those that are told in words for good: their provider refused a request with them, and answered it without (`unshown` of a step).
- * Which of them it was, no provider says in a way that could be relied on.
+ * Files that are never sent again and only named: the provider refused a request with them and answered it without (`unshown` of a
+ * step). No provider says reliably which file it refused.
  */
-export function refusedIn(messages: readonly ConversationMessage[]): FilePlace[] {
+export function refusedIn(messages: readonly ConversationMessage[]): FileRef[] {
   const answer = messages.findLastIndex(({ parts: [first] }) => first?.type === 'step_start' && first.unshown === true);
   return filesIn(messages.slice(0, Math.max(0, answer)));
 }
 
 /** The record of an answer to a request without its files. */
-export function markedUnshown(parts: StoredPart[]): StoredPart[] {
+export function markedWithoutFiles(parts: StoredPart[]): StoredPart[] {
   return parts.map((part) => (part.type === 'step_start' ? { ...part, unshown: true } : part));
 }
 
-/** Whether a request may show any. */
+/** Whether a request may contain any file. */
 export function mayShow(messages: readonly ConversationMessage[], input: ModelInput): boolean {
   const refused = new Set(refusedIn(messages).map(({ key }) => key));
   return filesIn(messages).some(({ key, kind }) => input.includes(kind) && !refused.has(key));
 }
 
-/** What a result shows beside its text. */
+/** The files of a result, which a model reads beside its text. */
 export function keptFiles(result: ConversationMessage['invocations'][number]['result']): readonly KeptFile[] {
   return result?.status === 'success' ? (result.forModel?.files ?? []) : [];
 }
 
-export function placeKey(toolCallId: string, index: number): string {
+export function keptFileKey(toolCallId: string, index: number): string {
   return `${toolCallId}/${index}`;
 }
 
@@ -103,12 +103,12 @@ export function placeKey(toolCallId: string, index: number): string {
  */
 export function leftOutFirst(sizes: readonly number[], mostBytes: number): number {
   let first = 0;
-  let held = 0;
-  const drop = () => (held -= sizes[first++] ?? 0);
+  let total = 0;
+  const drop = () => (total -= sizes[first++] ?? 0);
   for (const [index, size] of sizes.entries()) {
-    held += size;
+    total += size;
     if (index + 1 - first > MOST_FILES) for (let count = 0; count < BATCH; count++) drop();
-    if (held > mostBytes) while (first < index && held > mostBytes * KEPT_PART) drop();
+    if (total > mostBytes) while (first < index && total > mostBytes * KEPT_PART) drop();
   }
   return first;
 }

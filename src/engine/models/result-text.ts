@@ -1,20 +1,20 @@
 // What a model reads of a tool's result: one pure function of the record, so that a prompt is sent again byte for byte (docs/decisions/0047).
 import type { ForModel, JsonValue, ToolResult } from './conversation.js';
-import { asLines, cutLines, isCut, type Line, outputLines, terminalText } from './result-lines.js';
+import { asLines, isTruncated, type Line, outputLines, terminalText, truncateLines } from './result-lines.js';
 
 /** Characters of one result that a model is shown: the least and the most for any model. */
 const LEAST_CHARACTERS = 8_000;
 export const MOST_CHARACTERS = 30_000;
-/** Tokens of a window that nobody has told. */
+/** Tokens of the context window of a model whose window is not known. */
 const USUAL_WINDOW = 128_000;
 
 /** Characters of one result that fit a model's window, which is given in tokens. */
 export function resultCharacters(contextWindow: number | null): number {
-  const share = Math.floor(0.4 * (contextWindow ?? USUAL_WINDOW));
-  return Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, share));
+  const characters = Math.floor(0.4 * (contextWindow ?? USUAL_WINDOW));
+  return Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, characters));
 }
 
-/** Each is asked for again with every request that follows. */
+/** Remembered, because every later request needs each again. */
 const TEXTS = new WeakMap<ToolResult, string>();
 
 /** The result as text; null for a call that has none. */
@@ -29,8 +29,8 @@ function textOf(result: ToolResult): string {
   if (result.status === 'denied') return deniedText(result.reason);
   const { syntax, notes = [], hint } = result.forModel ?? {};
   const text = result.status === 'error' ? shortened(result.error, result) : outputText(result);
-  const [checked, told] = [syntax === undefined ? [] : [syntax], hint === undefined ? [] : [`[${hint}]`]];
-  return [withoutNotes(text), ...checked.map(withoutNotes), ...notes.map(notesText), ...told].join('\n\n');
+  const [checked, hints] = [syntax === undefined ? [] : [syntax], hint === undefined ? [] : [`[${hint}]`]];
+  return [withoutNotes(text), ...checked.map(withoutNotes), ...notes.map(notesText), ...hints].join('\n\n');
 }
 
 /** What only the service writes is none when it stands in a file or an output: anybody may have written it there. */
@@ -63,10 +63,10 @@ function plainText(output: JsonValue): string {
 
 function shortened(text: string, { forModel }: Pick<Success, 'forModel'>): string {
   const { characters: max = MOST_CHARACTERS, whole: file } = forModel ?? {};
-  return text.length <= max ? text : cutLines(asLines(text), { max, file });
+  return text.length <= max ? text : truncateLines(asLines(text), { max, file });
 }
 
-/** The text of a result that is too long to be shown as a whole; null when it is shown so. Of a command see {@link isCutCommand}. */
+/** The text of a result that is too long to be sent as a whole; null when it fits. Of a command see {@link isTruncatedCommand}. */
 export function longText(result: ToolResult, characters = MOST_CHARACTERS): string | null {
   if (result.status === 'denied') return null;
   if (result.status === 'error') return result.error.length > characters ? result.error : null;
@@ -76,9 +76,9 @@ export function longText(result: ToolResult, characters = MOST_CHARACTERS): stri
   return text.length > characters ? text : null;
 }
 
-/** Whether a model is shown only a part of what a command has written. */
-export function isCutCommand(output: CommandOutput, forModel: ForModel, characters = MOST_CHARACTERS): boolean {
-  return isCut(commandLines(output, forModel), characters);
+/** Whether the model reads only a part of what a command has written. */
+export function isTruncatedCommand(output: CommandOutput, forModel: ForModel, characters = MOST_CHARACTERS): boolean {
+  return isTruncated(commandLines(output, forModel), characters);
 }
 
 type Fields = Record<string, JsonValue>;
@@ -104,7 +104,7 @@ function commandText(output: CommandOutput, { forModel = {} }: Success): string 
   if (plain !== null && streams === undefined && plain.length <= max) {
     return `${head}\n${terminalText(plain)}`.trimEnd();
   }
-  return `${head}\n${cutLines(commandLines(output, forModel), { max, file })}`.trimEnd();
+  return `${head}\n${truncateLines(commandLines(output, forModel), { max, file })}`.trimEnd();
 }
 
 function commandLines({ stdout, stderr }: CommandOutput, { streams }: ForModel): Line[] {

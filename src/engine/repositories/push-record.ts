@@ -9,7 +9,7 @@ export interface WantedPullRequest {
 /** What is on record of the branch that a task pushes to. */
 export interface PushRecord {
   /**
-   * The last commits that were made for the branch, each noted before it is pushed: a branch whose tip is one of them is the
+   * The last commits that were made for the branch, each recorded before it is pushed: a branch whose tip is one of them is the
    * task's own. Oldest first.
    */
   commits: string[];
@@ -49,8 +49,8 @@ export class PushError extends Error {
 /** How many commits of a task are known again at the tip of its branch. */
 const KEPT = 10;
 
-/** The commits with one more. The tip stays: those that were noted and never pushed, because the host was away, must not push it out. */
-export function noted(commits: readonly string[], commit: string, tip: string | null): string[] {
+/** The commits with one more. The tip stays: those that were recorded and never pushed, because the host was away, must not push it out. */
+export function withCommit(commits: readonly string[], commit: string, tip: string | null): string[] {
   const others = commits.filter((one) => one !== tip).slice(-(KEPT - 2));
   return [...(tip === null ? [] : [tip]), ...others, commit];
 }

@@ -65,8 +65,8 @@ export class RemoteBranch {
     }
   }
 
-  /** Rejects with `branch_moved` when the branch is there and its tip is no commit of the task. */
-  async look(): Promise<Found> {
+  /** Asks the host for the branch. Rejects with `branch_moved` when the branch is there and its tip is no commit of the task. */
+  async find(): Promise<Found> {
     const { push, ref, base, url } = this.about;
     const branch = `refs/heads/${push.branch}`;
     const started = base.branch ?? (ref === null || COMMIT.test(ref) ? null : ref);

@@ -6,7 +6,7 @@ import { configFileSchema } from '../../platform/config/config-file.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Env, readEnv } from '../../platform/config/env.js';
 import { hostingOf } from '../../platform/config/repositories.js';
-import { noted } from './push-record.js';
+import { withCommit } from './push-record.js';
 import { RepositoryRules } from './repository-rules.js';
 
 describe('The credential of a repository (reference §15)', () => {
@@ -176,9 +176,9 @@ describe('A repository of this host (reference §15)', () => {
 
 it('the commits of a branch that are known again: the last ten, and its tip however many behind it were refused', () => {
   let commits: string[] = [];
-  for (let n = 0; n < 12; n++) commits = noted(commits, `new ${n}`, null);
+  for (let n = 0; n < 12; n++) commits = withCommit(commits, `new ${n}`, null);
   expect(commits.slice(-2)).toEqual(['new 10', 'new 11']);
   commits = ['tip'];
-  for (let n = 0; n < 30; n++) commits = noted(commits, `refused ${n}`, 'tip');
+  for (let n = 0; n < 30; n++) commits = withCommit(commits, `refused ${n}`, 'tip');
   expect([commits.length, commits[0], commits.at(-1)]).toEqual([10, 'tip', 'refused 29']);
 });

@@ -5,7 +5,7 @@ import type { PushEvent, RepositoryChanges } from '../agent/agent-engine.js';
 import type { Base } from './clone.js';
 import { apiFetch } from './hosting/api-fetch.js';
 import { openPullRequest } from './hosting/pull-requests.js';
-import { noted, PushError, type PushOfTask, type WantedPullRequest } from './push-record.js';
+import { PushError, type PushOfTask, type WantedPullRequest, withCommit } from './push-record.js';
 import { type Pushed, RemoteBranch } from './remote-branch.js';
 import { asRepositoryError } from './repository-error.js';
 import type { PushTarget } from './repository-rules.js';
@@ -55,10 +55,10 @@ export class TaskPush {
     const pushed: Pushed = { url: new URL(about.url), workspace, ref, push, base, files, patch, message };
     const branch = await RemoteBranch.open(folder, pushed, store.rules, store.gitLimits(this.signal));
     for (let tries = 1; ; tries++) {
-      const found = await branch.look();
+      const found = await branch.find();
       const commit = await branch.commit(found);
       if (commit === null) return found.tip === null ? undefined : found.base;
-      push.commits = noted(push.commits, commit, found.tip);
+      push.commits = withCommit(push.commits, commit, found.tip);
       yield { type: 'push', record: { commits: push.commits } };
       try {
         await branch.push(commit, found);

@@ -72,7 +72,7 @@ export class TaskRepository implements InputRepository {
     const env = { COMMIT: this.cloned().commit };
     const stdin = createReadStream(this.store.files(this.about.taskId));
     const result = await this.run(session, CHANGES, { env, stdin });
-    if (result.exitCode !== 0) throw new RepositoryError('The changes were not counted.', { cause: told(result) });
+    if (result.exitCode !== 0) throw new RepositoryError('The changes were not counted.', { cause: failureOf(result) });
     const [folder = '', figures = ''] = result.stdout.split('\n');
     const counted = countsOf(figures);
     const reopen = () => session.readFile(`${folder}/patch`);
@@ -122,9 +122,9 @@ function notHandedIn(result: RunResult): RepositoryError {
   const message = full
     ? 'The repository is larger than a task may be.'
     : 'The repository could not be laid into the workdir; the log of the service says why.';
-  return new RepositoryError(message, { cause: told(result) });
+  return new RepositoryError(message, { cause: failureOf(result) });
 }
 
-function told({ exitCode, killed, stderr }: RunResult): Error {
+function failureOf({ exitCode, killed, stderr }: RunResult): Error {
   return new Error(`git in the sandbox ended with ${killed ?? exitCode}: ${stderr.trim()}`);
 }

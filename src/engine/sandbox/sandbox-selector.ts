@@ -45,8 +45,8 @@ export class SandboxSelector implements OnModuleInit {
     return new MeteredSession(await this.current.open(options), this.metrics);
   }
 
-  /** What a model may be told of it. */
-  get place(): { limits: SandboxLimits; programs: string[]; hosts: readonly string[] } {
+  /** What a model may know of it. */
+  get facts(): { limits: SandboxLimits; programs: string[]; hosts: readonly string[] } {
     const { programs = [], hosts = [] } = this.chosen?.report ?? {};
     return { limits: sandboxLimitsOf(this.env.file), programs, hosts };
   }

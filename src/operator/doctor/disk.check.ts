@@ -10,7 +10,7 @@ const NEAR = 2;
 
 export const diskCheck: Check = {
   name: 'disk',
-  async look({ dataDir, env }) {
+  async run({ dataDir, env }) {
     if (dataDir === null) {
       return [warn('disk', 'DATA_DIR does not exist.', 'Set DATA_DIR to the folder of the service, or start the service, which makes it.')];
     }
@@ -20,7 +20,7 @@ export const diskCheck: Check = {
       return [fail('disk', `DATA_DIR cannot be written to: ${reasonOf(error)}`, 'Give it to the user that runs the service, and mount it writable.')];
     }
     const space = new DiskSpace(env, dataDir);
-    await space.look();
+    await space.measure();
     const { free, reserve } = space.scarcest;
     const detail = `${mib(free)} are free where there is the least; the reserve is ${mib(reserve)}.`;
     if (space.state !== 'enough') {

@@ -12,51 +12,51 @@ const NAMES = ['ballast.1', 'ballast.2'];
 const TO_START = 16 * 1024 ** 2;
 
 export class Ballast {
-  /** Where the pieces lie: on the file system of the database, unless that was given one for its folder alone. */
+  /** The folder of the files: on the file system of the database, unless its folder alone is one. */
   readonly folder: string;
-  readonly pieces: readonly string[];
+  readonly files: readonly string[];
   private making: Promise<void> | undefined;
 
   constructor(dataDir: string) {
     // Never in the folder of the database itself, where root would write among files of another user.
     this.folder = dirname(databaseFolder(dataDir));
-    this.pieces = NAMES.map((name) => join(this.folder, name));
+    this.files = NAMES.map((name) => join(this.folder, name));
   }
 
-  /** Bytes that it holds. */
-  get held(): number {
+  /** In bytes. */
+  get size(): number {
     // stat(2) counts in 512 bytes whatever the file system.
-    return this.pieces.reduce((sum, path) => sum + (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
+    return this.files.reduce((sum, path) => sum + (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
   }
 
-  /** Gives up one piece while more than `kept` are there. False when it gives none. */
-  giveUp(kept: number): boolean {
-    const there = this.pieces.filter((path) => existsSync(path));
-    const [piece] = there;
-    if (piece === undefined || there.length <= kept) return false;
-    rmSync(piece, { force: true });
+  /** Deletes one file while there are more than `kept`. False when it deletes none. */
+  deleteOne(kept: number): boolean {
+    const there = this.files.filter((path) => existsSync(path));
+    const [file] = there;
+    if (file === undefined || there.length <= kept) return false;
+    rmSync(file, { force: true });
     return true;
   }
 
-  /** Before PostgreSQL starts: gives up what it needs on a full disk. */
+  /** Before PostgreSQL starts: deletes one file when the disk is too full for that. */
   makeRoomToStart(): void {
     const { bsize, bavail } = statfsSync(this.folder);
-    if (bsize * bavail < TO_START) this.giveUp(0);
+    if (bsize * bavail < TO_START) this.deleteOne(0);
   }
 
-  /** Makes the pieces that are missing, of so many bytes each; resolves when nothing is under way. Rejects where the disk has no room. */
+  /** Makes the files that are missing, of so many bytes each; resolves when nothing is under way. Rejects where the disk has no room. */
   async make(bytes: number): Promise<void> {
     await (this.making ??= this.makeAll(bytes).finally(() => (this.making = undefined)));
   }
 
   private async makeAll(bytes: number): Promise<void> {
-    for (const piece of this.pieces.filter((path) => !existsSync(path))) {
-      const draft = `${piece}.new`;
+    for (const file of this.files.filter((path) => !existsSync(path))) {
+      const draft = `${file}.new`;
       try {
         rmSync(draft, { force: true });
         // posix_fallocate(3) takes the blocks without writing them, and writes where the file system cannot.
         await run('fallocate', ['--posix', '--length', String(bytes), draft]);
-        renameSync(draft, piece);
+        renameSync(draft, file);
       } catch (error) {
         rmSync(draft, { force: true });
         throw error;

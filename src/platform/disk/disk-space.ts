@@ -8,27 +8,27 @@ import { Ballast } from './ballast.js';
 import { ownFolders } from './own-folders.js';
 import { storageFull } from './storage-full.js';
 
-/** How old an answer may be, in milliseconds. One look takes 0.1 ms. */
-const LOOK_MS = 250;
+/** How old an answer may be, in milliseconds. Measuring takes 0.1 ms. */
+const MEASURE_MS = 250;
 /** The same while less than {@link NEAR} bytes are left above the reserve. */
 const NEAR_MS = 50;
 const NEAR = 1024 ** 3;
-/** While commands run, the time to the next look is the room above the reserve divided by this: bytes that they write in a millisecond at the most. */
+/** Bytes that commands write in a millisecond at the most. While they run, the room above the reserve divided by this is the time to the next measurement. */
 const RATE = 4 * 1024 ** 2;
 const SHORTEST_MS = 5;
-/** A folder may get a file system of its own while the service runs; so many looks later it is known. */
-const LOOKS_PER_SEARCH = 40;
+/** A folder may get a file system of its own while the service runs; after so many measurements this class finds it. */
+const MEASUREMENTS_PER_SEARCH = 40;
 /** Of the default reserve. PostgreSQL writes its log in files of 16 MiB: with less than some of them it stops. */
 const [LEAST, MOST] = [128 * 1024 ** 2, 1024 ** 3];
-const SHARE = 0.05;
+const PART = 0.05;
 /** Of a small disk no more than this is reserved. */
-const MOST_SHARE = 0.2;
+const MOST_PART = 0.2;
 /** What is kept free of the files that a file system may have: without one PostgreSQL can begin no file of its log. */
-const [SHARE_OF_FILES, MOST_FILES] = [0.05, 20_000];
-/** Parts of the reserve: each of the two pieces of the ballast, and where the first of them is given up. */
-const [PIECE, SCARCE] = [1 / 4, 1 / 8];
-/** Bytes of a piece at the most: four files of PostgreSQL's log. */
-const LARGEST_PIECE = 64 * 1024 ** 2;
+const [PART_OF_FILES, MOST_FILES] = [0.05, 20_000];
+/** Parts of the reserve: the size of each of the two files of the ballast, and the free space below which the first is deleted. */
+const [BALLAST_FILE, SCARCE] = [1 / 4, 1 / 8];
+/** Bytes of a file of the ballast at the most: four files of PostgreSQL's log. */
+const LARGEST_BALLAST_FILE = 64 * 1024 ** 2;
 
 /**
  * `low`: below the reserve, nothing new is taken in and no command may make its workdir larger. `critical`: below half of it,
@@ -39,7 +39,7 @@ export type SpaceState = 'enough' | 'low' | 'critical';
 /** One file system; sizes in bytes. */
 interface FileSystem {
   folder: string;
-  /** What can be written, with what the ballast holds. */
+  /** What can be written, and the size of the ballast. */
   free: number;
   /** What can be written at once. */
   writable: number;
@@ -52,7 +52,7 @@ interface FileSystem {
 
 /**
  * Free space on the file systems that the service writes to, beside `DISK_RESERVE_BYTES` (reference §16). Asking costs
- * nothing: the answer is at most {@link LOOK_MS} old, and a file system that hangs leaves the last one.
+ * nothing: the answer is at most {@link MEASURE_MS} old, and a file system that hangs leaves the last one.
  */
 @Injectable()
 export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
@@ -64,8 +64,8 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
   private readonly listeners = new Set<() => void>();
-  private looking: Promise<void> | undefined;
-  private looks = 0;
+  private measuring: Promise<void> | undefined;
+  private measurements = 0;
   /** Null where there is none: without a reserve, and with a database elsewhere. */
   private readonly ballast: Ballast | null;
 
@@ -82,9 +82,9 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onModuleInit(): Promise<void> {
-    await this.look();
+    await this.measure();
     this.keepBallast();
-    this.lookLater();
+    this.measureLater();
   }
 
   onApplicationShutdown(): void {
@@ -124,7 +124,7 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     if (this.state !== 'enough') throw storageFull();
   }
 
-  /** Has it called after each look that finds less space than the reserve, until {@link unlisten}. */
+  /** Calls the listener after each measurement that finds less space than the reserve, until {@link unlisten}. */
   listen(listener: () => void): void {
     this.listeners.add(listener);
   }
@@ -133,43 +133,43 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     this.listeners.delete(listener);
   }
 
-  /** Looks now; resolves when the answer is new. */
-  async look(): Promise<void> {
-    await (this.looking ??= this.lookAll().finally(() => (this.looking = undefined)));
+  /** Measures now; resolves when the answer is new. */
+  async measure(): Promise<void> {
+    await (this.measuring ??= this.measureAll().finally(() => (this.measuring = undefined)));
   }
 
-  private lookLater(): void {
+  private measureLater(): void {
     if (this.stopped) return;
     const { free, reserve } = this.scarcest;
     const room = free - reserve;
-    const near = room < NEAR && reserve > 0 ? NEAR_MS : LOOK_MS;
+    const near = room < NEAR && reserve > 0 ? NEAR_MS : MEASURE_MS;
     const after = this.listeners.size > 0 && reserve > 0 ? Math.min(near, Math.max(SHORTEST_MS, room / RATE)) : near;
-    this.timer = setTimeout(() => void this.look().then(() => this.lookLater()), after).unref();
+    this.timer = setTimeout(() => void this.measure().then(() => this.measureLater()), after).unref();
   }
 
-  private async lookAll(): Promise<void> {
-    if (this.looks++ % LOOKS_PER_SEARCH === 0) this.folders = await this.search();
+  private async measureAll(): Promise<void> {
+    if (this.measurements++ % MEASUREMENTS_PER_SEARCH === 0) this.folders = await this.search();
     const before = this.state;
     const found = await Promise.all(
       this.folders.map((folder) => statfs(folder).then((one) => this.judge(folder, one), () => null)),
     ); // prettier-ignore
-    // A data folder that is away is the readiness check's business; the last answer stands.
+    // The readiness check reports a data folder that is away; here the last answer stays.
     if (found.every((one) => one !== null)) this.found = found;
-    if ((before === 'enough') !== (this.state === 'enough')) this.tell();
+    if ((before === 'enough') !== (this.state === 'enough')) this.logState();
     if (this.state !== 'enough') for (const listener of this.listeners) listener();
     if (this.timer !== undefined) this.keepBallast();
   }
 
-  /** Gives a piece of it up where next to nothing can be written, and makes it anew by itself when there is room. */
+  /** Deletes a file of the ballast when the disk is nearly full, and makes it again when there is room. */
   private keepBallast(): void {
     const { ballast } = this;
     const disk = this.found.find((one) => one.holdsBallast);
     if (ballast === null || disk === undefined || this.stopped) return;
     const { free, writable, reserve } = disk;
-    // The last piece is for a start of PostgreSQL.
-    if (writable < reserve * SCARCE && ballast.giveUp(1)) this.logger.warn('The disk is full: a part of the ballast was given to the database.');
-    if (free < reserve || ballast.pieces.every((path) => existsSync(path))) return;
-    ballast.make(Math.floor(Math.min(LARGEST_PIECE, reserve * PIECE))).catch((error: unknown) => this.logger.debug(`No ballast: ${String(error)}`));
+    // The second file is for a start of PostgreSQL.
+    if (writable < reserve * SCARCE && ballast.deleteOne(1)) this.logger.warn('The disk is full: a part of the ballast was given to the database.');
+    if (free < reserve || ballast.files.every((path) => existsSync(path))) return;
+    ballast.make(Math.floor(Math.min(LARGEST_BALLAST_FILE, reserve * BALLAST_FILE))).catch((error: unknown) => this.logger.debug(`No ballast: ${String(error)}`));
   } // prettier-ignore
 
   private isOnDiskOf(ballast: Ballast, folder: string): boolean {
@@ -187,13 +187,13 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   // `bavail` and not `bfree`: PostgreSQL runs as an ordinary user, whom the kernel's own reserve is closed to.
   private judge(folder: string, { bsize, blocks, bavail, files, ffree }: StatsFs): FileSystem {
     const size = blocks * bsize;
-    const reserve = this.reserve ?? Math.floor(Math.min(MOST, Math.max(size * SHARE, Math.min(LEAST, size * MOST_SHARE))));
+    const reserve = this.reserve ?? Math.floor(Math.min(MOST, Math.max(size * PART, Math.min(LEAST, size * MOST_PART))));
     const ballast = this.ballast !== null && this.isOnDiskOf(this.ballast, folder) ? this.ballast : null;
     const writable = bavail * bsize;
-    return { folder, free: writable + (ballast?.held ?? 0), holdsBallast: ballast !== null, writable, reserve, files: ffree, keptFiles: reserve === 0 ? 0 : Math.floor(Math.min(MOST_FILES, files * SHARE_OF_FILES)) };
+    return { folder, free: writable + (ballast?.size ?? 0), holdsBallast: ballast !== null, writable, reserve, files: ffree, keptFiles: reserve === 0 ? 0 : Math.floor(Math.min(MOST_FILES, files * PART_OF_FILES)) };
   } // prettier-ignore
 
-  private tell(): void {
+  private logState(): void {
     const { free, reserve } = this.scarcest;
     if (this.state === 'enough') {
       this.logger.log(`There is space again: ${free} bytes are free.`);
@@ -205,8 +205,8 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   } // prettier-ignore
 }
 
-/** What a watch on a command asks. */
-export type WatchedSpace = Pick<DiskSpace, 'state' | 'room' | 'look' | 'listen' | 'unlisten'>;
+/** What the watch on a command's workdir needs of it. */
+export type WatchedSpace = Pick<DiskSpace, 'state' | 'room' | 'measure' | 'listen' | 'unlisten'>;
 
 /** Of one file system. */
 function stateOf({ free, writable, reserve, files, keptFiles }: FileSystem): SpaceState {

@@ -1,4 +1,4 @@
-// A thread beside the event loop, for what would hold it too long (docs/decisions/0024).
+// A thread beside the event loop, for work that would block it too long (docs/decisions/0024).
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
@@ -7,12 +7,12 @@ const IDLE_MS = 5_000;
 
 /** What the thread posts when the time of a question begins to count. */
 const BEGUN = 'begun';
-/** In place of that, where its work is to count and not the time: by its number in the system, and for how long. Milliseconds. */
+/** Posted instead of that to limit the processor time of the thread, which the system knows by this number. Milliseconds. */
 interface Working {
   working: number | null;
   workMs: number;
 }
-/** So many times the work is waited for, on a machine that has others to serve. */
+/** The most time for one unit of processor time: on a busy machine others have the processor meanwhile. */
 const LONGEST_WAIT = 50;
 
 /** The thread was ended because a question took longer than it may. */
@@ -22,7 +22,7 @@ export class ThreadTimeoutError extends Error {
 
 interface Waiting<Question, Answer> {
   question: Question;
-  share: string;
+  owner: string;
   weight: number;
   limitMs: number | undefined;
   resolve: (answer: Answer) => void;
@@ -32,14 +32,14 @@ interface Waiting<Question, Answer> {
 export interface Asking {
   weight: number;
   /** Whose question it is: a workspace. */
-  share?: string;
+  owner?: string;
   /** Milliseconds. */
   limitMs?: number;
 }
 
 /**
- * One thread, which answers one question at a time; the first question starts it. Shares take turns, and the smallest question of
- * those that were served the longest ago is next: long ones of one tenant hold those of others up by one of them, and not by all.
+ * One thread, which answers one question at a time; the first question starts it. The owner that was served the longest
+ * ago comes first, with its smallest question: of the long questions of one tenant, others wait for one at most.
  *
  * The file is plain JavaScript, because Node starts a thread from a file that it can run as it is. It answers each message with one
  * message, in order. What it throws is a defect: the question fails, and the next one gets a new thread.
@@ -48,7 +48,7 @@ export class SideThread<Question, Answer> {
   private worker: Worker | undefined;
   private current: Waiting<Question, Answer> | undefined;
   private waiting: Waiting<Question, Answer>[] = [];
-  /** At which of its questions each share was served, since nothing waited. */
+  /** By owner, the number of the last question of theirs, since nothing waited. */
   private readonly served = new Map<string, number>();
   private count = 0;
   private idle: NodeJS.Timeout | undefined;
@@ -67,9 +67,9 @@ export class SideThread<Question, Answer> {
    * the question may hold bounds the longest one. A thread may also post {@link Working}, for each part of its work anew: it is ended
    * when it has worked for so long since, however long others had the processor meanwhile.
    */
-  ask(question: Question, { weight, share = '', limitMs }: Asking): Promise<Answer> {
+  ask(question: Question, { weight, owner = '', limitMs }: Asking): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ question, share, weight, limitMs, resolve, reject });
+      this.waiting.push({ question, owner, weight, limitMs, resolve, reject });
       if (this.current === undefined) this.next();
     });
   }
@@ -97,17 +97,17 @@ export class SideThread<Question, Answer> {
       return;
     }
     this.waiting.splice(this.waiting.indexOf(this.current), 1);
-    this.served.set(this.current.share, ++this.count);
+    this.served.set(this.current.owner, ++this.count);
     void this.put(this.current);
   }
 
   private isBefore(one: Waiting<Question, Answer>, other: Waiting<Question, Answer>): boolean {
-    const turn = (this.served.get(one.share) ?? 0) - (this.served.get(other.share) ?? 0);
-    return turn === 0 ? one.weight < other.weight : turn < 0;
+    const later = (this.served.get(one.owner) ?? 0) - (this.served.get(other.owner) ?? 0);
+    return later === 0 ? one.weight < other.weight : later < 0;
   }
 
   private async put(one: Waiting<Question, Answer>): Promise<void> {
-    // A thread ends after the step that it is at. Beside the next one it would take its memory once more.
+    // A thread ends after its current step. Two threads at once would need the memory twice.
     await this.ended;
     if (this.current !== one) return;
     this.worker ??= this.start();
@@ -146,11 +146,11 @@ export class SideThread<Question, Answer> {
     const watched = this.current;
     const before = workedMs(working);
     const until = performance.now() + workMs * LONGEST_WAIT;
-    const look = () => {
+    const check = () => {
       const now = workedMs(working);
       const left = before === null || now === null ? Infinity : workMs - (now - before);
       const wait = Math.min(Math.max(left, 5), until - performance.now());
-      if (left > 0 && wait > 0) this.limit = setTimeout(look, wait);
+      if (left > 0 && wait > 0) this.limit = setTimeout(check, wait);
       else {
         const limit = (this.limit = setTimeout(() => undefined, workMs));
         setImmediate(() => {
@@ -159,7 +159,7 @@ export class SideThread<Question, Answer> {
         });
       }
     };
-    this.limit = setTimeout(look, workMs);
+    this.limit = setTimeout(check, workMs);
   }
 
   private fail(error: Error): void {

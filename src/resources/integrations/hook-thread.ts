@@ -22,7 +22,7 @@ interface Question {
 type Answer = HookBody | { matches: boolean } | { filterFault: string } | Fault;
 
 /**
- * One thread of the process for the bodies of deliveries: what they hold, and whether a filter wants them (reference §12, §13). `share`:
+ * One thread of the process for the bodies of deliveries: what they hold, and whether a filter wants them (reference §12, §13). `owner`:
  * the workspace that asks; workspaces take turns.
  */
 @Injectable()
@@ -34,8 +34,8 @@ export class HookThread implements OnApplicationShutdown {
   }
 
   /** Throws {@link HookBodyError} for what is no JSON object or list. Bodies of at most 256 KiB are read here, longer ones in the thread. */
-  async read(body: Buffer, share = ''): Promise<HookBody> {
-    const answer = body.length <= LONG ? readBody(body) : await this.ask({ body }, { share });
+  async read(body: Buffer, owner = ''): Promise<HookBody> {
+    const answer = body.length <= LONG ? readBody(body) : await this.ask({ body }, { owner });
     if ('payload' in answer) return answer;
     throw unexpected(answer);
   }
@@ -45,8 +45,8 @@ export class HookThread implements OnApplicationShutdown {
    * text it sees the first 65,536 characters. Throws {@link FilterError} when it cannot be
    * evaluated, or takes longer than 100 ms, and {@link HookBodyError} as {@link read} does.
    */
-  async matches(filter: string, body: Buffer, share: string): Promise<boolean> {
-    const answer = await this.ask({ filter, body }, { share, limitMs: FILTER_MS });
+  async matches(filter: string, body: Buffer, owner: string): Promise<boolean> {
+    const answer = await this.ask({ filter, body }, { owner, limitMs: FILTER_MS });
     if ('matches' in answer) return answer.matches;
     throw unexpected(answer);
   }

@@ -3,16 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
 import type { ConversationMessage, JsonValue, ToolInvocation } from '../../models/conversation.js';
-import { AFTER_CUT, afterUnfit, cutsInARow, outputFault } from '../../models/nudges.js';
+import { AFTER_TRUNCATION, afterUnfit, truncatedInARow, outputFault } from '../../models/nudges.js';
 import { resultText } from '../../models/result-text.js';
-import { cutMiddle } from '../tools/tool-text.js';
+import { truncateMiddle } from '../tools/tool-text.js';
 
 /** The system prompt of the call that writes the notes. */
 export const SUMMARY_PROMPT = readFileSync(new URL('./summary-prompt.txt', import.meta.url), 'utf8').trim();
 
 const INTRODUCTION =
   'The conversation has become too long to be read again as a whole. This stands for its beginning; what follows it is kept as it was.';
-const NOTES_CUT =
+const NOTES_TRUNCATED =
   '[Cut here. The whole notes are in AGENTS.md, or CLAUDE.md, of /project and of /workdir/repo: read them again.]';
 /** Characters of one message of the model, of the arguments of a call, of a result, in the record for the notes. */
 const SAID = 4_000;
@@ -36,7 +36,7 @@ export function summaryText(
   if (notes !== '') sections.push(`# Notes on the work so far\n\n${fitting(notes, limits.notes)}`);
   const plan = planText(messages);
   if (plan !== null) sections.push(`# The plan\n\n${fitting(plan, limits.plan)}`);
-  if (cutsInARow(messages) > 0) sections.push(cutAnswer(messages, limits.notes));
+  if (truncatedInARow(messages) > 0) sections.push(truncatedAnswer(messages, limits.notes));
   const last = messages.at(-1);
   const fault = last === undefined ? null : outputFault(last);
   if (fault !== null) sections.push(afterUnfit(fault));
@@ -50,16 +50,16 @@ function beginning(text: string, limit: number): string {
   // Without half a character, and without a part of a line that may be a tag.
   const kept = bytes.subarray(0, limit).toString().replace(/\uFFFD$/, '').replace(/\n(?:<[^\n]*)?$/, ''); // prettier-ignore
   const isOpen = kept.lastIndexOf('\n<owner_notes ') > kept.lastIndexOf('\n</owner_notes>');
-  return `${kept}${isOpen ? '\n</owner_notes>' : ''}\n${NOTES_CUT}\n</surroundings>`;
+  return `${kept}${isOpen ? '\n</owner_notes>' : ''}\n${NOTES_TRUNCATED}\n</surroundings>`;
 }
 
 /** The end of the answer, with which the model is to go on. */
-function cutAnswer(messages: ConversationMessage[], limit: number): string {
+function truncatedAnswer(messages: ConversationMessage[], limit: number): string {
   const { parts = [] } = messages.at(-1) ?? {};
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   const bytes = Buffer.from(text);
   const end = bytes.subarray(Math.max(0, bytes.length - limit)).toString().replace(/^\uFFFD+/, ''); // prettier-ignore
-  return `# The end of your last answer\n\n${end}\n\n${AFTER_CUT}`;
+  return `# The end of your last answer\n\n${end}\n\n${AFTER_TRUNCATION}`;
 }
 
 /** Word for word: the first, which is the task, and as many of the last as fit. */
@@ -119,13 +119,13 @@ export function recordText(messages: ConversationMessage[], limit: number): stri
 }
 
 function stepText({ parts, invocations }: ConversationMessage): string {
-  const said = parts.flatMap((part) => (part.type === 'text' ? [cutMiddle(part.text, SAID).text] : []));
+  const said = parts.flatMap((part) => (part.type === 'text' ? [truncateMiddle(part.text, SAID).text] : []));
   return [...said, ...invocations.map(callText)].join('\n');
 }
 
 function callText({ name, input, result }: ToolInvocation): string {
-  const given = marked(cutMiddle(argumentsText(input), ARGUMENTS).text);
-  const text = marked(cutMiddle(resultText(result), RESULT).text);
+  const given = marked(truncateMiddle(argumentsText(input), ARGUMENTS).text);
+  const text = marked(truncateMiddle(resultText(result), RESULT).text);
   return `[call of ${JSON.stringify(name)}]\n${given}\n[result${result?.status === 'error' ? ', an error' : ''}]\n${text}`;
 }
 
@@ -142,5 +142,5 @@ function argumentsText(input: JsonValue): string {
 function fitting(text: string, bytes: number): string {
   const length = Buffer.byteLength(text);
   if (length <= bytes) return text;
-  return cutMiddle(text, Math.max(LEAST, Math.floor((text.length * bytes) / length))).text.toWellFormed();
+  return truncateMiddle(text, Math.max(LEAST, Math.floor((text.length * bytes) / length))).text.toWellFormed();
 }

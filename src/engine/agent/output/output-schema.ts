@@ -21,22 +21,22 @@ const STACK_MB = 0.5;
 const thread = new SideThread<Question, Answer>(new URL('./output.worker.mjs', import.meta.url), STACK_MB);
 
 /**
- * Why a schema cannot be taken, a clause that follows its name; null when it can. It is compiled and tried out; each may take
+ * Why a schema cannot be used, a clause that follows its name; null when it can. It is compiled and tried out; each may take
  * 100 ms of work.
- * @param share the workspace; workspaces take turns.
+ * @param owner the workspace, as of {@link SideThread}.
  */
-export async function schemaFault(schema: OutputSchema, share: string): Promise<string | null> {
+export async function schemaFault(schema: OutputSchema, owner: string): Promise<string | null> {
   const weight = JSON.stringify(schema).length;
-  const answer = await asked({ schema }, weight, share, 'takes longer than 100 ms to compile or to check');
+  const answer = await asked({ schema }, weight, owner, 'takes longer than 100 ms to compile or to check');
   return 'fault' in answer && answer.fault !== null ? cleanText(answer.fault) : null;
 }
 
 /** Reads the JSON in an answer, and checks it. */
-export async function outputOf(schema: OutputSchema, text: string, share: string): Promise<CheckedOutput> {
+export async function outputOf(schema: OutputSchema, text: string, owner: string): Promise<CheckedOutput> {
   const bytes = Buffer.byteLength(text);
   if (bytes > OUTPUT_BYTES) return { fault: `It has ${bytes} bytes; at most ${OUTPUT_BYTES} are accepted.` };
   const tooLong = 'The check took longer than 100 ms. Make it shorter.';
-  const answer = await asked({ schema, text }, text.length, share, tooLong);
+  const answer = await asked({ schema, text }, text.length, owner, tooLong);
   if ('fault' in answer) return { fault: cleanText(answer.fault ?? tooLong) };
   const { output } = answer;
   // As the database can hold it.
@@ -45,9 +45,9 @@ export async function outputOf(schema: OutputSchema, text: string, share: string
   return { output: clean === value ? output : JSON.stringify(clean) };
 }
 
-async function asked(question: Question, weight: number, share: string, tooLong: string): Promise<Answer> {
+async function asked(question: Question, weight: number, owner: string, tooLong: string): Promise<Answer> {
   try {
-    return await thread.ask(question, { weight, share });
+    return await thread.ask(question, { weight, owner });
   } catch (error) {
     if (error instanceof ThreadTimeoutError) return { fault: tooLong };
     // The thread alone has ended, for want of memory.

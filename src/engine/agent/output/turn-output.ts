@@ -2,7 +2,7 @@ import { newId } from '../../../platform/database/ids.js';
 import type { ConversationMessage, StoredPart } from '../../models/conversation.js';
 import { OUTPUT_FAULT, outputFault } from '../../models/nudges.js';
 import type { AgentOutcome } from '../agent-engine.js';
-import { markedCut, wholeAnswer } from '../cut-answer.js';
+import { markedTruncated, wholeAnswer } from '../truncated-answer.js';
 import type { ModelAnswer } from '../model-answer.js';
 import { endOf, type Failure, withFailure } from '../turn-outcomes.js';
 import { type CheckedOutput, outputOf, type OutputSchema } from './output-schema.js';
@@ -33,18 +33,18 @@ export class TurnOutput {
    * The parts of an answer as they are to be recorded, and why the turn fails with them.
    * @param broken why it fails whatever the answer is.
    */
-  async noted(
+  async recorded(
     conversation: readonly ConversationMessage[],
-    { parts, calls, cut }: Pick<ModelAnswer, 'parts' | 'calls' | 'cut'>,
+    { parts, calls, truncated }: Pick<ModelAnswer, 'parts' | 'calls' | 'truncated'>,
     broken: Why | null,
   ): Promise<{ parts: StoredPart[]; failure: Why | null }> {
     if (broken !== null) return { parts: withFailure(parts, broken), failure: broken };
-    if (cut) return { parts: markedCut(parts), failure: null };
+    if (truncated) return { parts: markedTruncated(parts), failure: null };
     const fault = calls.length > 0 ? null : await this.faultOf(conversation, parts);
     if (fault === null) return { parts, failure: null };
     const sinceAsked = conversation.slice(conversation.findLastIndex(({ role }) => role === 'user') + 1);
-    const told: StoredPart = { type: 'data', name: OUTPUT_FAULT, id: newId(), data: { errors: fault } };
-    const unfit = [...parts, told];
+    const errors: StoredPart = { type: 'data', name: OUTPUT_FAULT, id: newId(), data: { errors: fault } };
+    const unfit = [...parts, errors];
     return sinceAsked.some((message) => outputFault(message) !== null)
       ? { parts: withFailure(unfit, OUTPUT_INVALID), failure: OUTPUT_INVALID }
       : { parts: unfit, failure: null };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
 import { Env } from '../../../platform/config/env.js';
-import { isCutCommand, MOST_CHARACTERS } from '../../models/result-text.js';
+import { isTruncatedCommand, MOST_CHARACTERS } from '../../models/result-text.js';
 import type { RunResult } from '../../sandbox/sandbox.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { AgentTool, type ToolContext, type ToolOutcome } from '../agent-tool.js';
@@ -74,7 +74,7 @@ export class BashTool extends AgentTool<typeof parameters> {
       const ms = Math.round(performance.now() - begun);
       const output = outputOf(result, timeoutSeconds < asked ? OUT_OF_BUDGET : this.overtime(asked));
       const forModel = { ms, ...(streams === undefined ? {} : { streams }) };
-      const file = (await whole?.end(() => isCutCommand(output, forModel, resultCharacters))) ?? null;
+      const file = (await whole?.end(() => isTruncatedCommand(output, forModel, resultCharacters))) ?? null;
       return { status: 'success', output, forModel: { ...forModel, ...(file === null ? {} : { whole: file }) } };
     } catch (error) {
       whole?.destroy();

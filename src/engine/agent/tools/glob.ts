@@ -30,11 +30,12 @@ export class GlobTool extends AgentTool<typeof parameters> {
     const script = `if cd -- ${shellPath(path)}; then ${list} | ${filter}; else (exit 2); fi`;
     const session = await context.sandbox();
     const found = ripgrep(session, script, FILES + 1, context.resultCharacters);
-    const { lines, cut } = await found.catch(nearestNamed(session, path));
+    const { lines, truncated } = await found.catch(nearestNamed(session, path));
     if (lines.length === 0) return success(`No file matches ${pattern} below ${path}.`);
     const prefix = path === '.' ? '' : `${path.replace(/\/+$/, '')}/`;
-    const shown = lines.slice(0, FILES).map((line) => prefix + line);
-    if (cut || lines.length > FILES) shown.push(`[Only the first ${shown.length} are shown: use a narrower pattern.]`);
-    return success(shown.join('\n'));
+    const paths = lines.slice(0, FILES).map((line) => prefix + line);
+    if (truncated || lines.length > FILES)
+      paths.push(`[Only the first ${paths.length} are shown: use a narrower pattern.]`);
+    return success(paths.join('\n'));
   }
 }

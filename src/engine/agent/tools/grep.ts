@@ -45,12 +45,12 @@ export class GrepTool extends AgentTool<typeof parameters> {
   async execute(input: Input, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();
     const found = ripgrep(session, commandFor(input), LINES + 1, context.resultCharacters);
-    const { lines, cut } = await found.catch(nearestNamed(session, input.path));
+    const { lines, truncated } = await found.catch(nearestNamed(session, input.path));
     if (lines.length === 0) return success(`Nothing matches ${input.pattern} in ${input.path}.`);
-    const shown = lines.slice(0, LINES).map((line) => line.replace(/^\.\//, ''));
-    if (cut || lines.length > LINES)
-      shown.push(`[Only the first ${shown.length} lines are shown: search more narrowly.]`);
-    return success(shown.join('\n'));
+    const matches = lines.slice(0, LINES).map((line) => line.replace(/^\.\//, ''));
+    if (truncated || lines.length > LINES)
+      matches.push(`[Only the first ${matches.length} lines are shown: search more narrowly.]`);
+    return success(matches.join('\n'));
   }
 }
 

@@ -7,7 +7,7 @@ const NUMBER = 8;
 const NOTE = 100;
 const SNIFFED_BYTES = 8_192;
 
-/** Takes some lines out of a stream of bytes, whatever its size: at most one window of them is in memory. */
+/** Reads some lines of a stream of bytes, whatever its size: at most one window of them is in memory. */
 export class LineWindow {
   /** A NUL in the first bytes, as git and grep decide it. */
   binary = false;
@@ -18,7 +18,7 @@ export class LineWindow {
   private readonly lines: string[] = [];
   private readonly decoder = new StringDecoder('utf8');
   private current = '';
-  private cut = 0;
+  private leftOut = 0;
   private length = 0;
   private bytes = 0;
 
@@ -33,16 +33,16 @@ export class LineWindow {
   add(chunk: Buffer): boolean {
     if (this.bytes < SNIFFED_BYTES && chunk.subarray(0, SNIFFED_BYTES - this.bytes).includes(0)) this.binary = true;
     this.bytes += chunk.length;
-    return this.binary || this.take(this.decoder.write(chunk));
+    return this.binary || this.addText(this.decoder.write(chunk));
   }
 
   /** The window. Call it after the last chunk. */
   finish(): string[] {
-    if (!this.more && !this.take(this.decoder.end()) && this.current !== '') this.endLine();
+    if (!this.more && !this.addText(this.decoder.end()) && this.current !== '') this.endLine();
     return this.lines;
   }
 
-  private take(text: string): boolean {
+  private addText(text: string): boolean {
     let from = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
       this.extend(text.slice(from, end));
@@ -54,15 +54,15 @@ export class LineWindow {
     return this.current !== '' && this.full();
   }
 
-  private extend(piece: string): void {
+  private extend(text: string): void {
     if (this.total + 1 < this.offset) {
       // One character is enough to know that the line is there.
-      this.current ||= piece.slice(0, 1);
+      this.current ||= text.slice(0, 1);
       return;
     }
     const room = Math.max(0, LINE_LENGTH - this.current.length);
-    this.current += piece.slice(0, room);
-    this.cut += piece.length - Math.min(room, piece.length);
+    this.current += text.slice(0, room);
+    this.leftOut += text.length - Math.min(room, text.length);
   }
 
   private full(): boolean {
@@ -75,10 +75,10 @@ export class LineWindow {
     this.total++;
     if (this.total >= this.offset) {
       const line = this.current.endsWith('\r') ? this.current.slice(0, -1) : this.current;
-      this.lines.push(this.cut > 0 ? `${line} [… ${this.cut} characters left out]` : line);
+      this.lines.push(this.leftOut > 0 ? `${line} [… ${this.leftOut} characters left out]` : line);
       this.length += line.length + NUMBER;
     }
     this.current = '';
-    this.cut = 0;
+    this.leftOut = 0;
   }
 }

@@ -5,7 +5,7 @@ import { MOST_CHARACTERS } from '../../models/result-text.js';
 import { AgentTool, success, type ToolContext, type ToolOutcome } from '../agent-tool.js';
 import { LineWindow } from './line-window.js';
 import { openNamed } from './nearest-path.js';
-import { show, sniffed } from './read-shown.js';
+import { show, sniffed } from './read-media.js';
 import { FILE_PATH, noNul, shellPath, toolText, within } from './tool-text.js';
 
 const LINES = 2_000;

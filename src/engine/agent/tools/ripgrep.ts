@@ -13,14 +13,14 @@ const SECONDS = 60;
 
 /**
  * Runs a search in the sandbox and returns its first lines. A search without matches is an empty list; one that cannot be
- * made throws with what `rg` says. `characters`: what the model is shown of a result; far below what the sandbox keeps whole.
+ * made throws with what `rg` says. `characters`: what the model reads of a result; far below what the sandbox keeps whole.
  */
 export async function ripgrep(
   session: SandboxSession,
   command: string,
   maxLines: number,
   characters = MOST_CHARACTERS,
-): Promise<{ lines: string[]; cut: boolean }> {
+): Promise<{ lines: string[]; truncated: boolean }> {
   // The pipe would hide the exit code, so it comes on standard error; a plain `sh` has no pipefail.
   const bytes = characters - NOTE;
   const script = `ulimit -d ${MEMORY} 2>/dev/null; { ${command}; echo "exit:$?" >&2; } | head -n ${maxLines} | head -c ${bytes}`;
@@ -36,9 +36,9 @@ export async function ripgrep(
         .trim()
         .slice(0, 2_000)}`,
     );
-  const cut = Buffer.byteLength(stdout) >= bytes;
+  const truncated = Buffer.byteLength(stdout) >= bytes;
   const lines = stdout.split('\n');
-  // After a cut the last line is a part of one.
+  // The last line may be truncated.
   lines.pop();
-  return { lines, cut };
+  return { lines, truncated };
 }

@@ -32,11 +32,11 @@ export const FILE_PATH = ['file_path', 'file', 'filename', 'target_file'];
 export const FOLDER_PATH = ['directory', 'dir', 'folder'];
 
 /** First and last part of a text; what is between is counted. */
-export function cutMiddle(text: string, max: number): { text: string; cut: boolean } {
-  if (text.length <= max) return { text, cut: false };
+export function truncateMiddle(text: string, max: number): { text: string; truncated: boolean } {
+  if (text.length <= max) return { text, truncated: false };
   const half = Math.floor(max / 2);
   const left = text.length - 2 * half;
-  // The cut may go through a character of two halves, and PostgreSQL keeps no half: the model would read something else later.
+  // A character of two halves may be split. PostgreSQL stores no half, so the model would read something else later.
   const [first, last] = [text.slice(0, half).toWellFormed(), text.slice(-half).toWellFormed()];
-  return { text: `${first}\n[… ${left} characters left out …]\n${last}`, cut: true };
+  return { text: `${first}\n[… ${left} characters left out …]\n${last}`, truncated: true };
 }

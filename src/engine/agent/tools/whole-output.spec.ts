@@ -6,12 +6,12 @@ import { WholeOutput } from './whole-output.js';
 type Chunk = [stream: 0 | 1, text: string];
 
 /** What is written to a file, and how often one is begun. */
-async function written(characters: number, chunks: Chunk[], isCut = true) {
+async function written(characters: number, chunks: Chunk[], isTruncated = true) {
   const files: Promise<string>[] = [];
   const keep = (content: Readable) => Promise.resolve(files.push(text(content)));
   const whole = new WholeOutput(characters, keep);
   for (const [stream, chunk] of chunks) void whole.add(stream, Buffer.from(chunk));
-  const number = await whole.end(() => isCut);
+  const number = await whole.end(() => isTruncated);
   const [file] = await Promise.allSettled(files);
   return { number, begun: files.length, file: file?.status === 'fulfilled' ? file.value : null };
 }

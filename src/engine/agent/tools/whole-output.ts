@@ -11,11 +11,11 @@ type Keep = (content: Readable) => Promise<number | null>;
 
 /**
  * Both streams of a command as one text, line by line as they are ended, in the form in which a model reads them. When it has become
- * longer than what a model is shown, it goes on into a file, so that it is never held as a whole: what comes faster than the disk takes it
- * has to wait. Until then nothing is made of the bytes.
+ * longer than what a model reads, it goes on into a file, so that memory never holds the whole: the command waits when it writes faster
+ * than the disk does. Until then the bytes stay as they are.
  */
 export class WholeOutput {
-  /** Null from the moment when there are more bytes than characters that are shown. */
+  /** Null once there are more bytes than characters that a model reads. */
   private raw: [0 | 1, Buffer][] | null = [];
   private bytes = 0;
   private texts: string[] = [];
@@ -23,8 +23,8 @@ export class WholeOutput {
   private readonly decoders = [new StringDecoder('utf8'), new StringDecoder('utf8')] as const;
   private readonly rests = ['', ''];
   private file: { content: Readable; number: Promise<number | null> } | null = null;
-  /** Settled when the disk has taken what waits for it; null: there is room for more. */
-  private waiting: { taken: Promise<void>; settle: () => void } | null = null;
+  /** Settled when the disk has what waits for it; null: there is room for more. */
+  private waiting: { written: Promise<void>; settle: () => void } | null = null;
 
   constructor(
     private readonly characters: number,
@@ -38,8 +38,8 @@ export class WholeOutput {
     chunks.push([stream, chunk]);
     if (this.bytes <= this.characters) return undefined;
     this.raw = null;
-    for (const [from, bytes] of chunks) this.take(from, this.decoders[from].write(bytes));
-    return this.waiting?.taken;
+    for (const [from, bytes] of chunks) this.addText(from, this.decoders[from].write(bytes));
+    return this.waiting?.written;
   }
 
   /** Whether nothing of it is lost so far. */
@@ -48,11 +48,11 @@ export class WholeOutput {
   }
 
   /**
-   * The number of the file that has the whole; null when there is none. `isCut`: whether the model is shown a part, also of a text that
+   * The number of the file that has the whole; null when there is none. `isTruncated`: whether the model reads only a part, also of a text that
    * is short enough: much that was written over is in no record.
    */
-  async end(isCut: () => boolean): Promise<number | null> {
-    if (this.raw !== null || !isCut()) {
+  async end(isTruncated: () => boolean): Promise<number | null> {
+    if (this.raw !== null || !isTruncated()) {
       this.destroy();
       return null;
     }
@@ -70,7 +70,7 @@ export class WholeOutput {
     this.file?.content.destroy();
   }
 
-  private take(stream: 0 | 1, text: string): void {
+  private addText(stream: 0 | 1, text: string): void {
     const end = text.lastIndexOf('\n') + 1;
     const rest = this.rests[stream] ?? '';
     if (end > 0) this.push(terminalText(rest + text.slice(0, end)));
@@ -89,8 +89,8 @@ export class WholeOutput {
   private write(content: Readable, text: string): void {
     if (content.push(text) || content.destroyed || this.waiting !== null) return;
     let settle = () => {};
-    const taken = new Promise<void>((resolve) => (settle = resolve));
-    this.waiting = { taken, settle };
+    const written = new Promise<void>((resolve) => (settle = resolve));
+    this.waiting = { written, settle };
   }
 
   private readonly goOn = (): void => {
@@ -102,7 +102,7 @@ export class WholeOutput {
     const content = new Readable({ highWaterMark: WAITING, read: this.goOn });
     content.once('close', this.goOn);
     const number = this.keep(content).then((found) => {
-      // What comes from here on would be held, and read by nobody.
+      // Nobody would read what comes from here on, and it would stay in memory.
       if (found === null) content.destroy();
       return found;
     });

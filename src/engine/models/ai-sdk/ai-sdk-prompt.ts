@@ -8,7 +8,7 @@ import {
   type StoredPart,
   type ToolInvocation,
 } from '../conversation.js';
-import { type FileContent, keptFiles, placeKey } from '../request-files.js';
+import { type FileContent, keptFiles, keptFileKey } from '../request-files.js';
 import { resultText, sorted } from '../result-text.js';
 import { type FreeformFields, freeformText, NO_FREEFORM } from './freeform.js';
 import type { Options } from './provider-options.js';
@@ -133,7 +133,7 @@ function addAssistant(
       // Without what the provider gave: the item's id, which is refused when the model wrote the call as JSON.
       content.push({ type: 'tool-call', toolCallId, toolName, input: freeformText(call.input, field) });
     }
-    const given = keptFiles(call.result).map((_file, index) => files.get(placeKey(call.toolCallId, index)));
+    const given = keptFiles(call.result).map((_file, index) => files.get(keptFileKey(call.toolCallId, index)));
     results.push({
       type: 'tool-result',
       toolCallId: call.toolCallId,

@@ -1,7 +1,7 @@
 import { assistant, call, user } from '../../../../test/harness/agent.js';
 import { AWS, ProviderBench } from '../../../../test/harness/provider-bench.js';
 import type { ConversationMessage, KeptFile } from '../conversation.js';
-import { type FileContent, leftOutFirst, shownType } from '../request-files.js';
+import { type FileContent, leftOutFirst, readableType } from '../request-files.js';
 
 type Json = Record<string, unknown>;
 
@@ -217,5 +217,5 @@ it.each([
   [null, '<svg>'],
   [null, ''],
 ])('%s is known by its beginning', (type, head) => {
-  expect(shownType(Buffer.from(head, 'latin1'))).toBe(type);
+  expect(readableType(Buffer.from(head, 'latin1'))).toBe(type);
 });

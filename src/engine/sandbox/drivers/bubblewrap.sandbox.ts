@@ -43,14 +43,14 @@ export class BubblewrapSandbox extends LocalSandbox {
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
     const { workdir, tmp, home } = spec.folders;
     const size = String(Math.round(this.limits.memoryBytes * SHARED_MEMORY_PART));
-    const shown = root.shown.flatMap(({ source, target }) => ['--ro-bind', source, target]);
+    const mounts = root.mounts.flatMap(({ source, target }) => ['--ro-bind', source, target]);
     const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
     const wayOut = spec.wayOut === null ? [] : ['--ro-bind', spec.wayOut, WAY_OUT];
     return [
       this.bwrap,
       ...FLAGS.split(' '),
       ...(this.filter === null ? [] : ['--seccomp', '6']),
-      ...['--ro-bind', root.path, '/', ...shown, '--dev', '/dev'],
+      ...['--ro-bind', root.path, '/', ...mounts, '--dev', '/dev'],
       ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm'],
       ...project,
       ...wayOut,

@@ -18,7 +18,7 @@ const LINKS: Record<string, string> = {
   '/etc/pki/java/cacerts': JAVA_AUTHORITIES,
 };
 
-/** Names below the host's `/etc` that are shown inside. */
+/** Names below the host's `/etc` that are there inside too. */
 export function namesFromEtc(): string[] {
   return [
     ...readdirSync('/etc').filter((name) => FROM_ETC.test(name)),
@@ -36,7 +36,7 @@ export function versionOfEtc(names: readonly string[]): unknown[] {
 }
 
 /** @param root the folder that becomes `/`. */
-export function fillEtc(root: string, names: readonly string[], authorities: readonly X509Certificate[]): void {
+export function writeEtc(root: string, names: readonly string[], authorities: readonly X509Certificate[]): void {
   for (const name of names) {
     const target = join(root, 'etc', name);
     mkdirSync(dirname(target), { recursive: true });

@@ -39,9 +39,9 @@ export interface Prepared {
 /** One launch as the driver sees it. */
 export interface LaunchSpec {
   folders: TaskFolders;
-  /** Folder that is shown read-only at `/project`, outside of the workdir. */
+  /** Folder that is mounted read-only at `/project`, outside of the workdir. */
   project: string | null;
-  /** Socket that is shown at {@link WAY_OUT}; null: none is. */
+  /** Socket that is mounted at {@link WAY_OUT}; null: none is. */
   wayOut: string | null;
   /** The program that is started first inside, and its arguments. */
   init: string[];
@@ -268,12 +268,12 @@ export abstract class LocalSandbox extends Sandbox {
 const UNWATCHED: WatchedSpace = {
   state: 'enough',
   room: Number.MAX_SAFE_INTEGER,
-  look: () => Promise.resolve(),
+  measure: () => Promise.resolve(),
   listen: () => undefined,
   unlisten: () => undefined,
 };
 
-/** At the trial a command that is cut off is a sandbox that does not work. */
+/** A sandbox whose trial command is ended from outside does not work. */
 function asSandboxError(error: unknown): never {
   if (error instanceof SandboxError) throw error;
   throw new SandboxError(error instanceof Error ? error.message : String(error), { cause: error });

@@ -133,7 +133,7 @@ export class LocalSession extends SandboxSession {
     const began = Date.now();
     const result = await this.finish(running, full === null);
     if (full === null) await this.disk.giveBack(began);
-    return noted(result, [this.disk.news(), full]);
+    return withNotes(result, [this.disk.takeNote(), full]);
   }
 
   readFile(path: string): Promise<OpenedFile> {
@@ -221,10 +221,10 @@ export class LocalSession extends SandboxSession {
   }
 }
 
-/** The result, with what the model has to know about the workdir behind it. */
-function noted(result: RunResult, [news, full]: (string | null)[]): RunResult {
+/** The result, with notes on the workdir for the model behind it. */
+function withNotes(result: RunResult, [note, full]: (string | null)[]): RunResult {
   const kept = full == null ? null : `${full}. The command could delete files, but make none larger`;
-  const notes = [news, kept].flatMap((note) => (note == null ? [] : [`[${note}.]\n`]));
+  const notes = [note, kept].flatMap((one) => (one == null ? [] : [`[${one}.]\n`]));
   if (notes.length === 0) return result;
   const { stderr } = result;
   return { ...result, stderr: [stderr, stderr === '' || stderr.endsWith('\n') ? '' : '\n', ...notes].join('') };

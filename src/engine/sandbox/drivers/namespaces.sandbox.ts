@@ -8,6 +8,7 @@ import { WAY_OUT } from '../network/inside.js';
 import { NetworkProxy } from '../network/network-proxy.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
+import type { Mount } from './programs.js';
 import { DEVICES, EMPTY, HIDDEN, HOME, noExec, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { MOUNT, seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
@@ -43,7 +44,7 @@ export class NamespacesSandbox extends LocalSandbox {
   }
 
   protected override file(spec: LaunchSpec, { root }: Prepared): Buffer {
-    return Buffer.from(this.mounts(spec, root.path, root.shown));
+    return Buffer.from(this.mounts(spec, root.path, root.mounts));
   }
 
   protected report(probed: Map<string, string>): SandboxReport {
@@ -57,13 +58,13 @@ export class NamespacesSandbox extends LocalSandbox {
   }
 
   /** fstab(5) lines in the order in which they are mounted; nothing comes after the task's own folders. */
-  private mounts(spec: LaunchSpec, root: string, shown: { source: string; target: string }[]): string {
+  private mounts(spec: LaunchSpec, root: string, mounts: Mount[]): string {
     const ours = this.noExec ? ',noexec' : '';
     const { workdir, tmp, home } = spec.folders;
     const shared = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes * SHARED_MEMORY_PART)},nr_inodes=100k`;
     const lines = [
       [root, root, 'none', `bind,ro,nosuid,nodev${ours}`],
-      ...shown.map(({ source, target }) => [source, root + target, 'none', 'bind,ro,nosuid,nodev']),
+      ...mounts.map(({ source, target }) => [source, root + target, 'none', 'bind,ro,nosuid,nodev']),
       ...DEVICES.map((name) => [`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind,nosuid']),
       ['proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'],
       ...HIDDEN.map((path) => [root + EMPTY, root + path, 'none', `bind,ro,nosuid,nodev${ours}`]),

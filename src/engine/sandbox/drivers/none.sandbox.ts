@@ -33,9 +33,9 @@ export class NoSandbox extends LocalSandbox {
     { tmp, home }: TaskFolders,
     project: string | null,
   ): Record<string, string> {
-    const shown = root.shown.map(({ source }) => source).filter((source) => /\/(node|rg)$/.test(source));
-    const path = [...shown.map((source) => dirname(source)), root.searchPath].join(':');
-    // Nothing can be shown at a path of the host's own: commands find the folders by names.
+    const programs = root.mounts.map(({ source }) => source).filter((source) => /\/(node|rg)$/.test(source));
+    const path = [...programs.map((source) => dirname(source)), root.searchPath].join(':');
+    // Nothing can be mounted over a path of the host: a variable names the folder.
     const found = project === null ? {} : { PROJECT_DIR: project };
     return { PATH: path, HOME: home, TMPDIR: tmp, ...COMMAND_VARIABLES, ...found };
   }

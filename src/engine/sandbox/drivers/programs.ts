@@ -9,25 +9,25 @@ import { needProgram } from '../host.js';
 
 const run = promisify(execFile);
 
-/** A file or folder of the host that is shown inside, read-only. */
-export interface Shown {
+/** A file or folder of the host, mounted read-only inside. */
+export interface Mount {
   source: string;
   target: string;
 }
 
 /** Node as the service runs it. Nothing but its binary and npm: a prefix like `~/.local` has much else in it. */
-export function nodePrograms(): { shown: Shown[]; path: string; node: string } {
+export function nodePrograms(): { mounts: Mount[]; path: string; node: string } {
   const node = realpathSync(process.execPath);
-  if (node.startsWith('/usr/')) return { shown: [], path: dirname(node), node };
+  if (node.startsWith('/usr/')) return { mounts: [], path: dirname(node), node };
   const inside = '/opt/node/bin/node';
-  const shown = [{ source: node, target: inside }];
+  const mounts = [{ source: node, target: inside }];
   const npm = join(dirname(node), '../lib/node_modules/npm');
-  if (existsSync(npm)) shown.push({ source: realpathSync(npm), target: '/opt/node/lib/node_modules/npm' });
-  return { shown, path: dirname(inside), node: inside };
+  if (existsSync(npm)) mounts.push({ source: realpathSync(npm), target: '/opt/node/lib/node_modules/npm' });
+  return { mounts, path: dirname(inside), node: inside };
 }
 
 /** ripgrep's binary, null when npm has left out the package of this platform. */
-export function ripgrep(): Shown | null {
+export function ripgrep(): Mount | null {
   try {
     const require = createRequire(createRequire(import.meta.url).resolve('@vscode/ripgrep'));
     const source = realpathSync(require.resolve(`@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`));
@@ -38,7 +38,7 @@ export function ripgrep(): Shown | null {
 }
 
 /**
- * The same file or folder at a place that `uid` can reach: itself, or a mirror below `base`, made when missing. A mirror
+ * A path of the same file or folder that `uid` can reach: itself, or a mirror below `base`, made when missing. A mirror
  * keeps the name, by which commands call it, in a folder of its own.
  */
 export async function reachableCopy(source: string, base: string, uid: number | null): Promise<string> {

@@ -17,8 +17,8 @@ import { promisify } from 'node:util';
 import { findProgram } from '../host.js';
 import type { Authorities } from '../../../platform/config/authorities.js';
 import { FORWARDER, NODE_PROXY, WAY_OUT } from '../network/inside.js';
-import { fillEtc, namesFromEtc, versionOfEtc } from './etc.js';
-import { nodePrograms, reachableCopy, replace, ripgrep, type Shown, worldFolder } from './programs.js';
+import { writeEtc, namesFromEtc, versionOfEtc } from './etc.js';
+import { type Mount, nodePrograms, reachableCopy, replace, ripgrep, worldFolder } from './programs.js';
 
 const run = promisify(execFile);
 
@@ -26,8 +26,8 @@ const run = promisify(execFile);
 export interface RootFolder {
   /** Folder with the mount points, `/etc` and links; becomes the read-only `/`. */
   path: string;
-  /** Shown read-only on top of it, in this order. */
-  shown: Shown[];
+  /** Mounted on top of it, in this order. */
+  mounts: Mount[];
   /** `PATH` inside. */
   searchPath: string;
   /** `bash` or `sh`, as seen inside, with the options by which it reads no file before the command. */
@@ -67,7 +67,7 @@ export const COMMAND_VARIABLES: Record<string, string> = {
   PIP_DISABLE_PIP_VERSION_CHECK: '1',
   CARGO_NET_RETRY: '0',
 };
-/** Where the files of a project are seen; empty without one. */
+/** Where the files of a project are mounted; empty without one. */
 export const PROJECT = '/project';
 /**
  * Files of `/proc` that tell of the host, empty inside: names of keys; what the kernel was started with; the pressure on the
@@ -81,23 +81,23 @@ export const HIDDEN = [
 ]
   .map((name) => `/proc/${name}`)
   .filter((path) => existsSync(path));
-/** What is shown in their place. */
+/** The file that is mounted over each of them. */
 export const EMPTY = '/etc/empty';
 const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', PROJECT.slice(1), 'tmp', 'usr', 'workdir'];
 
 export async function prepareRoot(base: string, uid: number | null, authorities: Authorities): Promise<RootFolder> {
   const node = nodePrograms();
   const rg = ripgrep();
-  const programs = rg === null ? node.shown : [...node.shown, rg];
+  const programs = rg === null ? node.mounts : [...node.mounts, rg];
   const { links, folders } = systemFolders();
-  const shown = [{ source: '/usr', target: '/usr' }, ...folders.map((path) => ({ source: path, target: path }))];
-  for (const { source, target } of programs) shown.push({ source: await reachableCopy(source, base, uid), target });
+  const mounts = [{ source: '/usr', target: '/usr' }, ...folders.map((path) => ({ source: path, target: path }))];
+  for (const { source, target } of programs) mounts.push({ source: await reachableCopy(source, base, uid), target });
   worldFolder(join(base, 'roots'));
-  const path = skeleton(base, links, shown, authorities.certificates);
+  const path = skeleton(base, links, mounts, authorities.certificates);
   const missing = rg === null ? ['rg is not inside: npm has not installed the ripgrep package of this platform.'] : [];
   const searchPath = ['/opt/millwright', node.path, '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
   const shell = existsSync('/usr/bin/bash') ? ['/usr/bin/bash', '--norc', '--noprofile'] : ['/bin/sh'];
-  return { path, shown, searchPath: [...new Set(searchPath)].join(':'), shell, node: node.node, missing };
+  return { path, mounts, searchPath: [...new Set(searchPath)].join(':'), shell, node: node.node, missing };
 }
 
 /** `/bin`, `/lib` and so on, as the host has them: links into `/usr`, or folders of their own. */
@@ -114,12 +114,12 @@ function systemFolders() {
 function skeleton(
   base: string,
   links: Map<string, string>,
-  shown: Shown[],
+  mounts: Mount[],
   authorities: Authorities['certificates'],
 ): string {
   const etc = namesFromEtc();
   const trusted = authorities.map(({ fingerprint256 }) => fingerprint256);
-  const version = [...links, shown, versionOfEtc(etc), trusted, FILES, FOLDERS];
+  const version = [...links, mounts, versionOfEtc(etc), trusted, FILES, FOLDERS];
   const hash = createHash('sha256').update(JSON.stringify(version)).digest('hex').slice(0, 12);
   const target = join(base, 'roots', hash);
   if (existsSync(target)) return target;
@@ -127,8 +127,8 @@ function skeleton(
   rmSync(draft, { recursive: true, force: true });
   const umask = process.umask(0o022);
   try {
-    fill(draft, links, shown);
-    fillEtc(draft, etc, authorities);
+    populate(draft, links, mounts);
+    writeEtc(draft, etc, authorities);
   } finally {
     process.umask(umask);
   }
@@ -136,13 +136,13 @@ function skeleton(
   return target;
 }
 
-function fill(draft: string, links: Map<string, string>, shown: Shown[]): void {
+function populate(draft: string, links: Map<string, string>, mounts: Mount[]): void {
   for (const folder of FOLDERS) mkdirSync(join(draft, folder), { recursive: true, mode: 0o755 });
   for (const [name, to] of links) symlinkSync(to, join(draft, name));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(draft, name), text, { mode: 0o644 });
   for (const [name, to] of Object.entries(LINKS)) symlinkSync(to, join(draft, name));
-  for (const { source, target: inside } of shown) mountPoint(join(draft, inside), statSync(source).isDirectory());
-  if (shown.some((one) => one.target.endsWith('/npm'))) npmLinks(join(draft, 'opt/node/bin'));
+  for (const { source, target: inside } of mounts) mountPoint(join(draft, inside), statSync(source).isDirectory());
+  if (mounts.some((one) => one.target.endsWith('/npm'))) npmLinks(join(draft, 'opt/node/bin'));
 }
 
 const FILES: Record<string, string> = {

@@ -29,13 +29,13 @@ export class Arrival {
     const lines = outputs.map((output, stream) =>
       output.linesAt(this.marks.filter((_, index) => index % 2 === stream)),
     );
-    const told = [0, 0];
+    const recorded = [0, 0];
     const turns: number[] = [];
     for (let index = 0; index < this.marks.length; index++) {
       const stream = index % 2;
       const upto = lines[stream]?.[index >> 1] ?? 0;
-      const length = upto - (told[stream] ?? 0);
-      told[stream] = upto;
+      const length = upto - (recorded[stream] ?? 0);
+      recorded[stream] = upto;
       // A turn without a line of its own belongs to the turns around it.
       if (length > 0 || index === 0) append(turns, stream, length);
     }

@@ -73,13 +73,13 @@ function ending(driver: DriverName): void {
 
     it('ends at its time limit also when the room for it is never told', async () => {
       const { session } = await bench.open();
-      const look = jest.spyOn(bench.space, 'look').mockReturnValue(new Promise(() => undefined));
+      const measure = jest.spyOn(bench.space, 'measure').mockReturnValue(new Promise(() => undefined));
       try {
         const kept = { onOutput: () => undefined, keepsOutput: () => true };
         const result = await session.run('exec yes', { timeoutSeconds: 1, ...kept });
         expect(result.killed).toBe('timeout');
       } finally {
-        look.mockRestore();
+        measure.mockRestore();
       }
     });
   });

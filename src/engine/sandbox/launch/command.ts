@@ -16,7 +16,7 @@ import type { ProcessTree } from '../workdir/open-files.js';
 /** Variable that marks all processes of one command, for the driver that has no other means to find them. */
 export const MARK = 'MILLWRIGHT_SANDBOX';
 
-/** What all launches of one driver share. */
+/** The same for all launches of one driver. */
 export interface LaunchResources {
   pipes: Pipes;
   heartbeat: Heartbeat;
@@ -64,7 +64,7 @@ const KILL_AGAIN_MS = 2000;
 const LAST_OUTPUT_MS = 1000;
 /** More than the pipes of a command hold. Nobody keeps it from coming any more, and what takes it may have to hold it. */
 const LATE_BYTES = 1024 ** 2;
-const CUT_OFF =
+const ENDED_FROM_OUTSIDE =
   'The command was cut off from outside; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
 
 /** One sandbox from its start until all its processes are gone. */
@@ -79,7 +79,7 @@ export class Command {
   private killed: Killed | 'ended' | undefined;
   private readonly streams: Socket[] = [];
   /** For what they wait. */
-  private holds = 0;
+  private pauses = 0;
   /** Bytes that have come since it was to end, for which they wait no more. */
   private late: number | undefined;
   private readonly limit: OutputLimit;
@@ -132,7 +132,7 @@ export class Command {
   }
 
   private async spawnAndWait() {
-    const [out, err] = [await this.resources.pipes.take(), await this.resources.pipes.take()];
+    const [out, err] = [await this.resources.pipes.open(), await this.resources.pipes.open()];
     const child = this.spawn(out.input, err.input);
     this.child = child;
     const streams = [this.collect(out.output, 0), this.collect(err.output, 1)];
@@ -142,8 +142,8 @@ export class Command {
     });
     this.watch(child);
     // Elsewhere the kernel ends all processes of a sandbox, and with them its output.
-    if (this.resources.sweep !== undefined) child.once('exit', () => letGo([out.output, err.output]));
-    if (child.stdin !== null) feed(this.options.stdin, child.stdin);
+    if (this.resources.sweep !== undefined) child.once('exit', () => closeLater([out.output, err.output]));
+    if (child.stdin !== null) writeInput(this.options.stdin, child.stdin);
     try {
       const [result] = await Promise.all([ended, ...streams]);
       return result;
@@ -223,7 +223,7 @@ export class Command {
       if (this.late !== undefined) return this.takeLate(which, chunk);
       const taken = this.options.onOutput?.(which, chunk);
       const allowed = this.limit.reached(this.stdout.bytes + this.stderr.bytes, began);
-      if (taken !== undefined || allowed !== undefined) this.hold(Promise.all([taken, allowed]));
+      if (taken !== undefined || allowed !== undefined) this.pauseUntil(Promise.all([taken, allowed]));
     });
     return finished(stream, { writable: false }).catch(() => undefined);
   }
@@ -233,15 +233,15 @@ export class Command {
     if (this.late <= LATE_BYTES) void this.options.onOutput?.(which, chunk);
   }
 
-  /** Both streams wait, because the order in which they come is told. */
-  private hold(until: Promise<unknown>): void {
+  /** Pauses both streams, because the order in which they come is recorded. */
+  private pauseUntil(until: Promise<unknown>): void {
     // The limit may just have ended it.
     if (this.late !== undefined) return;
-    this.holds += 1;
+    this.pauses += 1;
     this.streams.forEach((stream) => stream.pause());
     void until.finally(() => {
-      this.holds -= 1;
-      if (this.holds === 0) this.streams.forEach((stream) => stream.resume());
+      this.pauses -= 1;
+      if (this.pauses === 0) this.streams.forEach((stream) => stream.resume());
     });
   }
 
@@ -251,7 +251,7 @@ export class Command {
     if (this.killed === undefined) {
       if (!this.started) throw new SandboxError(`The sandbox did not start: ${stderr.trim() || `exit code ${code}`}`);
       // Nobody but the small parent or somebody outside ends it in this way. The sandbox works: only this command is over.
-      if (signal !== null || code === null) throw new Error(CUT_OFF);
+      if (signal !== null || code === null) throw new Error(ENDED_FROM_OUTSIDE);
     }
     const truncated = this.stdout.left + this.stderr.left > 0 || killed === 'output';
     const exitCode = killed === 'timeout' ? EXIT_TIMEOUT : killed === null ? (code ?? EXIT_KILLED) : EXIT_KILLED;
@@ -259,9 +259,9 @@ export class Command {
   }
 }
 
-/** A process that the sweep could not find may hold the output open for as long as it lives. */
-function letGo(streams: Socket[]): void {
-  // When the worker was busy or stopped meanwhile, what lies in the pipes is read first: that comes before the immediate.
+/** A process that the sweep could not find may keep the output open for as long as it lives. */
+function closeLater(streams: Socket[]): void {
+  // A worker that was busy or stopped meanwhile reads first what the pipes have: that comes before the immediate.
   const now = () => setImmediate(() => streams.forEach((stream) => stream.destroy()));
   setTimeout(now, LAST_OUTPUT_MS).unref();
 }
@@ -278,8 +278,8 @@ function signalQuietly(pid: number): void {
   }
 }
 
-/** A command need not read its input, and a source may break off: neither is an error of the run. */
-function feed(source: CommandOptions['stdin'], stdin: Writable): void {
+/** Writes the input of a command. The command need not read it, and the source may break off: neither is an error of the run. */
+function writeInput(source: CommandOptions['stdin'], stdin: Writable): void {
   if (!(source instanceof Readable)) {
     stdin.on('error', () => undefined);
     stdin.end(source);

@@ -1,7 +1,7 @@
 import type { RunOptions } from '../sandbox.js';
 import { type Pace, processPace } from './pace.js';
 
-/** With less room there is none: each look at it takes its time. */
+/** With less room there is none: measuring it takes time. */
 const LEAST_ROOM = 1024 ** 2;
 
 export interface OutputLimits {
@@ -16,7 +16,7 @@ export interface OutputLimits {
 /** How far the output of a command may go: up to its limit, and beyond it as long as somebody keeps it and has room. */
 export class OutputLimit {
   private bytes = 0;
-  /** Bytes that may come until there is another look at the room. */
+  /** Bytes that may come until the room is measured again. */
   private allowed = 0;
 
   constructor(
@@ -37,10 +37,10 @@ export class OutputLimit {
     if (bytes <= outputBytes) return undefined;
     if (keepsOutput?.() !== true || bytes - outputBytes > beyondBytes) return void this.end();
     const paced = this.pace.taken(began, chunk);
-    return bytes > this.allowed ? Promise.all([this.look(bytes), paced]) : paced;
+    return bytes > this.allowed ? Promise.all([this.measureRoom(bytes), paced]) : paced;
   }
 
-  private async look(bytes: number): Promise<void> {
+  private async measureRoom(bytes: number): Promise<void> {
     const room = await this.limits.room().catch(() => 0);
     if (room < LEAST_ROOM) this.end();
     else this.allowed = bytes + room;

@@ -22,7 +22,7 @@ describe('The pipes for the output of commands', () => {
     return folder;
   };
   const taken = async (pipes: Pipes, close = true) => {
-    const { input, output } = await pipes.take();
+    const { input, output } = await pipes.open();
     closeSync(input);
     output.destroy();
     if (close) pipes.close();

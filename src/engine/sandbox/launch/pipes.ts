@@ -46,7 +46,7 @@ export class Pipes {
 
   constructor(private readonly mkfifo: string) {}
 
-  async take(): Promise<Pipe> {
+  async open(): Promise<Pipe> {
     const path = await this.path();
     const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {

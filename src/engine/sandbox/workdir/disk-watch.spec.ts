@@ -15,7 +15,13 @@ describe('The watch of a workdir, asked for the room for output', () => {
     let now = 1_000_000;
     looks = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
-    const space = { state: 'enough' as const, room: GIB, look: async () => {}, listen: () => {}, unlisten: () => {} };
+    const space = {
+      state: 'enough' as const,
+      room: GIB,
+      measure: async () => {},
+      listen: () => {},
+      unlisten: () => {},
+    };
     // A look takes 50 ms.
     const running = () => ((looks += 1), (now += 50), []);
     const nameless = () => ({ bytes: 0, inodes: 0 });
@@ -60,7 +66,7 @@ describe('The watch of a workdir, while others delete files on the same disk', (
     fill(other, 128);
     let tick = () => {};
     const listen = (listener: () => void) => (tick = listener);
-    const space = { state: 'enough' as const, room: GIB, look: async () => {}, listen, unlisten: () => {} };
+    const space = { state: 'enough' as const, room: GIB, measure: async () => {}, listen, unlisten: () => {} };
     const exceeded = jest.fn();
     const nameless = () => ({ bytes: 0, inodes: 0 });
     const rest = { space, running: () => [], nameless, exceeded, empty: () => Promise.resolve() };

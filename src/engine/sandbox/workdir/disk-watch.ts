@@ -6,30 +6,30 @@ import { deleteNewest } from './newest-files.js';
 import { openWithoutName, type ProcessTree } from './open-files.js';
 
 const TICK_MS = 250;
-/** So long an answer of the disk is waited for. */
+/** How long this class waits for an answer of the disk. */
 const SPACE_MS = 1000;
-// A full look at least so often: files that others delete within one tick hide what the workdir has grown by in it.
-const LOOK_MS = 3000;
-// du(1) takes 0.3 s for the 131,072 files that 2 GiB may have: at most a fifth of a core looks at one workdir.
+// The workdir is measured at least so often: files that others delete within one tick hide what the workdir has grown by in it.
+const MEASURE_MS = 3000;
+// du(1) takes 0.3 s for the 131,072 files that 2 GiB may have: at most a fifth of a core measures one workdir.
 const REST = 4;
 // ext4 makes an inode for each 16 KiB (mke2fs.conf); the same ratio bounds the number of files.
 const BYTES_PER_INODE = 16 * 1024;
-/** A command that leaves so many bytes more is looked at: its workspace has a quota, and is told of `bytes` (reference §14). */
-const NOTED = 1024 ** 2;
+/** After a command that wrote more than so many bytes the workdir is measured, because `bytes` count towards the quota of the workspace (reference §14). */
+const COUNTED = 1024 ** 2;
 /** More than an honest command can write beyond the limit in the moment before it is ended. */
 const MARGIN = 1024 ** 3;
 
 /** Of the limit: so far the output of a command may fill a workdir. The rest is for the next command, which may have to write. */
-const OUTPUT_SHARE = 7 / 8;
+const OUTPUT_PART = 7 / 8;
 
 interface WatchParts {
-  /** What is watched together, all on one file system. */
+  /** The folders of the task, all on one file system. */
   folders: string[];
   limitBytes: number;
   space: WatchedSpace;
   /** The commands that run. */
   running: () => ProcessTree[];
-  /** What the service itself holds open there without a name. */
+  /** Files there that the service itself has open and that have no name. */
   nameless: () => Size;
   /** Ends them. */
   exceeded: () => void;
@@ -37,8 +37,8 @@ interface WatchParts {
   empty: () => Promise<void>;
 }
 
-/** What the workdir held when it was looked at, and the whole file system then (`total`), at the last tick (`seen`), and what it grew by since. */
-interface Look extends Size {
+/** The size of the workdir when it was measured; that of the whole file system then (`total`) and at the last tick (`seen`); and what that grew by since. */
+interface Measurement extends Size {
   at: number;
   total: Size;
   seen: Size;
@@ -46,8 +46,8 @@ interface Look extends Size {
 }
 
 /**
- * Keeps the folders of a task, together called its workdir here, within its limit (docs/decisions/0027). Before a command it asks, and four times a second while one runs, how
- * much the whole file system has grown, which the workdir cannot exceed; only when that could matter du(1) looks at the workdir itself.
+ * Keeps the folders of a task, together called its workdir here, within its limit (docs/decisions/0027). Before a command, and four times a second while one runs,
+ * it asks how much the whole file system has grown: the workdir cannot have grown by more. Only when that could matter du(1) measures the workdir itself.
  *
  * A command that makes the workdir larger than its limit is ended. While it is over, or the disk is below its reserve, the
  * next ones may delete and read but make no file larger; one that finds a way to do so is ended too. What is over twice the limit
@@ -55,17 +55,17 @@ interface Look extends Size {
  */
 export class DiskWatch {
   private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
-  /** Size at the last look; null before the first. */
-  private last: Look | null = null;
+  private measuring: Promise<void> | undefined;
+  /** The last measurement; null before the first. */
+  private last: Measurement | null = null;
   /** Commands that run, and those among them that may write. */
   private users = 0;
   private writers = 0;
-  /** When the next look may be, by `performance.now()`. */
+  /** When the next measurement may begin, by `performance.now()`. */
   private rested = 0;
-  /** What it had when it was emptied, until somebody is told. */
+  /** Bytes that it had when it was emptied, until {@link takeNote}. */
   private emptied: number | null = null;
-  /** Files of the last commands were deleted, until somebody is told. */
+  /** Files of the last commands were deleted, until {@link takeNote}. */
   private gaveBack = false;
   private readonly limit: Size;
 
@@ -76,21 +76,21 @@ export class DiskWatch {
 
   /** Null when there is room to write in; else why there is none, in words for the model. */
   async room(): Promise<string | null> {
-    // What the last command has left is looked at since its end.
-    await this.looking;
-    await this.once(() => this.look('before'));
+    // The measurement after the last command may still be under way.
+    await this.measuring;
+    await this.once(() => this.measure('before'));
     const { last, limit } = this;
     const { space } = this.parts;
     // What has just been deleted counts at once.
-    if (space.state !== 'enough') await this.lookAtSpace();
+    if (space.state !== 'enough') await this.measureSpace();
     if (last !== null && exceeds(last, limit)) {
       return `The workdir with /tmp and ~ holds ${last.bytes} bytes in ${last.inodes} files, its limit is ${limit.bytes} bytes in ${Math.floor(limit.inodes)} files`;
     }
     return space.state === 'enough' ? null : 'The disk of the service is nearly full';
   }
 
-  /** A sentence about what happened since the last command, for the model; once. */
-  news(): string | null {
+  /** A sentence for the model about what happened since the last command; each only once. */
+  takeNote(): string | null {
     const { emptied, gaveBack } = this;
     this.emptied = null;
     this.gaveBack = false;
@@ -124,77 +124,77 @@ export class DiskWatch {
    */
   async giveBack(since: number): Promise<void> {
     const { space, folders } = this.parts;
-    await this.lookAtSpace();
+    await this.measureSpace();
     if (space.state === 'enough') return;
-    await this.looking;
+    await this.measuring;
     const done = await deleteNewest(folders, since, async () => {
-      await this.lookAtSpace();
+      await this.measureSpace();
       return space.state !== 'enough';
     });
     if (done === 'nothing') return;
     this.gaveBack = true;
     // A folder that its owner has closed hides what is in it.
     if (done === 'hidden' && this.users === 0) await this.empty({ bytes: this.last?.bytes ?? 0 });
-    await this.lookAtSpace();
+    await this.measureSpace();
   }
 
-  /** As of the last look; null before the first. */
+  /** As of the last measurement; null before the first. */
   get bytes(): number | null {
     return this.last?.bytes ?? null;
   }
 
-  /** Looks, while a command runs, and resolves with how many bytes of its output there is room for. */
+  /** Measures while a command runs. Resolves with how many bytes of its output there is room for. */
   async roomForOutput(): Promise<number> {
-    await this.looking;
+    await this.measuring;
     await later(Math.max(0, this.rested - performance.now()), undefined, { ref: false });
     // It has ended meanwhile.
     if (this.users === 0) return 0;
-    await this.once(() => this.look('output'));
-    await this.lookAtSpace();
-    return Math.min(this.limit.bytes * OUTPUT_SHARE - (this.last?.bytes ?? 0), this.parts.space.room);
+    await this.once(() => this.measure('output'));
+    await this.measureSpace();
+    return Math.min(this.limit.bytes * OUTPUT_PART - (this.last?.bytes ?? 0), this.parts.space.room);
   }
 
   /** A file system that hangs leaves the last answer: what has ended must not wait for it. */
-  private async lookAtSpace(): Promise<void> {
+  private async measureSpace(): Promise<void> {
     const given = new AbortController();
     const over = later(SPACE_MS, undefined, { ref: false, signal: given.signal }).catch(() => undefined);
-    await Promise.race([this.parts.space.look(), over]);
+    await Promise.race([this.parts.space.measure(), over]);
     given.abort();
   }
 
-  /** Resolves when it looks at nothing any more. */
+  /** Resolves when no measurement is under way. */
   async idle(): Promise<void> {
-    await this.looking;
+    await this.measuring;
   }
 
   private readonly tick = (): void => {
     if (this.parts.space.state === 'critical' && this.writers > 0) this.parts.exceeded();
-    if (performance.now() >= this.rested) void this.once(() => this.look('during'));
+    if (performance.now() >= this.rested) void this.once(() => this.measure('during'));
   };
 
-  /** After a command: also a look that was under way did not see all of it. */
+  /** Measures after a command. A measurement that was under way at its end did not see all of it. */
   private async settle(): Promise<void> {
-    await this.looking;
-    await this.once(() => this.look('after'));
+    await this.measuring;
+    await this.once(() => this.measure('after'));
   }
 
-  private async once(look: () => Promise<void>): Promise<void> {
-    await (this.looking ??= look().finally(() => (this.looking = undefined)));
+  private async once(measure: () => Promise<void>): Promise<void> {
+    await (this.measuring ??= measure().finally(() => (this.measuring = undefined)));
   }
 
-  private async look(when: 'before' | 'during' | 'output' | 'after'): Promise<void> {
+  private async measure(when: 'before' | 'during' | 'output' | 'after'): Promise<void> {
     const { folders, running, nameless, exceeded } = this.parts;
     const total = totalOf(folders);
     if (total === null) return;
-    if (this.last === null && folders.every(isEmpty)) this.last = lookOf({ bytes: 0, inodes: 1 }, total);
+    if (this.last === null && folders.every(isEmpty)) this.last = measurementOf({ bytes: 0, inodes: 1 }, total);
     if (this.last !== null) step(this.last, total);
     if (!this.matters(total, when)) return;
     const began = performance.now();
-    const size = await measure(folders, running(), nameless).catch(() => null);
+    const size = await sizeNow(folders, running(), nameless).catch(() => null);
     if (size === null) return;
     this.rested = performance.now() + REST * (performance.now() - began);
     const most = this.most();
-    this.last = lookOf(size, total);
+    this.last = measurementOf(size, total);
     if (this.users > 0 && exceeds(size, most)) exceeded();
     if (this.users === 0 && size.bytes > this.limit.bytes + Math.max(this.limit.bytes, MARGIN)) await this.empty(size);
   }
@@ -202,9 +202,9 @@ export class DiskWatch {
   private matters(total: Size, when: 'before' | 'during' | 'output' | 'after'): boolean {
     const { last } = this;
     if (last === null || when === 'output') return true;
-    if (when !== 'before' && performance.now() - last.at > LOOK_MS) return true;
+    if (when !== 'before' && performance.now() - last.at > MEASURE_MS) return true;
     if (total.bytes === last.total.bytes && total.inodes === last.total.inodes) return false;
-    if (when === 'after' && total.bytes - last.total.bytes > NOTED && performance.now() >= this.rested) return true;
+    if (when === 'after' && total.bytes - last.total.bytes > COUNTED && performance.now() >= this.rested) return true;
     // Before a command too: with an older size than it finds, one that deletes would be ended for what another has written.
     const short = (this.users > 0 || when === 'before') && this.parts.space.state !== 'enough';
     return short || exceeds(sum(last, last.growth), this.limit);
@@ -234,12 +234,12 @@ function exceeds(size: Size, most: Size): boolean {
 
 const sum = (a: Size, b: Size): Size => ({ bytes: a.bytes + b.bytes, inodes: a.inodes + b.inodes });
 
-function lookOf(size: Size, total: Size): Look {
+function measurementOf(size: Size, total: Size): Measurement {
   return { ...size, at: performance.now(), total, seen: total, growth: { bytes: 0, inodes: 0 } };
 }
 
 /** Only its steps upwards count: what others delete between two of them would hide what the workdir has grown by. */
-function step(last: Look, total: Size): void {
+function step(last: Measurement, total: Size): void {
   const { seen, growth } = last;
   growth.bytes += Math.max(0, total.bytes - seen.bytes);
   growth.inodes += Math.max(0, total.inodes - seen.inodes);
@@ -266,9 +266,9 @@ function isEmpty(folder: string): boolean {
   }
 }
 
-async function measure(folders: string[], running: ProcessTree[], nameless: () => Size): Promise<Size> {
+async function sizeNow(folders: string[], running: ProcessTree[], nameless: () => Size): Promise<Size> {
   const [kept, open] = await Promise.all([sizeOf(folders), openWithoutName(folders[0] ?? '', running)]);
-  // After the others: what loses its name while they look is counted twice then, and not nowhere.
+  // After the others: a file that loses its name meanwhile is counted twice, and not missed.
   const own = nameless();
   return { bytes: kept.bytes + open.bytes + own.bytes, inodes: kept.inodes + open.inodes + own.inodes };
 }

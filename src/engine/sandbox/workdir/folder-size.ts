@@ -1,4 +1,4 @@
-// What folders take on disk. Small ones are walked in this process, all others by du(1).
+// Sizes of folders on disk. Small ones are walked in this process, all others by du(1).
 import { execFile } from 'node:child_process';
 import { lstatSync, opendirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface Size {
   inodes: number;
 }
 
-/** What folders take on disk together. Follows no link and stays in the file system of each. */
+/** The size of folders on disk, together. Follows no link and stays in the file system of each. */
 export async function sizeOf(folders: string[]): Promise<Size> {
   const few = sizeOfFew(folders);
   if (few !== null) return few;
@@ -26,12 +26,12 @@ export async function sizeOf(folders: string[]): Promise<Size> {
   return { bytes, inodes };
 }
 
-/** Bytes that folders take on disk together. */
+/** Bytes of folders on disk, together. */
 export async function bytesOf(...folders: string[]): Promise<number> {
   return sizeOfFew(folders)?.bytes ?? (await du('--block-size=1', folders));
 }
 
-/** Null when there is more than a walk should take, or something that only du(1) can look into. */
+/** Null when there are too many files for a walk, or something that only du(1) can open. */
 function sizeOfFew(folders: string[]): Size | null {
   const walk = new Walk();
   try {
@@ -41,7 +41,7 @@ function sizeOfFew(folders: string[]): Size | null {
   }
 }
 
-/** A program that still runs may put a link in the place of a folder: the walk then counts at most so many files elsewhere. */
+/** A program that still runs may replace a folder by a link: the walk then counts at most so many files elsewhere. */
 class Walk {
   readonly size: Size = { bytes: 0, inodes: 0 };
   private readonly severalNames = new Set<number>();
@@ -49,10 +49,10 @@ class Walk {
   /** False when there is too much. */
   into(folder: string): boolean {
     const { dev } = lstatSync(folder);
-    return this.take(folder, dev, DEPTH);
+    return this.add(folder, dev, DEPTH);
   }
 
-  private take(path: string, device: number, deep: number): boolean {
+  private add(path: string, device: number, deep: number): boolean {
     const found = lstatSync(path);
     if (found.dev !== device) return true;
     if (!found.isDirectory() && found.nlink > 1) {
@@ -63,7 +63,7 @@ class Walk {
     // stat(2) counts in 512 bytes whatever the file system.
     this.size.bytes += found.blocks * 512;
     if (this.size.inodes > FEW || deep === 0) return false;
-    return !found.isDirectory() || this.names(path).every((name) => this.take(join(path, name), device, deep - 1));
+    return !found.isDirectory() || this.names(path).every((name) => this.add(join(path, name), device, deep - 1));
   }
 
   /** Not more of them than the walk takes, however many there are. */

@@ -22,9 +22,9 @@ const BLOCK = 4096;
  */
 export async function openWithoutName(workdir: string, trees: ProcessTree[]): Promise<{ bytes: number; inodes: number }> {
   const [{ dev }, ...pids] = await Promise.all([stat(workdir), ...trees.map(({ pid }) => descendants(pid))]);
-  const places = pids.flat().flatMap((pid) => ['exe', 'fd', 'map_files'].map((name) => `/proc/${pid}/${name}`));
-  if (places.length === 0) return { bytes: 0, inodes: 0 };
-  const script = ['-c', SUM, 'sum', String(dev), ...places];
+  const links = pids.flat().flatMap((pid) => ['exe', 'fd', 'map_files'].map((name) => `/proc/${pid}/${name}`));
+  if (links.length === 0) return { bytes: 0, inodes: 0 };
+  const script = ['-c', SUM, 'sum', String(dev), ...links];
   const { stdout } = await run(needProgram('sh', 'dash'), script, { env: { PATH: '/usr/bin:/bin' } });
   const [bytes = 0, inodes = 0] = stdout.trim().split(' ').map(Number);
   // By their sizes: an inode that the command has closed may be one of its own files by now.

@@ -9,7 +9,7 @@ const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /** As the kernel has it (path_resolution(7)). */
 const MAX_LINKS = 40;
 /**
- * Names of one walk, those of its links included. A walk blocks the process, and 40 links of 4,000 characters each hold
+ * Names of one walk, those of its links included. A walk blocks the process, and 40 links of 4,000 characters each have
  * 64,000 names, which took 2 s.
  */
 const MAX_NAMES = 1_000;
@@ -21,7 +21,7 @@ export interface Root {
 }
 
 /** Where a path leads when all links are followed. */
-export interface Place {
+export interface Target {
   /** Descriptor of a folder below a root; the caller closes it. */
   folder: number;
   /** In that folder: a file, or nothing yet. Null when the path is the folder itself. */
@@ -37,8 +37,8 @@ interface Step {
 
 /**
  * Walks paths below the roots of a task, name by name, from outside and while the agent's processes change them. The kernel follows no
- * link here, for it would follow one into the host, and an absolute one means a path inside of the sandbox. A link is read
- * and its names are walked in its place; of each folder that is reached the kernel says where it lies.
+ * link here, for it would follow one into the host, and an absolute one means a path inside of the sandbox. This class reads a link
+ * and walks its names instead; of each folder that is reached the kernel says where it lies.
  */
 export class PathWalk {
   constructor(
@@ -53,7 +53,7 @@ export class PathWalk {
    * folder. With `make` the folders that are missing on the way are made. With `noLinks` it throws at a link on the way, and takes one at
    * its end for the name itself.
    */
-  find(path: string, { make, noLinks = false }: { make: boolean; noLinks?: boolean }): Place {
+  find(path: string, { make, noLinks = false }: { make: boolean; noLinks?: boolean }): Target {
     const full = posix.resolve(this.roots[0].inside, path);
     let root = path.includes('\0') ? undefined : this.rootOf(full);
     if (root === undefined) throw new SandboxFileError('outside', `${path} is outside of ${this.names}.`);
@@ -85,7 +85,7 @@ export class PathWalk {
     }
   }
 
-  /** Puts the names of a link before those that are left; tells where they begin. */
+  /** Puts the names of a link before those that are left. Returns the root that they begin at, or `here` for the folder of the link. */
   private follow(link: string, steps: Step[], path: string): 'here' | Root {
     const root = link.startsWith('/') ? this.rootOf(link) : null;
     if (root === undefined) throw this.leadsOut(path);
@@ -104,8 +104,8 @@ export class PathWalk {
   }
 
   private enter(parent: number, root: Root, { name, fromLink }: Step, path: string, make: boolean): number {
-    const place = through(parent, name);
-    const next = withPath(path, () => existingFolder(place) ?? (make && !fromLink ? this.makeFolder(place) : null));
+    const entry = through(parent, name);
+    const next = withPath(path, () => existingFolder(entry) ?? (make && !fromLink ? this.makeFolder(entry) : null));
     if (next === null && !make) throw fileError({ code: 'ENOENT' }, path);
     if (next === null) {
       throw new SandboxFileError('not_a_file', `${path} leads by a link to a folder that does not exist.`);
@@ -119,21 +119,21 @@ export class PathWalk {
     return next;
   }
 
-  private makeFolder(place: string): number {
+  private makeFolder(entry: string): number {
     try {
-      mkdirSync(place, { mode: 0o755 });
+      mkdirSync(entry, { mode: 0o755 });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     // Whatever stands there by now lies in a folder of the agent's, who may own it anyway.
-    if (this.owner !== null) lchownSync(place, this.owner, this.owner);
-    return openSync(place, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (this.owner !== null) lchownSync(entry, this.owner, this.owner);
+    return openSync(entry, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   }
 
   private assertInside(descriptor: number, root: Root, path: string): void {
     // Fails when the folder lies so deep that its path is longer than the kernel tells.
-    const place = withPath(path, () => readlinkSync(through(descriptor)));
-    if (!isWithin(place, root.path)) throw this.leadsOut(path);
+    const entry = withPath(path, () => readlinkSync(through(descriptor)));
+    if (!isWithin(entry, root.path)) throw this.leadsOut(path);
   }
 
   private leadsOut(path: string): SandboxFileError {
@@ -179,11 +179,11 @@ function namesOf(path: string): string[] {
 }
 
 /** What a link says; null for everything else, and for nothing. */
-function readLink(place: string, path: string): string | null {
-  const found = withPath(path, () => lstatSync(place, { throwIfNoEntry: false }));
+function readLink(entry: string, path: string): string | null {
+  const found = withPath(path, () => lstatSync(entry, { throwIfNoEntry: false }));
   if (found?.isSymbolicLink() !== true) return null;
   try {
-    return readlinkSync(place);
+    return readlinkSync(entry);
   } catch (error) {
     // Exchanged or removed since the look.
     const { code } = error as NodeJS.ErrnoException;
@@ -193,9 +193,9 @@ function readLink(place: string, path: string): string | null {
 }
 
 /** Null when there is nothing of that name. Never follows a link: one that has just come is no folder. */
-function existingFolder(place: string): number | null {
+function existingFolder(entry: string): number | null {
   try {
-    return openSync(place, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    return openSync(entry, O_PATH | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

@@ -109,10 +109,10 @@ export class UserIds {
     const accounts = accountIds();
     const usable = ALL.filter((uid) => !accounts.has(uid));
     if (preferred !== null && usable.includes(preferred)) {
-      const user = this.take(preferred) ?? (await this.sweep(), this.take(preferred));
+      const user = this.tryClaim(preferred) ?? (await this.sweep(), this.tryClaim(preferred));
       if (user !== null) return user;
     }
-    const user = this.takeAny(usable) ?? (await this.sweep(), this.takeAny(usable));
+    const user = this.tryClaimAny(usable) ?? (await this.sweep(), this.tryClaimAny(usable));
     if (user !== null) return user;
     throw new SandboxBusyError(`No user id from ${FIRST_UID} to ${LAST_UID} is free for a sandbox.`);
   }
@@ -167,20 +167,20 @@ export class UserIds {
     this.lock = undefined;
   }
 
-  private takeAny(usable: number[]): UserId | null {
-    const taken = new Set(readdirSync(this.folder));
-    const free = usable.filter((uid) => !taken.has(String(uid)));
-    // From a random one on, else processes that look at the same moment would all try the same.
+  private tryClaimAny(usable: number[]): UserId | null {
+    const claimed = new Set(readdirSync(this.folder));
+    const free = usable.filter((uid) => !claimed.has(String(uid)));
+    // Begins at a random one: else processes that claim at the same moment would all try the same.
     const start = randomInt(Math.max(1, free.length));
     for (const uid of [...free.slice(start), ...free.slice(0, start)]) {
-      const user = this.take(uid);
+      const user = this.tryClaim(uid);
       if (user !== null) return user;
     }
     return null;
   }
 
-  private take(uid: number): UserId | null {
-    // One of ours may stand there without its claim for a moment.
+  private tryClaim(uid: number): UserId | null {
+    // An id of this process may have no claim for a moment.
     if (this.live.has(uid) || !this.link(uid)) return null;
     this.live.add(uid);
     return new UserId(uid, () => this.free(uid));

@@ -64,7 +64,7 @@ export class WorkdirFiles {
     }
   }
 
-  /** Replaces what the path leads to, by links too. What comes to that place meanwhile is replaced and never followed. */
+  /** Replaces the file that the path leads to, by links too. A link that appears there meanwhile is replaced and never followed. */
   async write(
     path: string,
     content: string | Buffer | Readable,
@@ -79,7 +79,7 @@ export class WorkdirFiles {
       const file = withPath(path, () => openSync(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600));
       this.drafts.add(file);
       try {
-        if (content instanceof Readable) await this.fill(file, content, path);
+        if (content instanceof Readable) await this.writeStream(file, content, path);
         else await this.put(file, content, path);
         if (this.owner !== null) fchownSync(file, this.owner, this.owner);
         // A script stays executable.
@@ -97,7 +97,7 @@ export class WorkdirFiles {
     }
   }
 
-  /** What is being written and has no name any more: no look at the folders finds it. */
+  /** Files that are being written and have no name any more: measuring the folders does not find them. */
   get nameless(): Size {
     const found = [...this.drafts].map((draft) => fstatSync(draft)).filter(({ nlink }) => nlink === 0);
     // stat(2) counts blocks of 512 bytes, whatever the file system's own are.
@@ -128,7 +128,7 @@ export class WorkdirFiles {
     else withPath(path, () => writeFileSync(file, content));
   }
 
-  private async fill(file: number, content: Readable, path: string): Promise<void> {
+  private async writeStream(file: number, content: Readable, path: string): Promise<void> {
     let left = this.maxBytes;
     for await (const chunk of content as AsyncIterable<string | Buffer>) {
       const bytes = Buffer.from(chunk);

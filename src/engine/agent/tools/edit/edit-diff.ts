@@ -3,18 +3,18 @@ import { structuredPatch } from 'diff';
 import type { Lines } from './lines.js';
 import type { Change } from './change.js';
 
-const SHOWN_LINES = 60;
-const SHOWN_LENGTH = 240;
+const MOST_LINES = 60;
+const LINE_LENGTH = 240;
 const CONTEXT = 3;
-/** Above it the comparison is not worth its time: what was there is shown as gone, and the new as come. */
+/** Above it the comparison is not worth its time: the diff has the whole old text as removed, and the new as added. */
 const LENGTH = 200_000;
 const STEPS = 200;
 
-/** What the changes do: the hunks of a unified diff, at most 60 lines. Line ends are not shown. */
+/** What the changes do: the hunks of a unified diff, at most 60 lines. Line ends are left out. */
 export async function diffOf(file: Lines, changes: Change[]): Promise<string> {
-  const shown: string[] = [];
+  const diff: string[] = [];
   let added = 0;
-  for (let at = 0; at < changes.length && shown.length <= SHOWN_LINES;) {
+  for (let at = 0; at < changes.length && diff.length <= MOST_LINES;) {
     const group = together(file, changes, at);
     const [first] = group;
     if (first === undefined) break;
@@ -25,19 +25,22 @@ export async function diffOf(file: Lines, changes: Change[]): Promise<string> {
     const after = await replaced(before, group, begin);
     const hunks = hunksOf(before, after);
     for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
-      shown.push(`@@ -${oldStart + from},${oldLines} +${newStart + from + added},${newLines} @@`, ...lines.map(cut));
+      diff.push(
+        `@@ -${oldStart + from},${oldLines} +${newStart + from + added},${newLines} @@`,
+        ...lines.map(truncated),
+      );
       added += newLines - oldLines;
     }
     at += group.length;
   }
-  if (shown.length <= SHOWN_LINES) return shown.join('\n');
-  return [...shown.slice(0, SHOWN_LINES - 1), '[… The rest of the diff is left out.]'].join('\n');
+  if (diff.length <= MOST_LINES) return diff.join('\n');
+  return [...diff.slice(0, MOST_LINES - 1), '[… The rest of the diff is left out.]'].join('\n');
 }
 
 /** The changes whose lines around them meet: one window. A window of many is long enough to be the last. */
 function together(file: Lines, changes: Change[], from: number): Change[] {
   const group: Change[] = [];
-  for (const change of changes.slice(from, from + SHOWN_LINES)) {
+  for (const change of changes.slice(from, from + MOST_LINES)) {
     const last = group.at(-1);
     if (last !== undefined && file.at(change.start) - file.at(last.end) > 2 * CONTEXT) break;
     group.push(change);
@@ -45,20 +48,20 @@ function together(file: Lines, changes: Change[], from: number): Change[] {
   return group;
 }
 
-/** The text with its changes, whose places count from `begin` on. */
+/** The text with its changes, whose offsets count from `begin` on. */
 export async function replaced(text: string, changes: Change[], begin = 0): Promise<string> {
   let result = '';
-  let pieces: string[] = [];
+  let parts: string[] = [];
   let from = 0;
   for (const { start, end, by } of changes) {
-    pieces.push(text.slice(from, start - begin), by);
+    parts.push(text.slice(from, start - begin), by);
     from = end - begin;
-    if (pieces.length < 20_000) continue;
-    result += pieces.join('');
-    pieces = [];
+    if (parts.length < 20_000) continue;
+    result += parts.join('');
+    parts = [];
     await setImmediate();
   }
-  return result + pieces.join('') + text.slice(from);
+  return result + parts.join('') + text.slice(from);
 }
 
 interface Hunk {
@@ -74,9 +77,9 @@ function hunksOf(before: string, after: string): Hunk[] {
   const options = { context: CONTEXT, maxEditLength: STEPS };
   const patch = short ? structuredPatch('', '', before, after, '', '', options) : undefined;
   if (patch !== undefined) return patch.hunks;
-  const old = before.split('\n', SHOWN_LINES).map((line) => `-${line}`);
-  const written = after.split('\n', SHOWN_LINES).map((line) => `+${line}`);
-  const lines = [...old.slice(0, SHOWN_LINES / 2), '[…]', ...written, '[…]'];
+  const old = before.split('\n', MOST_LINES).map((line) => `-${line}`);
+  const written = after.split('\n', MOST_LINES).map((line) => `+${line}`);
+  const lines = [...old.slice(0, MOST_LINES / 2), '[…]', ...written, '[…]'];
   return [{ oldStart: 1, oldLines: lineCount(before), newStart: 1, newLines: lineCount(after), lines }];
 }
 
@@ -86,9 +89,9 @@ function lineCount(text: string): number {
   return count;
 }
 
-function cut(line: string): string {
+function truncated(line: string): string {
   const text = line.replace(/\r$/, '');
-  return text.length > SHOWN_LENGTH
-    ? `${text.slice(0, SHOWN_LENGTH)} [… ${text.length - SHOWN_LENGTH} characters left out]`
+  return text.length > LINE_LENGTH
+    ? `${text.slice(0, LINE_LENGTH)} [… ${text.length - LINE_LENGTH} characters left out]`
     : text;
 }

@@ -1,29 +1,29 @@
-// What `read` does with a picture or a PDF: the model is shown it.
+// What `read` does with a picture or a PDF: the model is sent the file itself.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { newId } from '../../../platform/database/ids.js';
 import type { KeptFile } from '../../models/conversation.js';
-import { fileKind, shownType } from '../../models/request-files.js';
+import { fileKind, readableType } from '../../models/request-files.js';
 import type { ToolContext, ToolOutcome } from '../agent-tool.js';
-import { NotShownError } from '../pictures.js';
-import { notTaken, type Shown, shownFile } from '../task-files.js';
+import { UnreadableFileError } from '../pictures.js';
+import { notTaken, type ReadableFile, readableFile } from '../task-files.js';
 
 /** Bytes that tell the type. */
 const HEAD = 16;
 
-/** The type of a file that a model may be shown, or null, and the whole content again. */
+/** The type of a file that a model may read, or null, and the whole content again. */
 export async function sniffed(content: Readable): Promise<{ type: string | null; content: Readable }> {
   if (!content.readableEnded && content.readableLength === 0)
     await Promise.race([once(content, 'readable'), once(content, 'end')]);
   const head = content.read() as Buffer | null;
   if (head === null) return { type: null, content };
   content.unshift(head);
-  return { type: shownType(head.subarray(0, HEAD)), content };
+  return { type: readableType(head.subarray(0, HEAD)), content };
 }
 
-/** The result that shows it. Throws what is said to the model when it cannot be shown. */
+/** The result that has the file. Throws the message for the model when it cannot be sent. */
 export async function show(
   { path, type, size, content }: { path: string; type: string; size: number; content: Readable },
   { input = ['text'] }: ToolContext,
@@ -36,26 +36,26 @@ export async function show(
       kind === 'file' ? 'Take its text with bash (pdftotext, strings)' : 'Look at it with bash (file, xxd)';
     throw new Error(`${what}, and ${notTaken(kind ?? 'file')}. ${advice}.`);
   }
-  const shown = await shownFile(content).catch((error: unknown) => {
-    throw error instanceof NotShownError
+  const file = await readableFile(content).catch((error: unknown) => {
+    throw error instanceof UnreadableFileError
       ? new Error(`${what} that is not shown: ${error.message}.`, { cause: error })
       : error;
   });
-  const file = keptFile(shown, posix.basename(path));
-  const output = `${what}. ${kind === 'file' ? 'You are shown it.' : shownAs(shown)}`;
-  const { name, size: bytes } = file;
-  const handed = { id: newId(), name, size: bytes, content: Readable.from([shown.bytes]), forModel: true as const };
-  return { status: 'success', output, forModel: { files: [file] }, files: [handed] };
+  const kept = keptFile(file, posix.basename(path));
+  const output = `${what}. ${kind === 'file' ? 'You are shown it.' : sizeInWords(file)}`;
+  const { name, size: bytes } = kept;
+  const handed = { id: newId(), name, size: bytes, content: Readable.from([file.bytes]), forModel: true as const };
+  return { status: 'success', output, forModel: { files: [kept] }, files: [handed] };
 }
 
-function shownAs({ width, height, from }: Shown): string {
+function sizeInWords({ width, height, from }: ReadableFile): string {
   const scaled = from !== undefined && Math.max(from.width, from.height) > Math.max(width ?? 0, height ?? 0);
   return scaled
     ? `It has ${from.width} × ${from.height} pixels; you are shown it with ${width} × ${height}.`
     : `You are shown it with ${width} × ${height} pixels.`;
 }
 
-function keptFile({ mediaType, bytes, width, height }: Shown, name: string): KeptFile {
+function keptFile({ mediaType, bytes, width, height }: ReadableFile, name: string): KeptFile {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const pixels = width === undefined || height === undefined ? {} : { width, height };
   return { sha256, mediaType, name: name || 'file', size: bytes.length, ...pixels };
