@@ -14,7 +14,7 @@ interface LockConnection {
 
 /**
  * The locks of this process's chores. One connection of the workers' pool holds all of them, so that nine of ten stay free for
- * the recorder. The process takes the connection with the first lock and gives it back with the last. A lock needs no
+ * the recorder. The process acquires the connection with the first lock and releases it with the last. A lock needs no
  * transaction: PostgreSQL ends a transaction that is idle for 15 s (docs/decisions/0021).
  */
 @Injectable()
@@ -25,9 +25,9 @@ export class ChoreLocks {
 
   /**
    * Does `work` while this process holds the lock; resolves with null, doing nothing, when another process holds it. The caller
-   * does not ask for a lock that it holds itself: PostgreSQL would give it again. `onLost` is called when the lock is lost.
+   * does not ask for a lock that it has itself: PostgreSQL would give it again. `onLost` is called when the lock is lost.
    */
-  async whileHeld<T>(lock: number, onLost: () => void, work: () => Promise<T>): Promise<T | null> {
+  async withLock<T>(lock: number, onLost: () => void, work: () => Promise<T>): Promise<T | null> {
     const connection = (this.current ??= this.connect());
     connection.onLost.add(onLost);
     try {
@@ -39,7 +39,7 @@ export class ChoreLocks {
       }
     } finally {
       connection.onLost.delete(onLost);
-      if (connection.onLost.size === 0) await this.giveBack(connection);
+      if (connection.onLost.size === 0) await this.release(connection);
     }
   }
 
@@ -71,14 +71,14 @@ export class ChoreLocks {
     }
   }
 
-  /** Nobody begins anything on it any more; closing it gives back what it may still hold. */
+  /** No further lock is asked for on this connection. Closing it releases the locks that it may still have. */
   private lose(connection: LockConnection): void {
     connection.broken = true;
     if (this.current === connection) this.current = null;
-    for (const tell of connection.onLost) tell();
+    for (const notify of connection.onLost) notify();
   }
 
-  private async giveBack(connection: LockConnection): Promise<void> {
+  private async release(connection: LockConnection): Promise<void> {
     if (this.current === connection) this.current = null;
     const client = await connection.client.catch(() => null);
     client?.off('end', connection.ended);

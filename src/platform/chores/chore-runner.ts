@@ -94,7 +94,7 @@ export class ChoreRunner implements OnApplicationBootstrap, OnModuleDestroy, Bef
       chore.failure = null;
       return result;
     };
-    return chore.lock === undefined ? work() : this.locks.whileHeld(chore.lock, () => abort.abort(), work);
+    return chore.lock === undefined ? work() : this.locks.withLock(chore.lock, () => abort.abort(), work);
   }
 
   private find(): KnownChore[] {

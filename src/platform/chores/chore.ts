@@ -3,7 +3,7 @@ import 'reflect-metadata';
 
 const CHORE = Symbol('millwright:chore');
 
-/** A timer of Node fires at once, and again and again, when it is told more. Milliseconds, 24.8 days. */
+/** With more a timer of Node fires at once, and again and again. Milliseconds, 24.8 days. */
 const LONGEST = 2 ** 31 - 1;
 
 export interface ChoreOptions {
@@ -24,7 +24,7 @@ export type ChoreMethod = (signal: AbortSignal) => Promise<unknown>;
  *   the connection that holds it: a network that is cut can let a second process begin before the first has noticed. So
  *   a chore does nothing that two of them would spoil, and the lock only saves the work.
  * - It may throw. That is said in the log once, and once when it works again; it is tried again at its next time.
- * - The end of the process aborts `signal`, waits for the running chore and begins none. A chore with many steps looks at
+ * - The end of the process aborts `signal`, waits for the running chore and begins none. A chore with many steps checks
  *   the signal between them: what it leaves is done by the next one. The loss of the lock aborts the signal too.
  *
  * The provider is a singleton. Errors of use (a time that is none, one lock for two chores) stop the boot.

@@ -1,7 +1,7 @@
 /**
  * Deletes until a batch is not full, or `signal` is aborted. Each batch is a transaction of its own, so that no lock is held for long.
  * Resolves with how many rows are gone.
- * @param size how many rows `deleteBatch` takes at most.
+ * @param size how many rows `deleteBatch` deletes at most.
  * @param deleteBatch resolves with the rows that it has deleted.
  */
 export async function inBatches(

@@ -27,7 +27,7 @@ export async function marksOf(database: Sql): Promise<Marks | null> {
   return found?.there === true ? ((await database.run(FIND()))[0] ?? null) : null;
 }
 
-/** By which everybody may know an installation again: nothing of the mark can be told from it. */
+/** By which everybody may know an installation again: it reveals nothing of the mark. */
 export function signOf(mark: string): string {
   return createHash('sha256').update(mark).digest('hex').slice(0, 12);
 }

@@ -80,7 +80,7 @@ export class ExtensionSet implements FurtherConfig {
   /** Those of the service and those of the extensions. Throws {@link ConfigurationError} when two have one table. */
   entitiesBeside(ours: readonly EntityClass[]): EntityClass[] {
     const tables = new Names('table', ours.map(tableOf));
-    for (const { name, entities = [] } of this.list) for (const entity of entities) tables.take(tableOf(entity), name);
+    for (const { name, entities = [] } of this.list) for (const entity of entities) tables.claim(tableOf(entity), name);
     return [...ours, ...this.list.flatMap(({ entities = [] }) => entities)];
   }
 
@@ -104,7 +104,7 @@ function eventsOf({ name, events = [], scopes = [] }: Extension): KnownEvent[] {
   return events.map(({ type, webhook = false }) => ({ type, webhook, scope }));
 }
 
-/** Who has which name of a kind. */
+/** The names of one kind, each with its owner. */
 class Names {
   private readonly owners = new Map<string, string>();
 
@@ -115,7 +115,7 @@ class Names {
     for (const name of ours) this.owners.set(name, SERVICE);
   }
 
-  take(name: string, extension: string): void {
+  claim(name: string, extension: string): void {
     const owner = this.owners.get(name);
     if (owner !== undefined) {
       const first = owner === SERVICE ? owner : `the extension '${owner}'`;
@@ -143,11 +143,11 @@ function checkNames(list: readonly Extension[]): void {
     extensions.add(name);
     const problem = problemOf(extension);
     if (problem !== undefined) throw new ConfigurationError(`src/extensions.ts: the extension '${name}' ${problem}`);
-    for (const scope of extension.scopes ?? []) scopes.take(scope, name);
-    for (const policy of Object.keys(extension.policies ?? {})) policies.take(policy, name);
-    for (const { code } of extension.errors ?? []) errors.take(code, name);
-    if (Object.keys(extension.commands ?? {}).length > 0) groups.take(name, name);
-    if ((extension.events ?? []).length > 0) events.take(name, name);
+    for (const scope of extension.scopes ?? []) scopes.claim(scope, name);
+    for (const policy of Object.keys(extension.policies ?? {})) policies.claim(policy, name);
+    for (const { code } of extension.errors ?? []) errors.claim(code, name);
+    if (Object.keys(extension.commands ?? {}).length > 0) groups.claim(name, name);
+    if ((extension.events ?? []).length > 0) events.claim(name, name);
   }
 }
 
