@@ -1,7 +1,7 @@
 // Every entity of the product: the service, the operator command and the tests use this one list. It lies in the highest layer, which
 // may know all tables, and the files that put a process together import it from there.
 import { AuditChain } from '../access/audit/audit-chain.entity.js';
-import { AuditCut } from '../access/audit/audit-cut.entity.js';
+import { AuditAnchor } from '../access/audit/audit-anchor.entity.js';
 import { AuditEntry } from '../access/audit/audit-entry.entity.js';
 import { ApiKey } from '../access/auth/api-key.entity.js';
 import { ConsoleCode } from '../access/auth/console-code.entity.js';
@@ -47,7 +47,7 @@ export const ENTITIES = [
   FolderRemoval,
   AuditEntry,
   AuditChain,
-  AuditCut,
+  AuditAnchor,
   Project,
   Task,
   Run,

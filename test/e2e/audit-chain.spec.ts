@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { AuditKeeper } from '../../src/access/audit/keeper.js';
+import { AuditRetention } from '../../src/access/audit/retention.js';
 import { Sealer } from '../../src/access/audit/sealer.js';
 import { type VerifiedChain } from '../../src/access/audit/verifier.js';
 import { program } from '../../src/operator/verbs/program.js';
@@ -190,16 +190,16 @@ describe('The chain of a workspace (reference §14)', () => {
     );
     const months = async () =>
       (await query(`SELECT 1 FROM pg_inherits WHERE inhparent = 'audit_log'::regclass`)).length;
-    const keeper = service.app.get(AuditKeeper);
+    const retention = service.app.get(AuditRetention);
     const before = await months();
-    await keeper.keep();
+    await retention.keep();
     // The months without a row were dropped, and the one whose rows are not sealed waits.
     expect(before - (await months())).toBeGreaterThan(0);
     expect(await query('SELECT 1 FROM audit_log WHERE workspace_id = $1', [id])).toHaveLength(6);
     await allSealed(owner);
     expect(await chainOf(owner)).toMatchObject({ rows: 6, seq: 6, broken: null });
     expect(service.app.get(Env).variables.AUDIT_DAYS).toBe(365);
-    await keeper.keep();
+    await retention.keep();
     expect(await query('SELECT 1 FROM audit_log WHERE workspace_id = $1', [id])).toHaveLength(3);
     expect(await query('SELECT seq::int FROM audit_cuts WHERE workspace_id = $1 ORDER BY seq', [id])).toEqual([
       { seq: 2 },
@@ -218,7 +218,7 @@ describe('The chain of a workspace (reference §14)', () => {
     const { id, slug } = owner.workspace;
     await operator.run('workspace', 'delete', '--workspace', slug, '--yes');
     await seal();
-    await service.app.get(ChoreRunner).run(service.app.get(AuditKeeper), 'keep');
+    await service.app.get(ChoreRunner).run(service.app.get(AuditRetention), 'keep');
     for (const table of ['audit_log', 'audit_chains', 'audit_cuts'])
       expect(await query(`SELECT 1 FROM ${table} WHERE workspace_id = $1`, [id])).toEqual([]);
     const { entries } = await operator.json<{ entries: object[] }>('audit', 'list', '--since', '1h');

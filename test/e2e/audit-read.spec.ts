@@ -1,6 +1,6 @@
 // How the audit log is read, and what it has of a task (reference §14).
 import { randomUUID } from 'node:crypto';
-import { AuditKeeper } from '../../src/access/audit/keeper.js';
+import { AuditRetention } from '../../src/access/audit/retention.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
 import { ServiceAccountsService } from '../../src/access/workspaces/service-accounts.service.js';
 import { UsersService } from '../../src/access/workspaces/users.service.js';
@@ -45,12 +45,12 @@ describe('The audit log (reference §14)', () => {
     await service.db.query(`SELECT make_audit_months(now() - interval '16 months')`);
     const [earlier, read] = [await monthOf('16 months'), await monthOf('15 months')];
     const reader = await holding(service.db, `LOCK TABLE ${read} IN ACCESS SHARE MODE`);
-    const keeper = service.app.get(AuditKeeper);
-    await expect(keeper.keep()).rejects.toThrow('lock timeout');
+    const retention = service.app.get(AuditRetention);
+    await expect(retention.keep()).rejects.toThrow('lock timeout');
     expect([await there(earlier), await there(read)]).toEqual([false, true]);
     await createProject(await makeMember(service));
     await reader.release();
-    await keeper.keep();
+    await retention.keep();
     expect(await there(read)).toBe(false);
   }); // prettier-ignore
 });

@@ -1,6 +1,6 @@
 // What the audit log has of requests (reference §14): one service, the endpoint table as cases.
 import { randomUUID } from 'node:crypto';
-import { AuditKeeper } from '../../src/access/audit/keeper.js';
+import { AuditRetention } from '../../src/access/audit/retention.js';
 import { actionOf } from '../../src/access/audit/action.js';
 import { Refusals } from '../../src/access/audit/refusals.js';
 import { KeysService } from '../../src/access/auth/keys.service.js';
@@ -152,7 +152,7 @@ describe('A write (reference §14)', () => {
     const answer = await member.client.post('/v1/projects', { name: 'P' });
     expect([answer.status, await rowsOf(requestId(answer))]).toEqual([201, [expect.anything()]]);
     // This month's rows are in the default partition now: the month stays there, and nothing fails.
-    await service.app.get(AuditKeeper).keep();
+    await service.app.get(AuditRetention).keep();
     const next = await member.client.post('/v1/projects', { name: 'P' });
     expect([next.status, await rowsOf(requestId(next))]).toEqual([201, [expect.anything()]]);
     const [ahead] = await service.db.query(
@@ -281,7 +281,7 @@ describe('A refusal (reference §14)', () => {
     const [workspaceId, actorId, keyId] = [member.workspace.id, poor.user.id, poor.key.id];
     const nothing = { address: null, targetType: null, targetId: null, requestId: null };
     for (let n = 0; n < 100; n++)
-      refusals.note({ ...nothing, workspaceId, actorId, keyId, action: 'task.list', code: 'missing_scope' });
+      refusals.add({ ...nothing, workspaceId, actorId, keyId, action: 'task.list', code: 'missing_scope' });
     // The end of a process ends the minute.
     await refusals.onApplicationShutdown();
     const rows = await service.db.query(

@@ -113,7 +113,7 @@ describe('doctor says ✖ for a real fault', () => {
     const { SECRET_KEY, ANTHROPIC_API_KEY } = CANARIES;
     const url = 'postgres://postgres:canary-password@127.0.0.1:1/millwright';
     const look = () => Promise.reject(new Error(`${url} does not take ${SECRET_KEY}, nor ${ANTHROPIC_API_KEY}`));
-    const found = await findings([{ name: 'talkative', look }], { env: { DATABASE_URL: url, ANTHROPIC_API_KEY } });
+    const found = await findings([{ name: 'talkative', run: look }], { env: { DATABASE_URL: url, ANTHROPIC_API_KEY } });
     const detail = expect.stringContaining('postgres://postgres:***@127.0.0.1:1/millwright does not take ***, nor ***');
     expect(line(found, 'talkative')).toMatchObject({ ...FAIL, detail });
   });

@@ -5,7 +5,7 @@ export type Outcome = 'done' | 'refused';
 
 /**
  * A row of the audit log (reference §14), which is partitioned by month. A trigger refuses every change but the seal (keep-audit.function.ts). No foreign
- * keys: the row outlives what it tells of.
+ * keys: the row outlives what it records.
  */
 @Entity('audit_log')
 @Index('audit_log_unsealed', ['xid', 'id'], { where: 'hash IS NULL' })
@@ -34,11 +34,11 @@ export class AuditEntry {
   @Column('uuid', { nullable: true }) requestId: string | null;
   /** More than one: so many refusals of one key, counted together. */
   @Column('int', { default: 1 }) count: number;
-  /** Its place in the chain of the workspace, from 1 on; null until it is sealed. */
+  /** Its number in the chain of the workspace, from 1 on; null until it is sealed. */
   @Column('bigint', { nullable: true }) seq: number | null;
   /** SHA-256, {@link sealOf}; null until it is sealed. */
   @Column('bytea', { nullable: true }) hash: Buffer | null;
 }
 
-/** Stands for the installation itself in place of a workspace: the nil UUID (RFC 9562 §5.9). */
+/** Instead of a workspace, for what concerns the installation itself: the nil UUID (RFC 9562 §5.9). */
 export const INSTALLATION = '00000000-0000-0000-0000-000000000000';

@@ -31,8 +31,8 @@ export class AuditReader {
   ): Promise<EntryRow[]> {
     const filter = { since, until, actor, action };
     const [beforeAt = null, beforeId = null] = after ?? [];
-    const place = { beforeAt, beforeId, limit };
-    // A rare action may be looked for through the whole log.
-    return this.database.reports.run(LIST({ workspaceId: workspaceId ?? INSTALLATION, ...filter, ...place }));
+    const cursor = { beforeAt, beforeId, limit };
+    // The search for a rare action may read the whole log.
+    return this.database.reports.run(LIST({ workspaceId: workspaceId ?? INSTALLATION, ...filter, ...cursor }));
   }
 }

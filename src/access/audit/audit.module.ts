@@ -3,13 +3,13 @@
 import { Module } from '@nestjs/common';
 import { AuditController } from './audit.controller.js';
 import { AuditReader } from './audit-reader.js';
-import { AuditKeeper } from './keeper.js';
+import { AuditRetention } from './retention.js';
 import { Refusals } from './refusals.js';
 import { Sealer } from './sealer.js';
 
 @Module({
   controllers: [AuditController],
-  providers: [AuditReader, AuditKeeper, Refusals, Sealer],
+  providers: [AuditReader, AuditRetention, Refusals, Sealer],
   exports: [Refusals],
 })
 export class AuditModule {}

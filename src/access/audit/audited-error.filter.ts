@@ -11,8 +11,8 @@ import { Refusals } from './refusals.js';
 import { senderOf, wayOf } from './sender.js';
 
 /**
- * The {@link ErrorFilter}, which also notes refusals for the audit log, once the answer is on its way: 403, and 401 when it is known
- * whose key it is. Nothing is asked of the database for that. It writes the rate limit of a request that a guard refused.
+ * The {@link ErrorFilter}, which also queues refusals for the audit log, after the answer: 403, and 401 when the key is known. This
+ * takes no round trip to the database. It also writes the rate-limit headers of a request that a guard refused.
  */
 @Catch()
 export class AuditedErrorFilter extends ErrorFilter {
@@ -28,15 +28,15 @@ export class AuditedErrorFilter extends ErrorFilter {
     writeRateLimit(req, host.switchToHttp().getResponse<Response>());
     super.catch(exception, host);
     if (!(exception instanceof ApiError) || (exception.status !== 403 && exception.status !== 401)) return;
-    if (exception instanceof EndedKeyError) this.note(req, exception, { ...exception.key, ...wayOf(req) });
-    else if (isKnown(req)) this.note(req, exception, senderOf(req));
+    if (exception instanceof EndedKeyError) this.record(req, exception, { ...exception.key, ...wayOf(req) });
+    else if (isKnown(req)) this.record(req, exception, senderOf(req));
   }
 
-  private note(req: Request, { code }: ApiError, sender: ReturnType<typeof senderOf>): void {
+  private record(req: Request, { code }: ApiError, sender: ReturnType<typeof senderOf>): void {
     const { path } = req.route as { path: string };
     const method = req.method === 'HEAD' ? 'GET' : req.method;
     const route = this.routes.routes.find((one) => one.method === method && one.path === path) ?? { method, path };
     const { type: targetType = null, id: targetId = null } = targetOf(route, req.params) ?? {};
-    this.refusals.note({ ...sender, action: actionOf(route), targetType, targetId, code });
+    this.refusals.add({ ...sender, action: actionOf(route), targetType, targetId, code });
   }
 }

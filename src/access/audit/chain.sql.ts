@@ -67,7 +67,7 @@ export const FORGET_SOME = sql`
 DELETE FROM audit_log a USING (SELECT at, id FROM audit_log WHERE workspace_id = ${WORKSPACE} LIMIT ${int('limit')}) part
 WHERE a.workspace_id = ${WORKSPACE} AND (a.at, a.id) = (part.at, part.id) RETURNING 1`.rows();
 export const FORGET_CHAIN = sql`
-WITH cuts AS (DELETE FROM audit_cuts WHERE workspace_id = ${WORKSPACE})
+WITH anchors AS (DELETE FROM audit_cuts WHERE workspace_id = ${WORKSPACE})
 DELETE FROM audit_chains WHERE workspace_id = ${WORKSPACE}`.rows();
 
 /** A chain with its end, in hexadecimal. `slug` is null for the installation itself. */
@@ -86,17 +86,18 @@ LEFT JOIN audit_chains c ON c.workspace_id = w.id
 WHERE ${uuidOrNull('only')} IS NULL OR w.id = ${uuidOrNull('only')}
 ORDER BY w.created_at NULLS FIRST, w.id`.rows<Chain>();
 
-export type SliceRow = typeof ROW.row & { seq: number; hash: string; cutHash: string | null };
-/** The next rows of a chain, each with its seal, and with that of a dropped row before it, in hexadecimal. */
+export type SliceRow = typeof ROW.row & { seq: number; hash: string; anchorHash: string | null };
+/** The next rows of a chain, each with its seal, and with that of the dropped row before it, in hexadecimal. */
 export const SLICE = sql`
-SELECT ${ROW}, a.seq::float8 AS seq, encode(a.hash, 'hex') AS hash, encode(c.hash, 'hex') AS "cutHash"
+SELECT ${ROW}, a.seq::float8 AS seq, encode(a.hash, 'hex') AS hash, encode(c.hash, 'hex') AS "anchorHash"
 FROM (SELECT * FROM audit_log WHERE workspace_id = ${WORKSPACE} AND seq <= ${bigint('end')}
         AND (seq, at, id) > (${bigint('seq')}, coalesce(${timeOrNull('at')}, '-infinity'), ${uuid('id')})
       ORDER BY seq, at, id LIMIT ${int('limit')}) a
 LEFT JOIN audit_cuts c ON c.workspace_id = a.workspace_id AND c.seq = a.seq - 1
 ORDER BY a.seq, a.at, a.id`.rows<SliceRow>();
 
-export const CUT = sql`
+/** The seal of a dropped row, in hexadecimal, if the chain goes on from it. */
+export const ANCHOR = sql`
 SELECT encode(hash, 'hex') AS hash FROM audit_cuts WHERE workspace_id = ${WORKSPACE} AND seq = ${bigint('seq')}`.rows<{
   hash: string;
 }>();

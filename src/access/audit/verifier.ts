@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions } from '../../platform/database/transactions.js';
 import { INSTALLATION } from './audit-entry.entity.js';
-import { BEYOND, type Chain, CHAINS, CUT, SLICE, type SliceRow } from './chain.sql.js';
+import { ANCHOR, BEYOND, type Chain, CHAINS, SLICE, type SliceRow } from './chain.sql.js';
 import { BEGINNING, sealOf } from './seal.js';
 
 const ROWS = 2_000;
@@ -13,7 +13,7 @@ export interface Broken {
   reason: string;
 }
 
-/** A chain as it was found; `workspace` is null for the installation itself. Compare `seq` and `hash` with those noted elsewhere. */
+/** A chain as it was found; `workspace` is null for the installation itself. Compare `seq` and `hash` with copies of them that you keep elsewhere. */
 export interface VerifiedChain {
   workspace: string | null;
   /** Rows that were read: dropped months have none. */
@@ -28,7 +28,7 @@ export interface VerifiedChain {
 export class AuditVerifier {
   constructor(private readonly transactions: Transactions) {}
 
-  /** @param walked is told how many rows were read so far. */
+  /** @param walked is called with how many rows were read so far. */
   async verify(walked: (rows: number) => void = () => undefined): Promise<VerifiedChain[]> {
     const found: VerifiedChain[] = [];
     let before = 0;
@@ -71,8 +71,8 @@ export class AuditVerifier {
     if (beyond !== undefined) return { ...beyond, reason: 'It stands behind the end of the chain.' };
     if (end.seq === last.seq && (end.hash === null || end.hash === last.hash.toString('hex'))) return null;
     if (end.seq === last.seq) return { seq: end.seq, id: null, reason: 'The end of the chain has another seal.' };
-    const [cut] = await this.transactions.run(CUT({ workspaceId, seq: end.seq }));
-    return cut?.hash === end.hash ? null : missing(last.seq + 1, end.seq);
+    const [anchor] = await this.transactions.run(ANCHOR({ workspaceId, seq: end.seq }));
+    return anchor?.hash === end.hash ? null : missing(last.seq + 1, end.seq);
   }
 }
 
@@ -80,7 +80,8 @@ export class AuditVerifier {
 function brokenAt(row: SliceRow, last: { seq: number; hash: Buffer }): Broken | null {
   const { seq, id } = row;
   if (seq === last.seq) return { seq, id, reason: 'Two rows have this place.' };
-  const previous = seq === last.seq + 1 ? last.hash : row.cutHash === null ? null : Buffer.from(row.cutHash, 'hex');
+  const previous =
+    seq === last.seq + 1 ? last.hash : row.anchorHash === null ? null : Buffer.from(row.anchorHash, 'hex');
   if (previous === null) return missing(last.seq + 1, seq - 1);
   if (sealOf(previous, row).toString('hex') === row.hash) return null;
   return { seq, id, reason: 'Its seal does not fit what it says, or the row before it.' };

@@ -7,7 +7,7 @@ import { OperatorError } from '../../access/auth/operator-error.js';
 import { LOCKS } from '../../platform/database/locks.js';
 import { SECRET_FILE } from '../../platform/config/secrets.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
-import { connected, cutBy } from './connection.js';
+import { connected, closeOnAbort } from './connection.js';
 import { Snapshot } from './dump.js';
 import { type Manifest, writeManifest } from './manifest.js';
 import { inBytes } from './parts.js';
@@ -34,7 +34,7 @@ export interface Source {
 /**
  * Writes a backup into a folder that does not exist or is empty. What fails leaves nothing in it; what is killed leaves a folder without
  * manifest, which is no backup.
- * @param say is told how far it is.
+ * @param say is called with how far it is.
  * @param interrupted ends it, as a failure does.
  */
 export async function backUp(
@@ -45,7 +45,7 @@ export async function backUp(
 ): Promise<Manifest> {
   const folder = resolve(target);
   const client = await connected(source.databaseUrl);
-  cutBy(client, interrupted);
+  closeOnAbort(client, interrupted);
   try {
     const made = makeFolder(folder);
     try {

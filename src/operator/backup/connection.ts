@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /**
- * The one connection of a backup or restore. It waits for locks and answers as long as it takes; what it writes is the same on
+ * The one connection of a backup or restore. It waits for locks and answers without a limit; what it writes is the same on
  * every server, whatever that has as its defaults.
  */
 export async function connected(url: string): Promise<pg.Client> {
@@ -16,11 +16,11 @@ export async function connected(url: string): Promise<pg.Client> {
 }
 
 /**
- * Cuts the connection when a signal comes, whatever it waits for: what was asked rejects, and the open transaction never was.
- * @returns ends that: from then on the connection finishes what it is asked.
+ * Closes the connection when the signal is aborted, whatever it waits for: its statement rejects, and PostgreSQL rolls back.
+ * @returns stops listening to the signal: from then on the connection finishes its statements.
  */
-export function cutBy(client: Pick<pg.Client, 'end'>, interrupted: AbortSignal | undefined): () => void {
-  const cut = () => void client.end().catch(() => undefined);
-  interrupted?.addEventListener('abort', cut);
-  return () => interrupted?.removeEventListener('abort', cut);
+export function closeOnAbort(client: Pick<pg.Client, 'end'>, interrupted: AbortSignal | undefined): () => void {
+  const close = () => void client.end().catch(() => undefined);
+  interrupted?.addEventListener('abort', close);
+  return () => interrupted?.removeEventListener('abort', close);
 }

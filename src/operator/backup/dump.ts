@@ -76,7 +76,7 @@ export class Snapshot {
     return writePacked(folder, 'files.gz', this.client.query(copyTo(`COPY (${FILES}) TO STDOUT`)));
   }
 
-  /** Writes all rows; `say` is told of each table before it. */
+  /** Writes all rows; `say` is called before each table. */
   async writeTables(folder: string, say: (text: string) => void): Promise<Manifest['tables']> {
     const written: Manifest['tables'] = [];
     for (const [at, table] of this.tables.entries()) {

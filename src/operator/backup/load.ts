@@ -17,8 +17,8 @@ FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace
 WHERE t.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'`;
 /**
  * The owner of a table may switch off its triggers and take its foreign keys away, and that no more: `session_replication_role`
- * and the triggers behind a foreign key are for superusers. Adding a foreign key looks at all rows at once, which costs
- * less than a look for each row, and asks for no order of the tables.
+ * and the triggers behind a foreign key are for superusers. Adding a foreign key checks all rows at once, which costs
+ * less than a check for each row, and asks for no order of the tables.
  */
 const FOREIGN_KEYS = `
 SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname) AS undo,
@@ -86,7 +86,7 @@ export class Loader {
     await this.client.query(`SELECT pg_advisory_xact_lock(${LOCKS.firstBoot})`);
     const tables = (await tablesOf(this.client)).filter((table) => !this.isHistory(table));
     await this.client.query(`LOCK TABLE ${tables.map(quoted).join(', ')} IN ACCESS EXCLUSIVE MODE`);
-    // One that has booted since the first look has made a workspace.
+    // A service that has booted since the first check has made a workspace.
     const filled = await filledOf(
       this.client,
       tables.filter(({ name }) => name === 'workspaces' || name === 'users'),

@@ -1,5 +1,5 @@
 // `restore DIR`: a backup into an empty database and an empty DATA_DIR (docs/decisions/0041). First all of it is checked, then it is
-// put in place, the rows last: until their commit the database is empty.
+// written, the rows last: until their commit the database is empty.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
@@ -9,7 +9,7 @@ import { migrate, type MigrationSet } from '../../platform/database/migrate.js';
 import { makeMark } from '../../platform/installation/installation-file.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
 import { filledOf, tablesOf } from './catalog.js';
-import { connected, cutBy } from './connection.js';
+import { connected, closeOnAbort } from './connection.js';
 import { historiesOf } from './dump.js';
 import { Loader, notEmpty } from './load.js';
 import { type Manifest, readManifest } from './manifest.js';
@@ -151,8 +151,8 @@ export async function prepareDatabase(dataSource: DataSource, backup: Manifest, 
   await migrate(dataSource, sets);
 }
 
-/** Puts the files in place, then the rows. */
-export async function putInPlace(
+/** Writes the files, then the rows. */
+export async function restoreAll(
   folder: string,
   backup: Manifest,
   target: { databaseUrl: string; storage: FileStorage; dataDir: NewDataDir; histories: readonly MigrationSet[] },
@@ -164,7 +164,7 @@ export async function putInPlace(
   say('workdirs');
   await dataDir.putWorkdirs(folder, backup);
   const client = await connected(databaseUrl);
-  const finish = cutBy(client, interrupted);
+  const finish = closeOnAbort(client, interrupted);
   try {
     const loader = new Loader(
       client,
@@ -172,7 +172,7 @@ export async function putInPlace(
     );
     await loader.load(folder, backup, dataDir.putMark(), say);
     say('commit');
-    // Cut in the middle of a commit nobody knows whether the rows are there.
+    // When a connection closes during the commit, nobody knows whether the rows are there.
     finish();
     await loader.commit();
     dataDir.keep();

@@ -10,18 +10,18 @@ export interface Finding {
   advice: string | null;
 }
 
-/** A look at one part of the installation. It changes nothing that stays. */
+/** Examines one part of the installation. It leaves nothing changed. */
 export interface Check {
   /** Of the line that says that the check did not end, and of most others. */
   name: string;
   /** Whether it asks the database: without one it is left out, and one line says so. */
   asksDatabase?: true;
-  /** Whether it measures times: nothing of another kind goes on meanwhile. */
+  /** Whether it measures times: other checks do not run meanwhile. */
   measures?: true;
-  /** How long it may take, in milliseconds; 15,000 when it is not given. */
+  /** Its time limit in milliseconds; 15,000 when it is not given. */
   limitMs?: number;
   /** `signal` is aborted at the limit. What it throws becomes a ✖ with the message. */
-  look(at: Examination, signal: AbortSignal): Promise<Finding[]>;
+  run(at: Examination, signal: AbortSignal): Promise<Finding[]>;
 }
 
 export const ok = (name: string, detail: string): Finding => ({ name, status: 'ok', detail, advice: null });

@@ -13,14 +13,14 @@ const NOW = sql`SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS m
 
 export const clocksCheck: Check = {
   name: 'clocks',
-  async look(at) {
+  async run(at) {
     const [database, redis, service] = await Promise.all([ofDatabase(at), ofRedis(at), at.service]);
-    const told = [
+    const clocks = [
       ['database', database],
       ['Redis', redis],
       ['service', service.aheadMs],
     ] as const;
-    const known = told.flatMap(([whose, ms]) => (ms === null ? [] : [{ whose, ms }]));
+    const known = clocks.flatMap(([whose, ms]) => (ms === null ? [] : [{ whose, ms }]));
     return [judge(known)];
   },
 };
@@ -28,8 +28,8 @@ export const clocksCheck: Check = {
 /** Milliseconds by which a clock is ahead of ours: it was read in the middle of the way there and back. */
 async function aheadOf(read: () => Promise<number>): Promise<number> {
   const asked = Date.now();
-  const told = await read();
-  return told - (asked + Date.now()) / 2;
+  const there = await read();
+  return there - (asked + Date.now()) / 2;
 }
 
 async function ofDatabase(at: Examination): Promise<number | null> {
@@ -67,7 +67,7 @@ function judge(known: { whose: string; ms: number }[]): Finding {
 }
 
 function inWords(ms: number): string {
-  // Less is not to be told from the way there and back, and from the whole seconds of HTTP.
+  // Smaller differences cannot be distinguished from the round trip and from the whole seconds of HTTP.
   if (Math.abs(ms) < 1000) return 'within 1 s';
   return `${inTime(Math.abs(ms) / 1000)} ${ms > 0 ? 'ahead' : 'behind'}`;
 }

@@ -12,7 +12,7 @@ const OLDEST = 15;
 const TESTED = 18;
 /** Milliseconds. A request asks several times, one after the other. */
 const SLOW = 20;
-/** Share of the connections in use above which it becomes tight. */
+/** Part of the connections in use above which they become scarce. */
 const TIGHT = 0.8;
 
 const PING = sql`SELECT 1`.rows();
@@ -54,7 +54,7 @@ FROM pg_stat_activity WHERE datname = current_database()`.rows<Server>();
 export const databaseCheck: Check = {
   name: 'database',
   measures: true,
-  async look(at) {
+  async run(at) {
     let database: OpenDatabase;
     try {
       database = await at.database;

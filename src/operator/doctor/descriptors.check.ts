@@ -9,7 +9,7 @@ const OF_COMMANDS = 4096;
 
 export const descriptorsCheck: Check = {
   name: NAME,
-  look({ env }) {
+  run({ env }) {
     const limit = descriptorLimit();
     const advice = 'Raise nofile where the service is started (LimitNOFILE=, --ulimit nofile=).';
     if (env.runsWork && limit < OF_COMMANDS) {

@@ -81,8 +81,8 @@ async function carryOut(check: Check, at: Examination): Promise<Finding[]> {
       resolve([fail(name, `It did not end within ${limitMs / 1000} s.`, 'What it asks hangs: a network, a disk or a server.')]);
     }, limitMs);
   });
-  const looked = check.look(at, limit.signal).catch((error: unknown) => [failed(name, error)]);
-  return Promise.race([looked, late]).finally(() => clearTimeout(timer));
+  const findings = check.run(at, limit.signal).catch((error: unknown) => [failed(name, error)]);
+  return Promise.race([findings, late]).finally(() => clearTimeout(timer));
 } // prettier-ignore
 
 function failed(name: string, error: unknown): Finding {
@@ -93,7 +93,7 @@ function failed(name: string, error: unknown): Finding {
   return fail(name, `The check itself failed: ${reasonOf(error)}`, 'See the log of the service and docs/operating.md.');
 }
 
-/** What no line may hold: messages of drivers and providers are not ours. Texts, and what stands in their place. */
+/** Secrets that messages of drivers and providers may contain, each with its replacement. No line may show them. */
 function secretsOf(at: Examination): [string, string][] {
   const { DATABASE_URL, REDIS_URL } = at.env.variables;
   // A password alone may be an ordinary word; in a message it stands in its URL.

@@ -5,7 +5,7 @@ import { type Check, ok } from './check.js';
 export const embeddedCheck: Check = {
   name: 'embedded database',
   asksDatabase: true,
-  async look(at) {
+  async run(at) {
     if (at.env.variables.DATABASE_URL !== undefined || at.dataDir === null) return [];
     await at.database;
     const runtime = readRuntime(at.dataDir.path);

@@ -1,4 +1,4 @@
-// What the checks of one `doctor` share: the configuration, the data folder, the database and what the running service says.
+// What all checks of one `doctor` use: the configuration, the data folder, the database and what the running service says.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DataDir } from '../../platform/config/data-dir.js';

@@ -8,7 +8,7 @@ const NAME = 'installation';
 export const installationCheck: Check = {
   name: NAME,
   asksDatabase: true,
-  async look({ database, dataDir, env }) {
+  async run({ database, dataDir, env }) {
     const marks = await marksOf((await database).sql);
     if (marks === null) return [ok(NAME, 'The database has no mark yet. The next start of the service makes one.')];
     // Of a test, as the boot has it.

@@ -14,7 +14,7 @@ WHERE datname = current_database() AND application_name = 'millwright channel'`.
 export const migrationsCheck: Check = {
   name: 'migrations',
   asksDatabase: true,
-  async look(at) {
+  async run(at) {
     const database = await at.database;
     const [services] = await database.sql.run(SERVICES());
     const running = (services?.n ?? 0) > 0;

@@ -29,7 +29,7 @@ interface Target {
 export const modelsCheck: Check = {
   name: 'models',
   limitMs: PATIENCE + 10_000,
-  async look(at, signal) {
+  async run(at, signal) {
     if (!at.callsModels) return [ok('models', 'Not called, because of --no-models.')];
     let sdk: AiSdkProvider;
     try {

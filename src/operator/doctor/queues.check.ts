@@ -3,7 +3,7 @@ import { type Check, fail, type Finding, ok, warn } from './check.js';
 import { QUEUES, type Queues, type Waiting } from './work.sql.js';
 import { count, inTime } from './words.js';
 
-/** Seconds. A worker looks each second. */
+/** Seconds. A worker polls each second. */
 const OLD = 60;
 /** From then on what waits although workers are there is not merely much. */
 const TOO_OLD = 600;
@@ -13,7 +13,7 @@ const START = 'Start the service, or a worker: none is connected to this databas
 export const queuesCheck: Check = {
   name: 'queues',
   asksDatabase: true,
-  async look(at) {
+  async run(at) {
     const { sql: database } = await at.database;
     const [found] = await database.run(QUEUES());
     if (found === undefined) throw new Error('PostgreSQL answered without a row.');

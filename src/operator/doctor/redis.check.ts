@@ -13,7 +13,7 @@ const PATIENCE = 3_000;
 export const redisCheck: Check = {
   name: 'redis',
   measures: true,
-  async look(at) {
+  async run(at) {
     const { REDIS_URL } = at.env.variables;
     if (REDIS_URL === undefined) {
       return [ok('redis', 'Not used: signals go through PostgreSQL, and rate limits count in each process.')];

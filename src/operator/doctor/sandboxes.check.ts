@@ -32,7 +32,7 @@ type Tried = { name: string; took: number; report: SandboxReport } | { name: str
 export const sandboxesCheck: Check = {
   name: 'sandbox',
   limitMs: 90_000,
-  async look(at, signal) {
+  async run(at, signal) {
     const { ROLE, SANDBOX } = at.env.variables;
     if (!at.env.runsWork) return [ok('sandbox', `None is needed: ROLE=${ROLE} runs no task.`)];
     if (SANDBOX !== 'auto' && !(SANDBOX in BUILT_IN)) return ofExtension(at, SANDBOX, signal);

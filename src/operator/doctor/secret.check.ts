@@ -27,7 +27,7 @@ const ANY_KEY = sql`SELECT ${KEY} FROM api_keys k LIMIT 1`.rows<typeof KEY.row>(
 export const secretCheck: Check = {
   name: NAME,
   asksDatabase: true,
-  async look(at) {
+  async run(at) {
     const { sql: database } = await at.database;
     const given = secretOf(at);
     if (given === null) return [absent((await database.run(ANY_KEY())).length > 0)];

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Env } from '../../platform/config/env.js';
 import { readinessSchema } from '../health/readiness.js';
 
-/** How long the service may take for its answer, in milliseconds: its own checks take two seconds at most. */
+/** Time limit of an answer of the service, in milliseconds: its own checks take two seconds at most. */
 const PATIENCE = 5_000;
 
 /** What answers where the service of this configuration listens. */
@@ -58,8 +58,8 @@ export function hostOf(given: string): string {
 
 /** RFC 9110 §6.6.1: whole seconds, so the time is on average half a second later than it says. */
 function ahead(date: string | null, nowMs: number): number | null {
-  const told = Date.parse(date ?? '');
-  return Number.isNaN(told) ? null : told + 500 - nowMs;
+  const there = Date.parse(date ?? '');
+  return Number.isNaN(there) ? null : there + 500 - nowMs;
 }
 
 const NOBODY = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);

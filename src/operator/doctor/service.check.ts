@@ -5,7 +5,7 @@ const NAME = 'service';
 
 export const serviceCheck: Check = {
   name: NAME,
-  async look(at) {
+  async run(at) {
     const { origin, state, ready } = await at.service;
     if (ready === null) return [notThere(origin, state)];
     const states = Object.entries(ready.checks);

@@ -13,7 +13,7 @@ const BYTES = 64 * 1024;
 
 export const storageCheck: Check = {
   name: NAME,
-  async look(at) {
+  async run(at) {
     const { STORAGE } = at.env.variables;
     if (STORAGE === 'local') {
       if (at.dataDir === null) return [warn(NAME, 'There is no DATA_DIR to store in.', 'See the line about the disk.')];

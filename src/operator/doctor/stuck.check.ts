@@ -11,7 +11,7 @@ const AT_LEAST = 30;
 export const stuckCheck: Check = {
   name: NAME,
   asksDatabase: true,
-  async look(at) {
+  async run(at) {
     const { sql: database } = await at.database;
     const seconds = Math.max(AT_LEAST, LEASES * at.env.variables.LEASE_SECONDS);
     const [found] = await database.run(STUCK({ seconds }));

@@ -8,7 +8,7 @@ const PATIENCE = 5_000;
 
 export const versionsCheck: Check = {
   name: 'versions',
-  async look(at) {
+  async run(at) {
     return [ofNode(process.versions.node), ofMillwright(await runningVersion(at))];
   },
 };

@@ -1,7 +1,7 @@
 // What waits and what is stuck, of all processes of the installation.
 import { int, raw, sql } from '../../platform/database/sql.js';
 
-/** Every worker looks for work each second on connections of this name; an api has none. */
+/** Every worker polls for work each second on connections of this name; an api has none. */
 const WORKERS = raw(`(
   SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millwright polling')`);
 

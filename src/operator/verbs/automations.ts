@@ -4,7 +4,7 @@ import { AutomationsDesk } from '../../resources/automations/automations-desk.js
 import type { AutomationRow } from '../../resources/automations/automations.sql.js';
 import { inWords, ofWorkspace, type Services, type Verb, verb, workspaceOf } from './verb.js';
 
-const desk = (services: Services) => services.get(AutomationsDesk, { strict: false });
+const controls = (services: Services) => services.get(AutomationsDesk, { strict: false });
 
 /** What an operator needs to know of an automation. */
 function brief(row: AutomationRow) {
@@ -34,22 +34,22 @@ const inLines = ({ pausedReason, owner, ...rest }: Brief) => ({
 
 const list: Verb<{ automations: Brief[] }> = async (services, options) => {
   const { id } = await workspaceOf(services, options);
-  return { automations: (await desk(services).list(id)).map(brief) };
+  return { automations: (await controls(services).list(id)).map(brief) };
 };
 
 const pause: Verb<{ automation: Brief }> = async (services, options, id) => {
   const workspace = await workspaceOf(services, options);
-  return { automation: brief(await desk(services).pause(workspace.id, id)) };
+  return { automation: brief(await controls(services).pause(workspace.id, id)) };
 };
 
 const resume: Verb<{ automation: Brief }> = async (services, options, id) => {
   const workspace = await workspaceOf(services, options);
-  return { automation: brief(await desk(services).resume(workspace, id)) };
+  return { automation: brief(await controls(services).resume(workspace, id)) };
 };
 
 const run: Verb<{ run: { id: string; automationId: string } }> = async (services, options, id) => {
   const workspace = await workspaceOf(services, options);
-  return { run: await desk(services).run(workspace.id, id) };
+  return { run: await controls(services).run(workspace.id, id) };
 };
 
 /** A line of the list. */

@@ -16,7 +16,7 @@ import { backUp } from '../backup/backup.js';
 import type { Manifest } from '../backup/manifest.js';
 import { inBytes } from '../backup/parts.js';
 import { historiesOf } from '../migrations/index.js';
-import { checkBackup, NewDataDir, prepareDatabase, putInPlace, secretOf } from '../backup/restore.js';
+import { checkBackup, NewDataDir, prepareDatabase, restoreAll, secretOf } from '../backup/restore.js';
 import { addVerb } from './command.js';
 import { composeCli } from './compose-cli.js';
 import { interruptible } from './interruption.js';
@@ -102,7 +102,7 @@ async function restore(context: Context): Promise<Manifest> {
     await withFiles(context, { prepare, recognise }, (services) => {
       const { url: databaseUrl } = services.get(DatabaseServer);
       const target = { databaseUrl, storage: storageOf(services), dataDir, histories: program.histories };
-      return putInPlace(folder, backup, target, say, interrupted);
+      return restoreAll(folder, backup, target, say, interrupted);
     });
     return backup;
   } catch (error) {

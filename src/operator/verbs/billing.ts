@@ -20,7 +20,7 @@ interface PlanOptions extends Options {
   renews?: Date;
 }
 
-interface Shown {
+interface PlanAnswer {
   workspace: Pick<Workspace, 'id' | 'slug'> &
     Omit<BillingAccount, 'workspaceId' | 'windows' | 'topUpMicros'> & {
       /** `allowance` and `used` in the unit: turns, tokens, or USD. */
@@ -30,7 +30,7 @@ interface Shown {
 }
 
 /** Without a change it shows the plan and what is used. */
-const plan: Verb<Shown> = async (services, options) => {
+const plan: Verb<PlanAnswer> = async (services, options) => {
   const { plan, usage, topUp: topUpMicros, status, renews: renewsAt } = options as PlanOptions;
   if (status === 'canceled' && renewsAt !== undefined) throw new OperatorError('What is canceled does not renew.');
   const { id, slug } = await workspaceOf(services, options);
@@ -38,10 +38,10 @@ const plan: Verb<Shown> = async (services, options) => {
   const given = { plan, usage: usage === 'none' ? null : usage, topUpMicros, status, renewsAt };
   const change = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as AccountChange;
   if (Object.keys(change).length > 0) await accounts.change(id, change);
-  return { workspace: { id, slug, ...shown(await accounts.get(id)) } };
+  return { workspace: { id, slug, ...viewOf(await accounts.get(id)) } };
 };
 
-function shown({ plan, subscription, renewal, windows, topUpMicros }: BillingAccount) {
+function viewOf({ plan, subscription, renewal, windows, topUpMicros }: BillingAccount) {
   const usage = windows.map(({ allowance, used, resetsAt, ...one }) => {
     const scale = one.unit === 'cost' ? 1e6 : 1;
     return { ...one, allowance: allowance / scale, used: used / scale, resetsAt: new Date(resetsAt).toISOString() };
@@ -49,7 +49,7 @@ function shown({ plan, subscription, renewal, windows, topUpMicros }: BillingAcc
   return { plan, subscription, renewal, usage, topUp: { balance: usd(topUpMicros), currency: 'USD' as const } };
 }
 
-function planInWords({ workspace: { id, slug, plan, subscription, renewal, usage, topUp } }: Shown): string {
+function planInWords({ workspace: { id, slug, plan, subscription, renewal, usage, topUp } }: PlanAnswer): string {
   const used = usage.map(({ window, unit, allowance, used, resetsAt }) => {
     return [
       `${unit} of this ${window}`,

@@ -9,8 +9,8 @@ interface Word {
   description: string;
 }
 
-/** A place in a line, as the words before it that matter: ` key create`, or ` key create --role` for the value of an option. */
-interface Place {
+/** A position in a line, given by the words before it that matter: ` key create`, or ` key create --role` for the value of an option. */
+interface Position {
   at: string;
   words: Word[];
 }
@@ -34,7 +34,7 @@ In ~/.bashrc:  eval "$(millwright completion bash)"
 In ~/.zshrc:   eval "$(millwright completion zsh)", after compinit`;
 
 /** What may stand after each command that is not the value of an option. */
-function commandsOf(command: Command, at: string): Place[] {
+function commandsOf(command: Command, at: string): Position[] {
   const verbs = command.commands.map((one) => ({ word: one.name(), description: one.description() }));
   const values = command.registeredArguments.flatMap(({ argChoices = [], description }) =>
     argChoices.map((word) => ({ word, description })),
@@ -45,7 +45,7 @@ function commandsOf(command: Command, at: string): Place[] {
 }
 
 /** What may be the value of each option; nothing where it is free. */
-function valuesOf(command: Command, at: string): Place[] {
+function valuesOf(command: Command, at: string): Position[] {
   const own = optionsOf(command)
     .filter(({ required, optional }) => required || optional)
     .map(({ long, description, argChoices = [] }) => ({
@@ -64,11 +64,12 @@ function optionsOf(command: Command): Option[] {
 const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-const alternatives = (places: readonly Place[]) => places.map(({ at }) => quoted(at)).join('|');
-const below = (commands: readonly Place[]) => alternatives(commands.filter(({ at }) => at !== ''));
+const alternatives = (positions: readonly Position[]) => positions.map(({ at }) => quoted(at)).join('|');
+const below = (commands: readonly Position[]) => alternatives(commands.filter(({ at }) => at !== ''));
 
-function bash(commands: readonly Place[], values: readonly Place[]): string {
-  const found = ({ at, words }: Place) => `${quoted(at)}) words=${quoted(words.map(({ word }) => word).join(' '))} ;;`;
+function bash(commands: readonly Position[], values: readonly Position[]): string {
+  const found = ({ at, words }: Position) =>
+    `${quoted(at)}) words=${quoted(words.map(({ word }) => word).join(' '))} ;;`;
   const free = values.filter(({ words }) => words.length === 0);
   const chosen = values.filter(({ words }) => words.length > 0);
   return `# bash completion of millwright
@@ -96,8 +97,8 @@ _millwright() {
 complete -o default -F _millwright millwright`;
 }
 
-function zsh(commands: readonly Place[], values: readonly Place[]): string {
-  const found = ({ at, words }: Place) =>
+function zsh(commands: readonly Position[], values: readonly Position[]): string {
+  const found = ({ at, words }: Position) =>
     `(${quoted(at)}) found=(${words.map(({ word, description }) => quoted(`${word}:${description}`)).join(' ')}) ;;`;
   return `#compdef millwright
 _millwright() {

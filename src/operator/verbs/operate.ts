@@ -9,7 +9,7 @@ import { printable } from '../../platform/text/names.js';
 import { Interrupted } from './interruption.js';
 import { program } from './program.js';
 
-/** Exit codes. 0 is done; a verb whose answer is bad news, such as `doctor`, sets 1 itself. */
+/** Exit codes. 0 is done; a verb that finds a problem, such as `doctor`, sets 1 itself. */
 const FAILED = 1;
 const USAGE = 2;
 

@@ -1,10 +1,10 @@
-// How answers look to people: one record as lines, several as a table where the terminal is wide enough for one.
+// How answers are printed for people: one record as lines, several as a table where the terminal is wide enough for one.
 
 import { printable } from '../../platform/text/names.js';
 
 const GAP = '  ';
 const MARKS = /\p{M}/u;
-/** What takes two places in a terminal: East Asian scripts, full-width forms, emoji. */
+/** What takes two columns of a terminal: East Asian scripts, full-width forms, emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
@@ -17,7 +17,7 @@ export function lines(record: object): string {
 
 /**
  * A table of records, one line each where they fit. Columns with several words are wrapped to fit `width`;
- * nothing is cut, since an id or an address that is cut is of no use.
+ * nothing is truncated, since half an id or an address is of no use.
  * @returns null when the narrowest table is wider than `width`.
  */
 export function table(records: readonly object[], width: number): string | null {
@@ -69,12 +69,12 @@ function wrap(text: string, width: number): string[] {
 
 const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-/** How many places a text takes in a terminal. */
+/** How many columns of a terminal a text takes. */
 function widthOf(text: string): number {
   return Array.from(text).reduce((sum, one) => sum + (MARKS.test(one) ? 0 : WIDE.test(one) ? 2 : 1), 0);
 }
 
-/** In a table times are shown to the minute, and lists can be wrapped. */
+/** In a table times are given to the minute, and lists can be wrapped. */
 const brief = (value: unknown): string =>
   value instanceof Date ? `${value.toISOString().slice(0, 16)}Z`
   : Array.isArray(value) ? value.map(said).join(', ')

@@ -5,10 +5,10 @@ import { RateLimitModule } from '../../access/rate-limit/rate-limit.module.js';
 import { Console } from './console.js';
 import { ConsoleFiles, ConsoleFolder } from './console-files.js';
 import { EndedSessions } from './ended-sessions.js';
-import { SessionDesk } from './session-desk.js';
+import { SessionEndpoint } from './session-endpoint.js';
 
 @Module({
   imports: [AuthModule, RateLimitModule],
-  providers: [Console, ConsoleFiles, ConsoleFolder, EndedSessions, SessionDesk],
+  providers: [Console, ConsoleFiles, ConsoleFolder, EndedSessions, SessionEndpoint],
 })
 export class ConsoleModule {}

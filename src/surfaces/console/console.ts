@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
 import { nothingHere } from '../../platform/http/not-found.js';
 import { ConsoleFiles } from './console-files.js';
-import { SessionDesk } from './session-desk.js';
+import { SessionEndpoint } from './session-endpoint.js';
 
 const SESSION = '/console/session';
 const isFile = (path: string) => path === '/console' || (path.startsWith('/console/') && path !== SESSION);
@@ -19,7 +19,7 @@ export class Console implements OnModuleInit {
     private readonly host: HttpAdapterHost,
     private readonly endpoints: EndpointExplorer,
     private readonly files: ConsoleFiles,
-    private readonly sessions: SessionDesk,
+    private readonly sessions: SessionEndpoint,
   ) {}
 
   onModuleInit(): void {

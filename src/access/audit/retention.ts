@@ -8,24 +8,24 @@ import { DROP_MONTHS, FORGET_CHAIN, FORGET_SOME, GONE, MAKE_MONTHS } from './cha
 
 const BATCH = 500;
 
-/** Makes the months of the audit log ahead, drops those whose time is over, and forgets workspaces that are gone. */
+/** Makes the monthly partitions of the audit log in advance, drops old ones, and deletes the rows of workspaces that are gone. */
 @Injectable()
-export class AuditKeeper implements OnApplicationBootstrap {
-  private readonly logger = new Logger(AuditKeeper.name);
+export class AuditRetention implements OnApplicationBootstrap {
+  private readonly logger = new Logger(AuditRetention.name);
 
   constructor(
     private readonly database: Database,
     private readonly env: Env,
   ) {}
 
-  /** A service that stood still for months has a month to write into. What fails here is made good by the chore. */
+  /** A service that was off for months needs a partition to write into. When this fails, the chore tries again. */
   async onApplicationBootstrap(): Promise<void> {
     await this.database.work
       .run(MAKE_MONTHS())
       .catch((error: unknown) => this.logger.warn(`The months of the audit log were not made: ${String(error)}`));
   }
 
-  /** Resolves with the number of rows that were forgotten with their workspaces. */
+  /** Resolves with the number of rows that were deleted because their workspaces are gone. */
   @Chore({ every: 600_000, lock: LOCKS.auditKeeping })
   async keep(signal?: AbortSignal): Promise<number> {
     await this.database.work.run(MAKE_MONTHS());
@@ -39,7 +39,7 @@ export class AuditKeeper implements OnApplicationBootstrap {
     return forgotten;
   }
 
-  /** Rejects where one is being read, by a backup for example: it waits for the next time. */
+  /** Rejects while somebody reads a partition that is due, such as a backup. The chore then tries again. */
   private async dropMonths(signal?: AbortSignal): Promise<void> {
     const drop = DROP_MONTHS({ days: this.env.variables.AUDIT_DAYS });
     while (signal?.aborted !== true) {

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The seal of a row that was dropped with its month, and on which the row behind it goes on. */
+/** The seal of the last row that was dropped with its month: the chain of its workspace goes on from it. */
 @Entity('audit_cuts')
-export class AuditCut {
+export class AuditAnchor {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('bigint') seq: number;
   @Column('bytea') hash: Buffer;

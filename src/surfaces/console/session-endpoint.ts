@@ -17,9 +17,9 @@ import { readBody } from '../../platform/http/read-body.js';
 
 const BODY = { most: 4096, inWords: '4 KiB' };
 
-/** How people log in to the console and out of it (reference §20). */
+/** `/console/session`: people log in to the console and out of it (reference §20). */
 @Injectable()
-export class SessionDesk {
+export class SessionEndpoint {
   constructor(
     private readonly env: Env,
     private readonly sessions: ConsoleSessions,
@@ -60,7 +60,7 @@ export class SessionDesk {
       const auth = await this.sessions.identify(key);
       const charge = await this.limiter.charge(auth.credential.id, auth.workspace.plan, 'resource_write');
       if (!charge.allowed) throw rateLimited('log-ins with this key', charge);
-      // As all requests that write: one tenant's log-ins leave connections to the others.
+      // A log-in waits as every writing request does, so that one tenant's log-ins leave connections to others.
       notesOf(req).workspaceId = auth.workspaceId;
       return this.turns.write(req, res, () => this.sessions.beginWithKey(req, auth));
     }
@@ -69,7 +69,7 @@ export class SessionDesk {
     throw new ApiError('invalid_field', 'Either key or code is expected, a text.', { param });
   }
 
-  /** What is typed in on a page that came by http, others on the way can read and change. Throws 403. */
+  /** Refuses a page that came by http from elsewhere: others on the way could read and change what people type. Throws 403. */
   private requireSafety(req: Request): void {
     // A browser says where its page came from, also behind a proxy that the service knows nothing of.
     const { origin = '' } = req.headers;
