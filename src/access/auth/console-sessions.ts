@@ -19,7 +19,8 @@ const CODE_SECONDS = 600;
 
 const KEY_ID = uuid('keyId');
 
-// The key is held: its end with its membership comes before, and there is no session, or after, and takes the session along.
+// The statement locks the key. A key that a membership's end deletes before gets no session; one that it deletes after takes its
+// sessions with it.
 const BEGIN = sql`
 WITH k AS (SELECT id FROM api_keys WHERE id = ${KEY_ID} FOR KEY SHARE),
 surplus AS (

@@ -80,13 +80,13 @@ export interface InputRepository {
   readonly branch: string | null;
   /**
    * Pushes the changes and opens the pull request, as far as the task asks for it and it is not done: after `changes`, before they are
-   * closed, and only when the turn is completed. `null`: they could not be told. Its events are the engine's to yield. Rejects with
+   * closed, and only when the turn is completed. `null`: they are not known. Its events are the engine's to yield. Rejects with
    * `PushError`, which an engine yields as `push_failed`, and with the reason of the run's signal.
    */
   push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown>;
 }
 
-/** What is to be noted of the branch of a task: a commit before it is pushed, an address when there is one. */
+/** What is to be recorded of the branch of a task: a commit before it is pushed, an address when there is one. */
 export interface PushEvent {
   type: 'push';
   record: Partial<PushRecord>;
@@ -132,12 +132,12 @@ export interface AgentInput {
    * does not throw. Absent: nobody takes it.
    */
   passOn?: (event: LiveEvent) => void;
-  /** Told of what the run waits for, while it does. Absent: nobody is. */
+  /** Called with what the run waits for, while it waits. Absent: nobody asks. */
   waits?: Waits;
   /** Aborted on cancel, loss of the lease or shutdown: the engine stops at once, closes its sandbox and throws the reason. */
   signal: AbortSignal;
   /**
-   * Aborted before that when the worker is told to stop: the engine carries out and yields the calls of the step that it has
+   * Aborted before that when the worker has to stop: the engine carries out and yields the calls of the step that it has
    * yielded, asks the model no more, gives up a model call under way, and throws the reason. Some seconds later `signal` is
    * aborted too. An engine that does not heed it loses the step that is under way then.
    */
@@ -167,7 +167,7 @@ export interface StartedCall {
   input: JsonValue;
 }
 
-/** What the model was told before the first message of a task, and the id of that message. */
+/** What the service sent to the model before the first message of a task, and the id of that message. */
 export interface ToldSurroundings {
   messageId: string;
   part: Extract<StoredPart, { type: 'surroundings' }>;
@@ -178,15 +178,15 @@ export interface ToldSurroundings {
  * Texts hold neither NUL nor halves of surrogate pairs: PostgreSQL refuses both.
  *
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`. `surroundings` is
- *   what the model was told before the first message of the task; it becomes the first part of that message, once in the task's life.
- * - `cut`: the conversation was compacted: the model is sent less of it from now on. `parts` are the message that tells
- *   people of it; `usage` is that of the model call which wrote the summary.
+ *   what the service sent to the model before the first message of the task; it becomes the first part of that message, once in the task's life.
+ * - `cut`: the conversation was compacted: the model is sent less of it from now on. `parts` are the message that says so
+ *   to people; `usage` is that of the model call which wrote the summary.
  * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found
  *   `begun`; there a call may stay open for days before it begins, so its being open says nothing.
  * - `cloned`: the repository is there, at this commit. Before the first `step`.
  * - `changes`: what the turn has made of the repository, after its last step; null when it is not known.
- * - `patch_omitted`: after `changes` whose patch is too large. `parts` are a message that tells people.
- * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that tells people why it failed.
+ * - `patch_omitted`: after `changes` whose patch is too large. `parts` are a message that says so.
+ * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that says why it failed.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
 export type AgentEvent =
@@ -226,7 +226,7 @@ export type AgentEvent =
       workdirBytes?: number | null;
     };
 
-/** What the recorder tells the engine after each event. */
+/** The recorder's answer to each event. */
 export interface AgentFeedback {
   /** Messages to read before the next model call. */
   steer: ConversationMessage[];
@@ -250,7 +250,7 @@ export type AgentOutcome =
 
 /**
  * Drives one run: model, tools, model, until it is done, asks, fails or is stopped. It writes nothing itself: it yields
- * and the recorder writes. It throws only when `signal` or `stopping` is aborted (with its reason), when the sandbox has no place for the
+ * and the recorder writes. It throws only when `signal` or `stopping` is aborted (with its reason), when the sandbox is too busy for the
  * run (`SandboxBusyError`, before the first event: the run goes back to the queue) or on a defect; everything a model, a
  * tool or a provider can do wrong is a result, a retry or the outcome `failed`.
  */

@@ -17,7 +17,7 @@ export interface ToolContext {
   input?: ModelInfo['input'];
   /** The task's sandbox, opened at the first use. */
   sandbox(): Promise<SandboxSession>;
-  /** Takes what the call prints while it runs, for those who look on; the result has it too. Absent: nobody takes it. */
+  /** Receives what the call prints while it runs, for live views; the result has it too. Absent: there is none. */
   progress?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   /** Aborted when the run is cancelled, fenced off or handed back. */
   signal: AbortSignal;
@@ -64,7 +64,7 @@ export type ToolOutcome =
 /**
  * Something that the agent can do. The loop checks the arguments against `parameters` and words the error for the model;
  * `execute` gets them parsed. What it throws becomes an `error` result with the message of the error, so messages are
- * written for the model that must act on them. Output is cut by the tool itself; the loop cuts at 256 KiB of JSON.
+ * written for the model that must act on them. The tool truncates its output; the loop truncates at 256 KiB of JSON.
  */
 export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
   abstract readonly name: string;
@@ -73,7 +73,7 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
   abstract readonly parameters: P;
   /**
    * Other names that models give the fields of `parameters`. Upper and lower case, `_` and `-` make no difference, and
-   * `filePath` is found by `file_path`. The model is told of none of them.
+   * `filePath` is found by `file_path`. The model does not know them.
    */
   readonly aliases: Readonly<Record<string, readonly string[]>> = {};
   /**
@@ -92,7 +92,7 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
    */
   readonly changes: boolean = true;
   /**
-   * True: a call neither changes anything nor tells anybody anything, so up to eight of a step that stand together run side by side.
+   * True: a call neither changes anything nor sends anything, so up to eight of a step that stand together run side by side.
    * Their results are recorded in the order of the calls. It has to be `repeatable`, and not to be one that `changes`.
    */
   readonly changesNothing: boolean = false;
@@ -104,7 +104,7 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
 
   /**
    * What a person is asked before a call: the tool, and what it would do. The whole input is shown beside it.
-   * The loop cuts it at 4,000 characters.
+   * The loop truncates it at 4,000 characters.
    */
   approvalQuestion(input: z.output<P>): string {
     return `May the agent use the tool ${this.name}?\n\n${JSON.stringify(input)}`;

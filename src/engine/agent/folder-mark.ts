@@ -22,7 +22,7 @@ export async function markFolders(
 
 /**
  * Names the state of the task's folders: another one when a file was made, changed or removed. A command cannot set the time that
- * counts (ctime). Null when it cannot be told, or not in ten seconds.
+ * counts (ctime). Null when it cannot be computed, or not in ten seconds.
  */
 async function folderMark(sandbox: { get(): Promise<SandboxSession> }): Promise<string | null> {
   try {
@@ -30,7 +30,7 @@ async function folderMark(sandbox: { get(): Promise<SandboxSession> }): Promise<
     const { exitCode, stdout } = await session.run(SCRIPT, { timeoutSeconds: SECONDS });
     return exitCode === 0 ? stdout.trim() : null;
   } catch (error) {
-    // Nothing depends on it: the next call that wants the sandbox is told.
+    // Nothing depends on it: the next call that needs the sandbox fails.
     if (error instanceof SandboxError) return null;
     throw error;
   }

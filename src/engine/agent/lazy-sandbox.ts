@@ -21,7 +21,7 @@ export class LazySandbox {
     private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'network' | 'signal'>,
   ) {}
 
-  /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox has no place for the run now. */
+  /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox is too busy for the run now. */
   async reserve(): Promise<void> {
     this.reservation = await this.sandboxes.reserve(this.input.taskId);
   }
@@ -50,7 +50,7 @@ export class LazySandbox {
 
   /** Closes what was opened. Never throws: the run's outcome matters more. */
   async close(): Promise<void> {
-    // The tool that wanted it was told that it failed to open.
+    // The tool that needed it has failed with the reason.
     const session = await this.opening?.catch(() => undefined);
     try {
       await session?.close();

@@ -36,7 +36,7 @@ export class ModelCaller {
    * Throws the signal's reason when it is aborted, else {@link ModelError} when no try brought an answer: that of the model that
    * was asked, also when its fallback failed too. A fallback that cannot read so long a conversation throws its own: one that is
    * shorter may go well there.
-   * @param waits told while the model has not begun to answer, and while it is not asked again yet.
+   * @param waits called while the model has not begun to answer, and while it is not asked again yet.
    * @param live passes on the words while they come; null for what is no answer to anybody.
    */
   async call(

@@ -7,11 +7,11 @@ import type { SandboxSession } from '../sandbox/sandbox.js';
 const FILES = 20;
 const FOLDER = outputFile(0).replace(/\/[^/]*$/, '');
 
-/** The whole of results of which a model is shown a part, as files in the sandbox (reference §15). */
+/** Truncated results, as whole files in the sandbox (reference §15). */
 export class OutputFiles {
   private last: number;
 
-  /** A number is given once in a task: what the model was told of a file never comes to mean another result. */
+  /** A number is used once in a task: a path that the model knows never comes to mean another result. */
   constructor(conversation: readonly ConversationMessage[]) {
     const calls = conversation.flatMap(({ invocations }) => invocations);
     this.last = calls.reduce((last, { result }) => {

@@ -28,7 +28,7 @@ export interface Picture {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * The first picture of a PNG, JPEG, GIF or WebP file, upright, without what else the file tells. The same bytes make the same picture.
+ * The first picture of a PNG, JPEG, GIF or WebP file, upright, without the file's metadata. The same bytes make the same picture.
  * Rejects with {@link UnreadableFileError}.
  */
 export function picture(file: Buffer): Promise<Picture> {

@@ -67,7 +67,7 @@ export function withHint(result: ToolResult, conversation: ConversationMessage[]
 /** Times in a row that a person denies a call before it is refused without asking once more. */
 const DENIALS = 2;
 
-/** What the model reads in place of a call that a person has denied in the steps before, without another call in between; or null. */
+/** The error of a call that a person has denied in the steps before, without another call in between; else null. */
 export function deniedBefore(conversation: readonly ConversationMessage[], call: ToolInvocation): string | null {
   const key = callKey(call);
   const own = conversation.findLastIndex(({ invocations }) => invocations.includes(call));
@@ -186,7 +186,7 @@ interface Step {
   same: string;
   /** Both without figures. */
   alike: string;
-  /** What the results tell that the calls do not name. Empty: too little to be called new. */
+  /** Words of the results that the calls do not have. Empty: too few to count as new. */
   found: string;
   /** The fingerprint of the folders behind it; null: nobody looked. */
   workdir: string | null;

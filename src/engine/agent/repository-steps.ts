@@ -15,9 +15,9 @@ type Report = (error: Error, level?: 'warn') => void;
 
 /** The patch of a task, among its files (reference §15). */
 const PATCH = 'changes.patch';
-/** The part that tells of a branch that was not pushed. */
+/** The part about a branch that was not pushed. */
 const FAILED = 'repository_push';
-/** The part that tells of a patch that was left out. */
+/** The part about a patch that was left out. */
 const OMITTED = 'repository_patch';
 
 /** Before the first model call: the repository of the task is cloned and handed in. Else the outcome that ends the run. */
@@ -47,7 +47,7 @@ export async function* bringIn(
 }
 
 /**
- * After the turn: what differs from the original commit, which a completed turn pushes. That it cannot be told or pushed changes no
+ * After the turn: what differs from the original commit, which a completed turn pushes. That it cannot be computed or pushed changes no
  * outcome. A run that only waits for a person has not ended its turn.
  */
 export async function* tellChanges(
@@ -108,7 +108,7 @@ async function* push(
   }
 }
 
-/** The client is told what it may know, and the operator the rest. */
+/** The client's message has what it may know; the log has the rest. */
 function withCause({ message, cause }: Error): Error {
   return cause instanceof Error ? new Error(`${message} ${cause.message}`, { cause }) : new Error(message);
 }

@@ -48,8 +48,8 @@ interface Notes {
 }
 
 /**
- * Puts them before the first message of a task that has no answer yet: until then nothing of the agent has run. Resolves with what
- * was put there, for the record; null: nothing was.
+ * Adds the surroundings before the first message of a task that has no answer yet: until then nothing of the agent has run. Resolves
+ * with what was added, for the record; null: nothing was.
  */
 export async function addSurroundings(
   conversation: ConversationMessage[],
@@ -64,7 +64,7 @@ export async function addSurroundings(
 }
 
 /**
- * What a model is told before the first message of a task (docs/decisions/0050): date, limits, programs, files, and the notes of the
+ * What the service says to a model before the first message of a task (docs/decisions/0050): date, limits, programs, files, and the notes of the
  * owner. Nothing of the agent has run by then, so what lies in `repo/` is its original commit. Notes are taken from there and from the
  * project, never from an attachment, which anybody may have written.
  *
@@ -123,13 +123,13 @@ function inBytes(bytes: number): string {
   return `${Math.round((bytes / size) * 10) / 10} ${unit}`;
 }
 
-/** A name that is shown to a model: nothing in it looks like another line. */
+/** A name that a model reads: nothing in it looks like another line. */
 function safeName(name: string): string {
   const plain = isShown(name) ? name : [...name].map((sign) => (isShown(sign) ? sign : '?')).join('');
   return /[\s"]/.test(plain) ? JSON.stringify(plain) : plain;
 }
 
-/** As much of a list as may be shown. */
+/** As much of a list as is sent. */
 function listed(names: string[]): string {
   let text = '';
   for (const [index, name] of names.entries()) {
@@ -164,7 +164,7 @@ function treeOf(entries: Entry[]): string {
 }
 
 /**
- * Of what the list shows, and a few that tell that there is more; then sums of the notes in folders of the repository, and the notes of
+ * The entries of the list, and a few more, so that it can say that there are more; then sums of the notes in folders of the repository, and the notes of
  * the repository itself. sha256sum(1) begins the line of an odd name with a backslash.
  */
 const LISTING = `find . -mindepth 1 -maxdepth 3 -name .git -prune -o \\

@@ -41,7 +41,7 @@ export class ToolRegistry implements OnModuleInit {
     for (const tool of this.all().values()) this.defined(tool);
   }
 
-  /** What a model is told of the tools. A call of one that it is not told of is carried out too. */
+  /** The tools that a model is offered. A call of another tool is carried out too. */
   definitions(writesPatches = false): ToolDefinition[] {
     const offered = [...this.all().values()].filter(({ patches }) => patches !== !writesPatches);
     return offered.map((tool) => this.defined(tool));
@@ -149,7 +149,7 @@ function discard(outcome: ToolOutcome): void {
   for (const file of outcome.files ?? []) file.content.destroy();
 }
 
-/** A result that is too long to be shown as a whole is kept in a file. */
+/** A result that is too long for the model is kept in a file. */
 async function withWhole(result: ToolResult, { resultCharacters, keepWhole }: ToolContext): Promise<ToolResult> {
   if (keepWhole === undefined || result.status === 'denied' || result.forModel?.whole !== undefined) return result;
   const text = longText(result, resultCharacters);
@@ -178,7 +178,7 @@ export function parseArguments(text: string, again = true): JsonValue {
     const inner = again && typeof value === 'string' && value.trim() !== '' ? parseArguments(value, false) : null;
     if (typeof inner === 'object' && inner !== null) return inner;
   } catch {
-    // Told to the model by `check`.
+    // `check` reports it to the model.
   }
   return cleanText(text);
 }

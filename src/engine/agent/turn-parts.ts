@@ -16,17 +16,17 @@ export interface TurnParts {
   system: string;
   output: TurnOutput;
   tools: ToolRegistry;
-  /** What the model is told of them. */
+  /** Their definitions for the model. */
   offered: ToolDefinition[];
   settings: EngineSettings;
   sandbox: LazySandbox;
   limits: TurnLimits;
-  /** Characters of one result that the model is shown. */
+  /** Characters of one result that the model reads. */
   resultCharacters: number;
-  /** What the model takes. */
+  /** Kinds of content that the model reads. */
   reads: ModelInfo['input'];
   files: TaskFiles;
-  /** What the model is told before the first message of a task; null: it is not told. */
+  /** What the service says to the model before the first message of a task; null: nothing. */
   surroundings: (() => Promise<Surroundings>) | null;
   context: ContextCompactor;
   /** Receives what an operator must know and a client must not see. */

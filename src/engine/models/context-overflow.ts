@@ -32,7 +32,7 @@ const WORDS: RegExp[] = [
 /** Characters of an error that are looked at. */
 const LOOKED_AT = 4_000;
 
-/** What a model can read, in tokens, by the words of an error; null when they do not tell. Undefined: it is another error. */
+/** What a model can read, in tokens, by the words of an error; null when they do not say. Undefined: it is another error. */
 export function overflowOf(status: number | undefined, text: string): number | null | undefined {
   if (status === 401 || status === 403 || status === 429) return undefined;
   const words = text.slice(0, LOOKED_AT);

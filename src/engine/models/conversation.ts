@@ -19,7 +19,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 export type StoredPart =
   | { type: 'text'; text: string; providerMetadata?: ProviderMetadata }
   /**
-   * What the service tells the model before the first message of a task, in that message. Never shown (docs/decisions/0050). `notes`: the
+   * What the service tells the model before the first message of a task, in that message. The API never returns it (docs/decisions/0050). `notes`: the
    * owner's notes in folders of the repository, by their paths below it, with the SHA-256 of each as it was in the original commit.
    */
   | { type: 'surroundings'; text: string; notes?: Record<string, string> }

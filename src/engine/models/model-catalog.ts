@@ -39,7 +39,7 @@ export class ModelCatalog implements OnModuleInit {
       }
       seen.add(info.id);
       const fallback = this.fallback(info.id);
-      // It would be sent what a cut left of the conversation, and a runbook would carry out blocks of it once more.
+      // It would be sent the compacted conversation, and a runbook would carry out blocks of it once more.
       if (fallback?.anyLength === true && info.anyLength !== true) {
         throw new ConfigurationError(
           `CONFIG_FILE, model '${info.id}': '${fallback.id}' cannot be its fallback. It needs the whole conversation, and a model of ` +

@@ -6,7 +6,7 @@ export interface Refusal {
   message: string;
 }
 
-/** Characters of a reason that other processes are told: a notice has 8,000 bytes at most. */
+/** Characters of a reason that other processes receive: a notice has 8,000 bytes at most. */
 const MESSAGE = 1_000;
 /** What is no matter of one conversation, nor of one moment. */
 const LASTING: readonly ModelFailureCode[] = ['model_credentials', 'model_gone', 'model_quota'];
@@ -19,7 +19,7 @@ const LASTING: readonly ModelFailureCode[] = ['model_credentials', 'model_gone',
 export class ModelHealth {
   /** Milliseconds. A field, so that a test can shorten it. */
   pauseMs = 60_000;
-  /** Told of what this process has found out itself: why a model cannot be called, null when it can again. */
+  /** Called with what this process has found out itself: why a model cannot be called, null when it can again. */
   onChange: (modelId: string, refusal: Refusal | null) => void = () => undefined;
   private readonly refusals = new Map<string, Refusal & { tryAt: number }>();
   private readonly restsUntil = new Map<string, number>();

@@ -41,7 +41,7 @@ export interface ModelRequest {
   system: string;
   messages: ConversationMessage[];
   tools: ToolDefinition[];
-  /** Pictures and documents of the conversation, for models that take them. Absent: they are named and not shown. */
+  /** Pictures and documents of the conversation, for models that read them. Absent: they are named and not sent. */
   files?: RequestFiles;
   /** The same for all calls of a task: a provider that keeps what it has read finds it by that. Absent: none. */
   cacheKey?: string;
@@ -57,8 +57,8 @@ export interface ModelUsage {
 }
 
 /**
- * What a model says, in order. `text` and `reasoning` are pieces: consecutive ones of a kind belong together until `end`.
- * An empty piece is a sign of life: the loop ends a stream that stays silent too long.
+ * What a model says, in order. `text` and `reasoning` are chunks: consecutive ones of a kind belong together until `end`.
+ * An empty chunk is a sign of life: the loop ends a stream that stays silent too long.
  */
 export type ModelPart =
   | { type: 'text'; text: string; end?: boolean; providerMetadata?: ProviderMetadata }
@@ -91,7 +91,7 @@ export type ModelPart =
  * A stream that ends without `finish` counts as broken off.
  */
 export abstract class ModelProvider {
-  /** False: its models make nothing of what the service tells of a task's surroundings, and are not told. */
+  /** False: its models make nothing of a task's surroundings, and the service does not send them. */
   readonly wantsSurroundings: boolean = true;
   /** True: the model was trained on the patches of `apply_patch`, which it is offered in place of `edit` and `write`. */
   writesPatches(_modelId: string): boolean {
@@ -126,7 +126,7 @@ export class ModelError extends Error {
 /** The conversation is longer than the model can read: one that is shorter may go well. */
 export class ContextOverflowError extends ModelError {
   constructor(
-    /** Tokens that the model can read, where the provider tells. */
+    /** Tokens that the model can read, where the provider says. */
     readonly contextWindow: number | null,
     options?: ErrorOptions,
     /** The fallback whose window is too small; null: the model that was asked. */

@@ -9,7 +9,7 @@ export const AFTER_TRUNCATION =
 /** The `data` part of an answer that does not fit the schema of its task; `errors` says why. */
 export const OUTPUT_FAULT = 'output_errors';
 
-/** What a model is told after an empty answer, before it is asked once more. */
+/** What the service says after an empty answer, before it asks the model once more. */
 export function nudgeAfterEmpty(): ConversationMessage {
   return said(AFTER_EMPTY);
 }
@@ -39,7 +39,7 @@ export function outputFault({ role, parts }: ConversationMessage): string | null
   return typeof errors === 'string' ? errors : null;
 }
 
-/** What a model is told after such an answer. */
+/** What the service says after such an answer. */
 export function afterUnfit(fault: string): string {
   return `[Your answer does not fit the JSON Schema that this task asks for:\n${fault}\nAnswer once more, with the JSON alone.]`;
 }

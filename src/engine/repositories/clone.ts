@@ -52,9 +52,9 @@ export async function cloneInto(
     const git = new HostGit({ folder, protocol: source.type, settings, ...limits });
     await needNewEnough(git);
     await git.run(['init', '--quiet', '--bare', '--template=', git.repository]);
-    const place = source.type === 'file' ? source.path : source.url.href;
-    const { ref, branch } = await found(git, place, wanted);
-    await fetch(git, source, place, ref);
+    const from = source.type === 'file' ? source.path : source.url.href;
+    const { ref, branch } = await found(git, from, wanted);
+    await fetch(git, source, from, ref);
     await needRoom(folder, limits.fileBytes);
     const commit = (await git.run(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
     await pack(git, `${commit}\n`, join(folder, 'history.pack'));
@@ -87,13 +87,13 @@ async function needRoom(folder: string, most: number): Promise<void> {
 /** What is to be fetched, and the branch that it is. */
 async function found(
   git: HostGit,
-  place: string,
+  from: string,
   { ref, commit }: Wanted,
 ): Promise<{ ref: string; branch: string | null }> {
   if (commit !== null) return { ref: commit, branch: null };
   if (ref !== null && COMMIT.test(ref)) return { ref, branch: null };
   const names = ref === null ? ['HEAD'] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
-  const lines = (await git.run(['ls-remote', '--symref', '--', place, ...names]))
+  const lines = (await git.run(['ls-remote', '--symref', '--', from, ...names]))
     .split('\n')
     .map((line) => line.split('\t'));
   // A pattern is found at the end of longer names too.
@@ -107,10 +107,10 @@ async function found(
   return { ref: target, branch: /^refs\/heads\/(.+)$/.exec(target)?.[1] ?? null };
 }
 
-async function fetch(git: HostGit, source: RepositorySource, place: string, ref: string): Promise<void> {
+async function fetch(git: HostGit, source: RepositorySource, from: string, ref: string): Promise<void> {
   const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance'];
   try {
-    await git.run(['fetch', ...quiet, '--', place, `+${ref}:${FETCHED}`]);
+    await git.run(['fetch', ...quiet, '--', from, `+${ref}:${FETCHED}`]);
   } catch (error) {
     if (
       !(error instanceof GitError) ||

@@ -11,11 +11,13 @@ export async function connection(
   const addresses = await rules.egress.addresses(url, workspaceSlug, signal);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // The addresses that were checked; curl asks nobody else for those of this name.
-  const shown = addresses.map((address) => (address.includes(':') ? `[${address}]` : address));
+  const literals = addresses.map((address) => (address.includes(':') ? `[${address}]` : address));
   const token = rules.token(url, workspaceSlug);
   const caFile = rules.caFile(url);
   return {
-    ...(addresses.includes(host) ? {} : { 'http.curloptResolve': `${host}:${url.port || '443'}:${shown.join(',')}` }),
+    ...(addresses.includes(host)
+      ? {}
+      : { 'http.curloptResolve': `${host}:${url.port || '443'}:${literals.join(',')}` }),
     ...(caFile === null ? {} : { [`http.${url.origin}/.sslCAInfo`]: caFile }),
     ...(token === null
       ? {}

@@ -124,13 +124,13 @@ export class RepositoryRules {
       ownFolders(this.dataDir.path).then((folders) => Promise.all(folders.map(withoutLinks))),
     ]);
     for (const suffix of SUFFIXES) {
-      const place = await withoutLinks(path + suffix);
-      const allowed = roots.some((root) => place !== root && contains(root, place));
-      if (!allowed || own.some((folder) => contains(folder, place))) {
+      const real = await withoutLinks(path + suffix);
+      const allowed = roots.some((root) => real !== root && contains(root, real));
+      if (!allowed || own.some((folder) => contains(folder, real))) {
         throw refusal('lies in no folder that the operator allows');
       }
       // A file names another folder (`gitdir:`), or is a bundle.
-      const found = await stat(place).catch(() => null);
+      const found = await stat(real).catch(() => null);
       if (found !== null && !found.isDirectory()) throw refusal('must be a folder, with its own .git or without one');
     }
     return path;
@@ -150,7 +150,7 @@ function pathOf(url: URL): string {
 }
 
 /**
- * What does not exist is not told from what does: that comes out when it is cloned, if it is allowed. It would lie where the last
+ * It does not reveal what exists: that comes out when it is cloned, if it is allowed. It would lie where the last
  * folder on its way that exists does.
  */
 async function withoutLinks(path: string): Promise<string> {

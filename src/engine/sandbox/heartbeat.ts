@@ -15,7 +15,7 @@ export class Heartbeat {
   private readonly leaseMs: number;
   private readonly listeners = new Set<Writable>();
   private timer: NodeJS.Timeout | undefined;
-  /** Where no lease is held, as in the trial at boot, there is none to be confirmed. */
+  /** Without a lease, as in the trial at boot, there is nothing to confirm. */
   private confirmedAt: number | null = null;
 
   constructor(env: Env) {

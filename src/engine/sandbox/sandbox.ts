@@ -170,7 +170,7 @@ export class SandboxError extends Error {
   override readonly name: string = 'SandboxError';
 }
 
-/** The sandbox works, but has no place for another session at the moment. */
+/** The sandbox works, and cannot open another session at the moment. */
 export class SandboxBusyError extends SandboxError {
   override readonly name = 'SandboxBusyError';
 }

@@ -67,7 +67,7 @@ async function write(folder: string, file: string, into: (to: [Transform, Writab
   // At once: of a program that ends before anybody reads its output Node throws that output away.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const meter = new Meter();
-  // `flush`: what is closed survives a power cut.
+  // `flush`: what is closed survives a power failure.
   await into([meter.passing(), createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true })]);
   return { file, bytes: meter.bytes, sha256: meter.sha256 };
 }

@@ -46,7 +46,7 @@ export async function sizeOf(workdirs: string): Promise<number> {
 
 /**
  * Archives those of some tasks, with the folders beside them, as they are at this moment. What changes meanwhile is half old and half new, and what vanishes is left
- * out: a command was running there, and the copy of its task is told so.
+ * out: a command was running there, and the copy of its task says so.
  */
 export async function packWorkdirs(workdirs: string, taskIds: string[], folder: string): Promise<Workdirs> {
   // A mode that makes a program run as its owner has no use in a sandbox, and none outside.

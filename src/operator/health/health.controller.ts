@@ -20,7 +20,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 503 while the process is stopping or cut off from its database. */
+  /** 503 while the process is stopping or cannot reach its database. */
   @Get('ready')
   @Endpoint({
     summary: 'Ask whether the process can serve',

@@ -1,4 +1,4 @@
-// The verb `doctor`: looks at every part of the installation and says what to do. It changes nothing.
+// The verb `doctor`: examines every part of the installation and says what to do. It changes nothing.
 import { Logger } from '@nestjs/common';
 import type { Command } from 'commander';
 import { readEnv } from '../../platform/config/env.js';

@@ -27,7 +27,7 @@ export class Progress {
 
   constructor(private readonly stream: Stream = process.stderr) {}
 
-  /** Shows one line in place of the one before, at most ten times a second. What does not fit the terminal is cut. */
+  /** Shows one line in place of the one before, at most ten times a second. It is truncated to the width of the terminal. */
   say(text: string): void {
     const now = performance.now();
     if (!this.stream.isTTY || now - this.shownAt < PACE) return;

@@ -1,4 +1,4 @@
-// What the verbs of the operator command share: options, their values, the services, and how an answer is printed.
+// Common parts of the verbs of the operator command: options, their values, the services, and how an answer is printed.
 import { resolve } from 'node:path';
 import { type INestApplicationContext, Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

@@ -17,8 +17,8 @@ export class EgressError extends Error {
 
 /** How long one look-up may take, in milliseconds. */
 const LOOKUP_MS = 5000;
-const turns = new KeyedSemaphore(NAME_LOOKUPS);
-/** Whose look-ups they are that are nobody's in particular. */
+const queue = new KeyedSemaphore(NAME_LOOKUPS);
+/** The owner of look-ups that belong to no workspace. */
 const NOBODY = '';
 
 /** The way out for one use, such as webhooks or repositories, with the networks that the operator allows for it. */
@@ -28,18 +28,18 @@ export class Egress {
   /**
    * @param cidrs networks that are allowed although they are not public.
    * @param resolver blocks no thread; a test has its own, and its own patience.
-   * @param turns `false`: as many look-ups at once as there are.
+   * @param fair `false`: owners do not wait for each other's look-ups.
    */
   constructor(
     cidrs: readonly string[],
     private readonly resolver: Resolver = byNameServers,
     private readonly lookupMs = LOOKUP_MS,
-    private readonly turns = true,
+    private readonly fair = true,
   ) {
     this.networks = new AllowedNetworks(cidrs);
   }
 
-  /** Whether the host is written as an address that is not allowed. Of a name only {@link addresses} can tell. */
+  /** Whether the host is written as an address that is not allowed. For a name, call {@link addresses}. */
   refuses(url: URL): boolean {
     const literal = literalOf(url);
     return literal !== null && !this.allows(literal, url);
@@ -48,7 +48,7 @@ export class Egress {
   /**
    * The addresses of the host, all of them checked, to connect to in this order. Rejects with {@link EgressError} when one of them
    * is not allowed or it takes too long, with the error of node:dns when there are none, and with the reason of the signal.
-   * @param owner whose look-up it is, such as a workspace: each has turns of its own.
+   * @param owner whose look-up it is, such as a workspace: each has its part of the look-ups at once.
    */
   async addresses(url: URL, owner = NOBODY, signal?: AbortSignal): Promise<string[]> {
     const literal = literalOf(url);
@@ -81,17 +81,17 @@ export class Egress {
     return begin(url, { ...options, agent: false, lookup });
   }
 
-  /** The turn ends with the look-up, also where nobody waits for it any more, and after its time. */
+  /** Waits in the queue of its owner. The slot is free again when the look-up ends or its time is over, also when nobody waits for it any more. */
   private async resolved(
     url: URL,
     owner: string,
     options: LookupOptions & { all: true },
     signal?: AbortSignal,
   ): Promise<LookupAddress[]> {
-    const end = this.turns ? await turns.acquire(owner, signal) : () => undefined;
+    const end = this.fair ? await queue.acquire(owner, signal) : () => undefined;
     let abort = () => undefined as void;
     try {
-      // While it was handed the turn.
+      // The signal may have been aborted while it waited.
       signal?.throwIfAborted();
     } catch (error) {
       end();

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { KeyedSemaphore } from '../fairness/keyed-semaphore.js';
 
-/** As of node:dns, with `all`. `owner`: whose look-up it is, for a resolver that has turns of its own. */
+/** As of node:dns, with `all`. `owner`: whose look-up it is, for a resolver that queues by owner. */
 export type Resolver = (
   host: string,
   options: LookupOptions & { all: true },
@@ -21,9 +21,9 @@ const OTHER_MS = 300;
 const LOCALHOST = /(^|\.)localhost\.?$/i;
 /** How long the system may look one name up, in milliseconds. */
 const SYSTEM_MS = 5_000;
-/** Of one owner the system looks one name up at a time. */
-const turns = new KeyedSemaphore(1);
-/** How the system's own look-ups go where there is no getent(1): one after another, for each blocks a thread. */
+/** The system looks up one name of each owner at a time. */
+const queue = new KeyedSemaphore(1);
+/** Without getent(1) the system's look-ups run one after another, because each blocks a thread. This is the last of them. */
 let latest: Promise<void> = Promise.resolve();
 /** What a name server says of a name that it does not know, and what nobody says where there is none. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
@@ -36,7 +36,7 @@ const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
 export const byNameServers: Resolver = (host, options, done, owner) => {
   const failed = (code: string) => done(Object.assign(new Error(`${code} ${host}`), { code }), []);
   const bySystem = async () => {
-    const end = await turns.acquire(owner);
+    const end = await queue.acquire(owner);
     const found = await askSystem(host, options).finally(end);
     if (found.length > 0) done(null, found);
     else failed('ENOTFOUND');

@@ -101,7 +101,7 @@ export class Installation {
   }
 
   private async makeMarks(): Promise<Marks | null> {
-    // The file first: a row whose file a power cut has taken would refuse its own folder.
+    // The file first: a row without its file, after a power failure, would refuse its own folder.
     const mark = makeMark(this.folder.path);
     await this.database.run(MAKE({ mark, secretMark: this.secretMark }));
     return marksOf(this.database);

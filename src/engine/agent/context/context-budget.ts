@@ -16,7 +16,7 @@ export interface ContextBudget {
   tooMany: number;
   /** The end of the conversation, which stays. */
   tail: number;
-  /** Of a summary: messages of people, the model's text (also of an answer that was cut off), the plan, what the service told first. */
+  /** Of a summary: messages of people, the model's text (also of an answer that was truncated), the plan, the surroundings. */
   people: number;
   summary: number;
   plan: number;

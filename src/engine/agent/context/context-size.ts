@@ -42,10 +42,10 @@ export class ContextSize {
   /** Tokens of all that is sent. What a provider counts wrongly is bounded by the bytes. */
   tokens(messages: ConversationMessage[], counted: Counted | null): number {
     const bytes = this.bytes(messages);
-    const place = counted === null ? -1 : messages.findLastIndex(({ id }) => id === counted.messageId);
-    const last = messages[place];
+    const at = counted === null ? -1 : messages.findLastIndex(({ id }) => id === counted.messageId);
+    const last = messages[at];
     if (counted === null || last === undefined) return Math.ceil(bytes / BYTES_PER_TOKEN);
-    const added = messages.slice(place + 1).map((one) => this.ofMessage(one));
+    const added = messages.slice(at + 1).map((one) => this.ofMessage(one));
     if (!counted.withResults) added.push(...last.invocations.map((one) => this.ofResult(one)));
     const tokens = counted.tokens + Math.ceil(sum(added) / BYTES_PER_TOKEN);
     return Math.min(Math.max(tokens, Math.ceil(bytes / MOST_BYTES)), Math.ceil(bytes / FEWEST_BYTES));
@@ -62,7 +62,9 @@ export class ContextSize {
       return AROUND + name.length + (typeof input === 'string' ? Buffer.byteLength(input) : bytes);
     });
     return (
-      AROUND + sum(calls) + this.remembered(parts, () => sum(parts.map((part) => partBytes(part) + this.shown(part))))
+      AROUND +
+      sum(calls) +
+      this.remembered(parts, () => sum(parts.map((part) => partBytes(part) + this.attachment(part))))
     );
   }
 
@@ -71,8 +73,8 @@ export class ContextSize {
     return AROUND + this.remembered(result, () => Buffer.byteLength(resultText(result)) + this.kept(result));
   }
 
-  /** Of an attachment: how large it is when it is shown is known only then. */
-  private shown(part: StoredPart): number {
+  /** Of an attachment, whose size for the model is known only when it is sent. */
+  private attachment(part: StoredPart): number {
     return part.type === 'file' ? this.ofFile(part.mediaType) : 0;
   }
 
@@ -80,7 +82,7 @@ export class ContextSize {
     return sum(keptFiles(result).map((file) => this.ofFile(file.mediaType, file)));
   }
 
-  /** What a file takes that the model is shown, as if it were text; 0 when it is not. */
+  /** The size of a file that the model reads, as if it were text; 0 for another one. */
   private ofFile(mediaType: string, known: Partial<KeptFile> = {}): number {
     const kind = fileKind(mediaType);
     return kind !== null && this.input.includes(kind) ? fileTokens({ kind, ...known }) * BYTES_PER_TOKEN : 0;
@@ -105,7 +107,7 @@ function partBytes(part: StoredPart): number {
     case 'file':
       return AROUND + Buffer.byteLength(part.path);
     case 'data':
-      // What the model is told of an answer that did not fit.
+      // What the model reads about an answer that did not fit.
       return part.name === OUTPUT_FAULT ? AROUND + jsonBytes(part.data) : 0;
     default:
       return 0;

@@ -1,4 +1,4 @@
-// What stands for the beginning of a conversation that has become too long: what the service told first, people's own words, a model's
+// The summary of the beginning of a conversation that has become too long: what the service said first, people's own words, a model's
 // notes, the plan.
 import { readFileSync } from 'node:fs';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
@@ -28,9 +28,9 @@ export function summaryText(
   limits: { people: number; notes: number; plan: number; surroundings: number },
 ): string {
   const sections = [INTRODUCTION];
-  const told = messages.flatMap(({ parts }) => parts).find(({ type }) => type === 'surroundings');
-  if (told?.type === 'surroundings') {
-    sections.push(`# What the service said before the first message\n\n${beginning(told.text, limits.surroundings)}`);
+  const first = messages.flatMap(({ parts }) => parts).find(({ type }) => type === 'surroundings');
+  if (first?.type === 'surroundings') {
+    sections.push(`# What the service said before the first message\n\n${beginning(first.text, limits.surroundings)}`);
   }
   sections.push(`# The messages of the user\n\n${peopleText(messages, limits.people)}`);
   if (notes !== '') sections.push(`# Notes on the work so far\n\n${fitting(notes, limits.notes)}`);
@@ -94,7 +94,7 @@ function planText(messages: ConversationMessage[]): string | null {
 }
 
 /**
- * What is to be noted, as a text of its own: a model is called without tools, and a conversation with calls in it would need them.
+ * The messages that are summarised, as one text: the model is called without tools, and a conversation with calls would need them.
  * @param messages as the model was sent them; an earlier summary comes first.
  * @param limit bytes; what is older is left out.
  */
@@ -103,7 +103,7 @@ export function recordText(messages: ConversationMessage[], limit: number): stri
     // The first one may be an earlier summary.
     const most = limit * (index === 0 ? 0.65 : 0.3);
     if (message.role === 'user') return `[user]\n${fitting(saidIn(message), most)}`;
-    // Behind a cut there may be the rest of a line of a result, without its mark.
+    // A truncated result may go on with the rest of a line, which has no mark.
     return `[engineer]\n${fitting(stepText(message), most).replace(/^(\[… .* left out …\]\n)(?!\| )/gm, '$1| ')}`;
   });
   const [first = '', ...others] = entries;

@@ -1,4 +1,4 @@
-// The JSON that a task may ask for (reference §15), and the thread that looks at it: schemas are their author's, and code is made of them.
+// The JSON that a task may ask for (reference §15), and the thread that checks it: schemas come from tenants, and the check compiles them into code.
 import { SideThread, ThreadTimeoutError } from '../../../platform/threads/side-thread.js';
 import type { JsonValue } from '../../models/conversation.js';
 import { cleanJson, cleanText } from '../clean-json.js';

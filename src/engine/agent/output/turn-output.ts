@@ -9,7 +9,7 @@ import { type CheckedOutput, outputOf, type OutputSchema } from './output-schema
 
 type Why = Omit<Failure, 'type'>;
 
-/** Without a word of the answer: webhooks tell it. */
+/** It quotes nothing of the answer, because webhooks send it. */
 const OUTPUT_INVALID: Why = {
   code: 'output_invalid',
   message: 'The last answer does not fit the outputSchema of the task, also after the model was told why.',
@@ -23,7 +23,7 @@ const OUTPUT_INVALID: Why = {
 export class TurnOutput {
   private last: { text: string; checked: CheckedOutput } | null = null;
 
-  /** @param schema null: the task has none, and nothing is looked at. */
+  /** @param schema null: the task has none, and nothing is checked. */
   constructor(
     private readonly schema: OutputSchema | null,
     private readonly workspaceId: string,

@@ -22,9 +22,9 @@ const parameters = z.strictObject({
   repeatable: z.boolean().optional().describe('It may run again.'),
 });
 
-/** Bytes of a stream that are on record: a little more than the third and the two thirds that a model is shown. */
+/** Bytes of a stream that are on record: a little more than the third and the two thirds that a model reads. */
 const KEPT = { first: 10_923, last: 21_845 };
-/** Below the 256 KiB of the loop, because a cut there would lose the shape of the result. */
+/** Below the 256 KiB of the loop, because truncating there would break the result's JSON. */
 const RESULT_BYTES = 240 * 1024;
 
 const OUT_OF_BUDGET = 'the time that the budget gives the turn was over';

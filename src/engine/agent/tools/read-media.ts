@@ -10,7 +10,7 @@ import type { ToolContext, ToolOutcome } from '../agent-tool.js';
 import { UnreadableFileError } from '../pictures.js';
 import { notTaken, type ReadableFile, readableFile } from '../task-files.js';
 
-/** Bytes that tell the type. */
+/** Bytes that determine the type. */
 const HEAD = 16;
 
 /** The type of a file that a model may read, or null, and the whole content again. */

@@ -1,4 +1,4 @@
-// What can go wrong with a provider, in words that may be shown: no address, no key, nothing of a response body.
+// What can go wrong with a provider, in words for clients: no address, no key, nothing of a response body.
 import { APICallError, InvalidPromptError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
 import { overflowOf } from '../context-overflow.js';
 import { ContextOverflowError, ModelError, type ModelFailureCode } from '../model-provider.js';
@@ -38,7 +38,7 @@ export function toModelError(error: unknown): ModelError {
     return new ModelError("The model's provider takes no request like this one.", false, null, { cause: error });
   }
   if (!APICallError.isInstance(error)) {
-    // Broken JSON, an error inside the stream, a connection that was cut: the next try may go well.
+    // Broken JSON, an error inside the stream, a connection that broke: the next try may go well.
     return new ModelError("The model's provider broke off its answer.", true, null, { cause: error });
   }
   const { statusCode: status, responseHeaders: headers } = error;

@@ -28,7 +28,7 @@ interface PromptOptions {
   freeform?: FreeformFields;
   bound?: boolean;
 }
-/** How an answer and its results are told. */
+/** The form in which an answer and its results are sent. */
 interface Telling {
   maker: string | undefined;
   files: Files;
@@ -41,7 +41,7 @@ const NO_FILES: Files = new Map();
 /**
  * The prompt for one model call. Everything that the providers refuse (empty messages, input that is no object) is mended.
  * @param maker as {@link makerOf} names the model that is called: what only another one can read is left out.
- * @param cache what marks a place up to which a provider is to keep the prompt.
+ * @param cache the mark of a point up to which a provider is to cache the prompt.
  * @param files what the request holds of the files of the messages. `inResults`: a result can hold some; else a message behind it does.
  * @param freeform the tools whose calls are plain text.
  * @param bound whether reasoning has to be sealed, and is worth nothing once something before it is left out: Claude's.
@@ -95,7 +95,7 @@ export function userText(part: StoredPart): string {
   return '';
 }
 
-/** Why a file is not shown, behind the text that names it. */
+/** Why a file is not sent, behind the text that names it. */
 function reasonOf(file: FileContent | undefined): string {
   return file !== undefined && 'why' in file ? `\n[Not shown: ${file.why}.]` : '';
 }

@@ -182,7 +182,7 @@ async function createModel(sdkModel: SdkModel): Promise<LanguageModelV3> {
   }
 }
 
-/** By what a model is told from others in what it leaves behind: a seal is worth something to that model alone. */
+/** Identifies the model that sealed its reasoning: no other model can use the seal. */
 function makerOf({ provider, model }: SdkModel): string {
   return `${provider}/${model}`;
 }
@@ -205,11 +205,11 @@ function partOf(part: LanguageModelV3StreamPart): ModelPart | null {
     case 'text-start':
     case 'text-delta':
     case 'text-end':
-      return { type: 'text', ...piece(part) };
+      return { type: 'text', ...chunk(part) };
     case 'reasoning-start':
     case 'reasoning-delta':
     case 'reasoning-end':
-      return { type: 'reasoning', ...piece(part) };
+      return { type: 'reasoning', ...chunk(part) };
     case 'tool-input-delta':
       // A model can take minutes to write the arguments of a call, or not come to their end.
       return { type: 'tool_input', length: part.delta.length };
@@ -232,7 +232,7 @@ function hasNoEnd({ unified, raw }: LanguageModelV3FinishReason): boolean {
   return unified === 'other' && raw === undefined;
 }
 
-function piece(part: { type: string; delta?: string; providerMetadata?: ProviderMetadata }) {
+function chunk(part: { type: string; delta?: string; providerMetadata?: ProviderMetadata }) {
   const end = part.type.endsWith('-end') ? { end: true } : {};
   return { text: part.delta ?? '', ...end, ...metadata(part.providerMetadata) };
 }

@@ -11,7 +11,7 @@ export function hasDone(signal: AbortSignal): boolean {
   return ended.has(signal);
 }
 
-/** A `fetch` that looks for the line. */
+/** A `fetch` that checks for the line. */
 export function notingDone(ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await ask(input, init);

@@ -1,4 +1,4 @@
-// What each family of models is told beside the conversation: effort, reasoning, what the provider keeps of the prompt.
+// The options of each family of models: effort, reasoning, what the provider keeps of the prompt.
 import type { LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import type { SdkModel } from '../model-config.js';
 import type { Effort, ModelRequest } from '../model-provider.js';

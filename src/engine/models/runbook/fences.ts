@@ -16,7 +16,7 @@ const thread = new SideThread<string, Reading>(new URL('./fences.worker.mjs', im
 
 /** The fences of a text in order. It takes up to a second for 200,000 characters, the longest message. */
 export function fencesOf(text: string): Promise<Reading> {
-  // A cheap look first: most messages have no fence.
+  // A cheap check first: most messages have no fence.
   if (!text.includes('```') && !text.includes('~~~')) return Promise.resolve({ fences: [] });
   return thread.ask(text, { weight: text.length });
 }

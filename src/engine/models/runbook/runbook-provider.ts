@@ -80,8 +80,8 @@ function* failed(state: RunbookState, { block, why }: { block: Block; why: strin
   const message = `${capital(nameOf(block))} failed: ${why}.`.replace(/\.\.$/, '.');
   const left = state.blocks.length - state.done.length - 1;
   const rest = left > 0 ? ` The ${left === 1 ? 'block' : `${left} blocks`} after it did not run.` : '';
-  const shown = state.last === null ? '' : `${lastResult(state)}\n\n`;
-  yield { type: 'text', text: `${shown}${message}${rest}${remarksOf(state)}\n\n${NOT_AN_AI}`, end: true };
+  const result = state.last === null ? '' : `${lastResult(state)}\n\n`;
+  yield { type: 'text', text: `${result}${message}${rest}${remarksOf(state)}\n\n${NOT_AN_AI}`, end: true };
   yield { type: 'finish', reason: 'stop', usage: NO_TOKENS, failure: { code: 'runbook_block_failed', message } };
 }
 
@@ -106,7 +106,7 @@ function callFor(action: BlockAction, answer: string | null, seconds: number): {
 }
 
 function lastResult({ last }: RunbookState): string {
-  return last === null ? '' : `${capital(nameOf(last.block))}: ${last.shown}`;
+  return last === null ? '' : `${capital(nameOf(last.block))}: ${last.text}`;
 }
 
 function summary(state: RunbookState): string {

@@ -10,8 +10,8 @@ export interface RunbookState {
   done: string[];
   /** Answer to the last `ask`, for `$ANSWER`. */
   answer: string | null;
-  /** The result that the client has not been told of in words yet. */
-  last: { block: Block; shown: string } | null;
+  /** The result that no message describes yet. */
+  last: { block: Block; text: string } | null;
   /** Of the `output` blocks ({@link Runbook}). */
   outputs: string[];
   /** How often the runbook was at its end: after an answer that did not fit it is asked once more. */
@@ -93,7 +93,7 @@ async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
     runbook.blocks = runbook.blocks.concat(blocks);
     runbook.remarks = runbook.remarks.concat(remarks);
     runbook.outputs = runbook.outputs.concat(outputs);
-    // They are shown as one text, with an empty line between them.
+    // They become one text, with an empty line between them.
     lines += text.split('\n').length + 1;
   }
   if (last !== undefined) READ.set(last, runbook);
@@ -103,8 +103,8 @@ async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
 function advance(state: RunbookState, invocation: ToolInvocation): RunbookState {
   const block = state.blocks[state.done.length];
   if (block === undefined) return state;
-  const { failed, shown, summary } = judge(block, invocation);
-  const last = { block, shown };
+  const { failed, text, summary } = judge(block, invocation);
+  const last = { block, text };
   if (failed !== null) return { ...state, last, failure: { block, why: failed } };
   const answer = block.action.kind === 'ask' ? answerOf(invocation) : state.answer;
   const stdout = block.action.kind === 'command' ? stdoutOf(invocation) : state.stdout;
@@ -115,7 +115,7 @@ interface Judgement {
   /** Why the block failed; null when the runbook goes on. */
   failed: string | null;
   /** The result in Markdown. */
-  shown: string;
+  text: string;
   /** A few words. */
   summary: string;
 }
@@ -132,18 +132,18 @@ function judge({ action }: Block, { result }: ToolInvocation): Judgement {
   if (action.kind !== 'command') return good('Done.', 'done');
   const code = field(result.output, 'exitCode');
   const exitCode = typeof code === 'number' ? code : Number.NaN;
-  const shown = `Exit code ${exitCode}.${fenced(field(result.output, 'stdout'))}${fenced(field(result.output, 'stderr'))}`;
-  if (exitCode === 0) return good(shown, 'exit code 0');
-  if (mayFail) return good(shown, `exit code ${exitCode}, as it may`);
-  return { failed: `exit code ${exitCode}`, shown, summary: '' };
+  const text = `Exit code ${exitCode}.${fenced(field(result.output, 'stdout'))}${fenced(field(result.output, 'stderr'))}`;
+  if (exitCode === 0) return good(text, 'exit code 0');
+  if (mayFail) return good(text, `exit code ${exitCode}, as it may`);
+  return { failed: `exit code ${exitCode}`, text, summary: '' };
 }
 
 function bad(why: string): Judgement {
-  return { failed: why, shown: `Failed: ${why}`, summary: '' };
+  return { failed: why, text: `Failed: ${why}`, summary: '' };
 }
 
-function good(shown: string, summary: string): Judgement {
-  return { failed: null, shown, summary };
+function good(text: string, summary: string): Judgement {
+  return { failed: null, text, summary };
 }
 
 /** The answer of a person: the chosen options' ids, else the text. */

@@ -47,7 +47,7 @@ export interface LaunchSpec {
   init: string[];
 }
 
-/** What the drivers of this host share: who runs it, where it lies, its limits, its end. */
+/** The part that all drivers of this host have in common: user, folders, limits, end. */
 export abstract class LocalSandbox extends Sandbox {
   readonly limits: SandboxLimits;
   /** False for a trial by the operator command: to divide the group of a login shell moves its processes. */

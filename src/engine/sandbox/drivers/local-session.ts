@@ -47,7 +47,7 @@ interface SessionParts {
 const MAX_ARGUMENT = 128 * 1024 - 1;
 // The command and its variables together: ARG_MAX is a quarter of the stack's limit, 2 MiB as a rule.
 const MAX_ARGUMENTS = 1024 * 1024;
-// At most four bytes each. A longer command comes in pieces as arguments: a file for it would be one of the host's, open inside.
+// At most four bytes each. A longer command is split into several arguments: a file for it would be one of the host's, open inside.
 const PIECE = /[^]{1,32000}/gu;
 const JOINED = `IFS=; eval "IFS=' \t\n'; set --\n$*"`;
 const CANNOT_RUN = 126;

@@ -55,7 +55,7 @@ export class NoSandbox extends LocalSandbox {
     };
   }
 
-  /** Without a process namespace only the environment, which is inherited, tells whose a process is. */
+  /** Without a process namespace only the environment, which processes inherit, says which command a process belongs to. */
   protected override sweep(): LaunchResources['sweep'] {
     return async (mark) => {
       while (killMarked(`${MARK}=${mark}`) > 0) await turn();

@@ -107,7 +107,7 @@ export class Command {
     }
   }
 
-  /** Its processes, for who looks at what they hold; null before there are any. */
+  /** Its processes, for those who measure their files; null before there are any. */
   get tree(): ProcessTree | null {
     const pid = this.child?.pid;
     return pid === undefined ? null : { pid, handed: this.handed };

@@ -7,7 +7,7 @@ export interface KeptBytes {
   last: number;
 }
 
-/** Keeps the beginning and the end of a stream, 64 KiB of each unless told otherwise, in bounded memory however much comes. */
+/** Keeps the beginning and the end of a stream, 64 KiB of each by default, in bounded memory however much comes. */
 export class Output {
   private readonly first: Buffer[] = [];
   private last: Buffer[] = [];
@@ -28,7 +28,7 @@ export class Output {
     if (rest.length === 0) return;
     this.last.push(rest);
     this.lastBytes += rest.length;
-    // Joined now and then, not at every chunk: what is held stays below three times what is kept.
+    // The chunks are joined now and then, not at each: memory stays below three times what is kept.
     if (this.lastBytes > 2 * this.kept.last || this.last.length > 256) this.trim();
   }
 
@@ -68,7 +68,7 @@ export class Output {
         seen = at + 1;
       }
       const begun = inside > seen ? 1 : 0;
-      // The line that is cut at its beginning, and the one that says so.
+      // The line whose beginning is missing, and the line that says so.
       lines.push(ends + begun + (gap !== null && inside > this.firstBytes ? 2 : 0));
     }
     return lines;

@@ -16,7 +16,7 @@ const CPU_WEIGHT = '50';
 const END_MS = 2000;
 const LOOK_MS = 5;
 
-/** Where the kernel tells of groups; another folder of the same shape in tests. */
+/** Where the kernel lists groups; tests use another folder of the same shape. */
 export interface GroupHost {
   proc: string;
   root: boolean;
@@ -26,7 +26,7 @@ export interface GroupHost {
 export interface ControlGroup {
   /** The folder of the group. */
   readonly path: string;
-  /** Whether the kernel ended it because its processes together held more than the limit. */
+  /** Whether the kernel ended it because its processes together used more memory than the limit. */
   outOfMemory(): boolean;
   /** Ends the processes that are left in it, and removes it. A group that does not become empty is left to the next boot. */
   remove(): Promise<void>;
@@ -117,7 +117,7 @@ interface Base {
   withAncestors: boolean;
 }
 
-/** The groups that could be divided, best first, or why there is none to look at. */
+/** The groups that could be divided, best first, or why there is none. */
 function bases({ proc, root }: GroupHost): (Base | string)[] {
   const own = /^0::(.*)$/m.exec(readFileSync(join(proc, 'self/cgroup'), 'utf8'))?.[1];
   const mount = unifiedMount(readFileSync(join(proc, 'self/mountinfo'), 'utf8'));
@@ -178,7 +178,7 @@ function handOn(path: string): boolean {
 function vacate(base: Base, at: GroupHost): void {
   const leaf = join(base.path, LEAF);
   const moved = new Set<number>();
-  // A child that is started meanwhile is found by the next look.
+  // The next pass finds a child that is started meanwhile.
   for (;;) {
     const left = words(join(base.path, 'cgroup.procs')).map(Number);
     const next = left.filter((pid) => !moved.has(pid));

@@ -16,7 +16,7 @@ export interface WayOut {
   path: string;
   /** Resolves with true when it has gone by a defect, with false when it was closed. */
   lost: Promise<boolean>;
-  /** Ends its connections, and tells the log of them. Idempotent. */
+  /** Ends its connections, and logs them. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ export interface ProcessTree {
 const BLOCK = 4096;
 
 /**
- * What files take up on the workdir's file system that have no name any more and are still held open, run, or (as root)
+ * The size of files on the workdir's file system that have no name any more and that processes still have open, run, or (as root)
  * mapped by these processes: du(1) cannot see them. Not seen are files that only a message in a socket holds, and for an
  * ordinary user those that are only mapped. In a process of its own: 256 processes with 4,096 descriptors each take seconds.
  */

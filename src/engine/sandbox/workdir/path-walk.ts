@@ -131,7 +131,7 @@ export class PathWalk {
   }
 
   private assertInside(descriptor: number, root: Root, path: string): void {
-    // Fails when the folder lies so deep that its path is longer than the kernel tells.
+    // Fails when the folder lies so deep that its path is longer than the kernel returns.
     const entry = withPath(path, () => readlinkSync(through(descriptor)));
     if (!isWithin(entry, root.path)) throw this.leadsOut(path);
   }
@@ -185,7 +185,7 @@ function readLink(entry: string, path: string): string | null {
   try {
     return readlinkSync(entry);
   } catch (error) {
-    // Exchanged or removed since the look.
+    // It was replaced or removed since the check.
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EINVAL' || code === 'ENOENT') return null;
     throw fileError(error as NodeJS.ErrnoException, path);

@@ -30,7 +30,7 @@ const append = promisify(writeFile);
  * Files of the folders of a task, read and written from outside while the agent's processes change it. A path is never trusted
  * after a check: a handle is opened, the kernel says where that lies (`/proc/self/fd`), and all else goes through it.
  *
- * What only looks at or changes entries of folders is called synchronously: on a local disk it takes some 10 µs, and handing
+ * Calls that only read or change entries of folders are synchronous: on a local disk it takes some 10 µs, and handing
  * each of the dozen calls of a write to a thread took 100 µs. Nothing opened so waits for another end, as a pipe would.
  */
 export class WorkdirFiles {

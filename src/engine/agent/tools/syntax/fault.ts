@@ -8,7 +8,7 @@ export interface ChangedFile {
 
 /** The first thing that is wrong with the syntax of a text. */
 export interface Fault {
-  /** From 1; null when it is not told. */
+  /** From 1; null when it is not known. */
   line: number | null;
   message: string;
 }

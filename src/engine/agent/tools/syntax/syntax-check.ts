@@ -1,4 +1,4 @@
-// What a change has broken in the syntax of a file, told with its result (docs/decisions/0056).
+// What a change has broken in the syntax of a file, reported with its result (docs/decisions/0056).
 import * as nodeModule from 'node:module';
 import { posix } from 'node:path';
 import type { SandboxSession } from '../../../sandbox/sandbox.js';
@@ -14,7 +14,7 @@ const FILES = 10;
 const LENGTH = 1_000_000;
 /** JSON is parsed in this process: so many characters take at most 20 ms, and a start of node 70. */
 const JSON_LENGTH = 128 * 1024;
-/** What the model is told of one file, and of how many: a line for the fault and one of the file. */
+/** What the model reads of one file, and of how many: a line for the fault and one of the file. */
 const LINE_LENGTH = 240;
 const TOLD = 5;
 
