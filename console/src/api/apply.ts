@@ -35,11 +35,11 @@ function withMessage(messages: Message[], message: Message): Message[] {
 }
 
 /** A result stands behind its call; what the tool added, at the end. */
-function withResult(parts: MessagePart[], news: MessagePart[]): MessagePart[] {
-  const result = news.find((part) => part.type === 'tool_result');
+function withResult(parts: MessagePart[], added: MessagePart[]): MessagePart[] {
+  const result = added.find((part) => part.type === 'tool_result');
   if (result === undefined) return parts;
   if (parts.some((part) => part.type === 'tool_result' && part.toolCallId === result.toolCallId)) return parts;
   const at = parts.findIndex((part) => part.type === 'tool_call' && part.toolCallId === result.toolCallId);
   if (at === -1) return parts;
-  return [...parts.toSpliced(at + 1, 0, result), ...news.filter((part) => part !== result)];
+  return [...parts.toSpliced(at + 1, 0, result), ...added.filter((part) => part !== result)];
 }

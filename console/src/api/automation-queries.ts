@@ -49,7 +49,7 @@ export const integrationDeliveriesQuery = (slug: string) =>
   queryOptions({
     queryKey: ['integration-deliveries', slug],
     queryFn: ({ signal }) => api.integrations.deliveries(slug, { signal }),
-    // Nothing tells of new ones.
+    // There is no event for new ones.
     staleTime: 0,
   });
 

@@ -1,4 +1,4 @@
-// The only place that asks the service, with `api/session.ts` and `api/upload.ts`. Pages use the SDK through it.
+// The only module that calls the service, with `api/session.ts` and `api/upload.ts`. Pages use the SDK through it.
 import { ConnectionError, Millwright, MillwrightError, type Task } from '@millwright/sdk';
 import { connection } from './connection.ts';
 

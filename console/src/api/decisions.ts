@@ -1,4 +1,4 @@
-// Who approved or denied what the agent wanted to do, and when. The events of the task tell it: no message does.
+// Who approved or denied what the agent wanted to do, and when. The events of the task have it, and no message does.
 import { queryOptions } from '@tanstack/react-query';
 import { api, type TaskEvent } from './client.ts';
 import { all, queryClient } from './queries.ts';

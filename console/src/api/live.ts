@@ -1,15 +1,15 @@
-// What happens in the workspace, told to all tabs. A browser has six connections to one origin (HTTP/1.1), and a stream
-// holds one: so the tabs share one stream of the workspace, held by the one that has the lock.
+// Events of the workspace, for all tabs. A browser has six connections to one origin (HTTP/1.1), and a stream occupies one. So only the
+// tab that has the lock opens the stream, and broadcasts its events to the other tabs.
 import type { WorkspaceEvent } from '@millwright/sdk';
 import { api, MillwrightError } from './client.ts';
 import { queryClient } from './queries.ts';
 
-type Told = { event: WorkspaceEvent } | { again: true };
+type TabMessage = { event: WorkspaceEvent } | { again: true };
 
 const LOCK = 'millwright.events';
-/** Events that come together are one reason to read anew. */
+/** Events within this time cause one reading. */
 const TOGETHER_MS = 250;
-/** While much happens, what is shown is read so often at most: each reading counts for the limits of the key. */
+/** The least time between two readings: each counts towards the rate limits of the key. */
 const APART_MS = 2000;
 
 const listeners = new Set<(event: WorkspaceEvent) => void>();
@@ -20,37 +20,41 @@ export function onWorkspaceEvent(listener: (event: WorkspaceEvent) => void): () 
   return () => listeners.delete(listener);
 }
 
-/** A lock that comes later than this was another tab's, in milliseconds. */
+/** Milliseconds. A lock that is granted later was another tab's. */
 const WAITED_MS = 500;
 
-/** Follows the workspace until the signal. */
+/** Subscribes to the events of the workspace until the signal is aborted. */
 export function followWorkspace(signal: AbortSignal): void {
   const tabs = new BroadcastChannel('millwright.events');
-  const told = (message: Told) => ('event' in message ? heard(message.event) : everythingAnew());
-  tabs.onmessage = ({ data }: MessageEvent<Told>) => told(data);
+  const receive = (message: TabMessage) => ('event' in message ? onEvent(message.event) : everythingAnew());
+  tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => receive(data);
   signal.addEventListener('abort', () => tabs.close(), { once: true });
-  const tell = (message: Told) => {
-    told(message);
+  const broadcast = (message: TabMessage) => {
+    receive(message);
     if (!signal.aborted) tabs.postMessage(message);
   };
   const asked = performance.now();
-  const hold = () => hear(tell, signal, performance.now() - asked > WAITED_MS);
+  const start = () => readStream(broadcast, signal, performance.now() - asked > WAITED_MS);
   // Without a secure context there are no locks; then each tab has a stream of its own.
-  const held = 'locks' in navigator ? navigator.locks.request(LOCK, { signal }, hold) : hold();
-  held.catch(() => undefined);
+  const ended = 'locks' in navigator ? navigator.locks.request(LOCK, { signal }, start) : start();
+  ended.catch(() => undefined);
 }
 
-/** @param after another tab has heard: what happened between the end of its stream and this one is read anew. */
-async function hear(tell: (message: Told) => void, signal: AbortSignal, after: boolean): Promise<void> {
+/** @param after another tab had the stream before: the page reads again what it may have missed between the two streams. */
+async function readStream(
+  broadcast: (message: TabMessage) => void,
+  signal: AbortSignal,
+  after: boolean,
+): Promise<void> {
   let first = !after;
-  // What happened between the end of another tab's stream and this one, or while there was none.
+  // Also after a stream that broke: events may have been missed since.
   const onReady = () => {
-    if (!first) tell({ again: true });
+    if (!first) broadcast({ again: true });
     first = false;
   };
   while (!signal.aborted) {
     try {
-      for await (const event of api.events({ onReady, signal })) tell({ event });
+      for await (const event of api.events({ onReady, signal })) broadcast({ event });
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof MillwrightError && [401, 403].includes(error.status)) {
@@ -59,7 +63,7 @@ async function hear(tell: (message: Told) => void, signal: AbortSignal, after: b
         return;
       }
       // 410: what was missed is kept no longer. 429: too many streams of this key.
-      tell({ again: true });
+      broadcast({ again: true });
       await new Promise((resolve) => setTimeout(resolve, 5000));
     }
   }
@@ -69,7 +73,7 @@ const stale = new Set<string>();
 let timer = 0;
 let lastRead = 0;
 
-function heard(event: WorkspaceEvent): void {
+function onEvent(event: WorkspaceEvent): void {
   for (const listener of listeners) listener(event);
   if (event.type.startsWith('automation.')) stale.add('automations');
   if (event.type.startsWith('task.')) {
@@ -89,7 +93,7 @@ function readAnew(): void {
   stale.clear();
 }
 
-/** All that is shown, but for conversations: each has events of its own. */
+/** Reads all data again, but for conversations: each has events of its own. */
 export function everythingAnew(): void {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [name] }) => name !== 'conversation' && name !== 'text',

@@ -1,10 +1,10 @@
 import { ConnectionError, failureOf, isOfProxy, MillwrightError, type Upload } from './client.ts';
 import { connection } from './connection.ts';
 
-/** Uploads a file and tells the share that is sent. XMLHttpRequest, because `fetch` tells nothing of it. */
+/** Uploads a file and reports the part that is sent. XMLHttpRequest, because `fetch` reports no progress. */
 export function upload(
   file: File,
-  onProgress: (share: number) => void,
+  onProgress: (part: number) => void,
   signal: AbortSignal,
   path = '/v1/uploads',
 ): Promise<Upload> {

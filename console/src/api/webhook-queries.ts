@@ -13,7 +13,7 @@ export const webhookQuery = (id: string) =>
     queryKey: ['webhooks', 'one', id],
     queryFn: ({ signal }) => api.webhooks.get(id, { signal }),
     placeholderData: () => queryClient.getQueryData(webhooksQuery.queryKey)?.find((webhook) => webhook.id === id),
-    // Deliveries change it, and nothing tells of them.
+    // Deliveries change it, and there is no event for them.
     staleTime: 0,
   });
 

@@ -1,5 +1,5 @@
-// The browser tells when one of the reader's own tasks needs them or ends. They ask for it in the settings; of several tabs the one
-// that had the focus last tells.
+// The browser notifies people when one of their own tasks needs them or ends. They turn this on in the settings. Of several tabs the one
+// that had the focus last notifies.
 import { useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { api, type Task } from '../api/client.ts';
@@ -11,7 +11,7 @@ import { remember, remembered } from './url.ts';
 
 const NAME = 'notifications';
 const LOCK = 'millwright.notifications';
-const TOLD = {
+const NOTIFIED = {
   'task.awaiting_input': 'awaiting_input',
   'task.completed': 'completed',
   'task.failed': 'failed',
@@ -39,20 +39,20 @@ export async function setNotifications(on: boolean): Promise<void> {
 }
 
 /** For as long as somebody is signed in. */
-export function useTelling(): void {
+export function useNotifying(): void {
   const can = useCan();
   const { user } = useContext();
   const [, navigate] = useLocation();
   useEffect(() => {
     if (!('Notification' in window) || !can('tasks:read')) return;
     const stop = new AbortController();
-    const isTeller = oneOfTabs(stop.signal);
+    const isNotifier = oneOfTabs(stop.signal);
     const end = onWorkspaceEvent(({ type, taskId }) => {
-      if (taskId === null || !(type in TOLD) || !wanted.value || !isTeller()) return;
-      const status = TOLD[type as keyof typeof TOLD];
+      if (taskId === null || !(type in NOTIFIED) || !wanted.value || !isNotifier()) return;
+      const status = NOTIFIED[type as keyof typeof NOTIFIED];
       api.tasks.get(taskId).then(
         // What came after an outage may be over already.
-        (task) => task.status === status && task.createdBy.id === user.id && tell(task, status, navigate),
+        (task) => task.status === status && task.createdBy.id === user.id && notify(task, status, navigate),
         () => undefined,
       );
     });
@@ -60,7 +60,7 @@ export function useTelling(): void {
   }, []);
 }
 
-function tell(task: Task, status: keyof typeof t.common.status, navigate: (path: string) => void): void {
+function notify(task: Task, status: keyof typeof t.common.status, navigate: (path: string) => void): void {
   const path = `/tasks/${task.id}`;
   if (Notification.permission !== 'granted' || (document.hasFocus() && location.pathname.endsWith(path))) return;
   const said =
@@ -82,27 +82,27 @@ function tell(task: Task, status: keyof typeof t.common.status, navigate: (path:
   }
 }
 
-/** Whether this tab has the lock, which goes to the one that gets the focus. Where there are no locks every tab tells: the tag makes it one. */
+/** Whether this tab has the lock, which goes to the one that gets the focus. Without locks every tab notifies, and the tag makes the browser show one. */
 function oneOfTabs(signal: AbortSignal): () => boolean {
   if (!('locks' in navigator)) return () => true;
-  let held = false;
+  let hasLock = false;
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  const hold = (steal: boolean): void => {
-    if (signal.aborted || held) return;
+  const request = (steal: boolean): void => {
+    if (signal.aborted || hasLock) return;
     const options = steal ? { steal } : { signal };
     navigator.locks
       .request(LOCK, options, () => {
-        held = true;
+        hasLock = true;
         return ended;
       })
       .catch(() => {
         // Another tab has taken it: this one is next in line again.
-        held = false;
-        hold(false);
+        hasLock = false;
+        request(false);
       });
   };
-  const take = () => hold(true);
-  addEventListener('focus', take, { signal });
-  hold(document.hasFocus());
-  return () => held;
+  const steal = () => request(true);
+  addEventListener('focus', steal, { signal });
+  request(document.hasFocus());
+  return () => hasLock;
 }

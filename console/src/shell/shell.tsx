@@ -10,7 +10,7 @@ import { t } from '../texts/index.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Button, cx, toastError } from '../ui/ui.tsx';
 import { useCan, useContext } from './can.ts';
-import { useTelling } from './notifications.ts';
+import { useNotifying } from './notifications.ts';
 import { usePages } from './pages.ts';
 import { Palette } from './palette.tsx';
 import css from './shell.module.css';
@@ -29,7 +29,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const can = useCan();
   const [palette, setPalette] = useState(false);
   const links = usePages();
-  useTelling();
+  useNotifying();
   const search = () => (setOpen(false), setPalette(true));
   const side = useRef<HTMLElement>(null);
   useEffect(() => setOpen(false), [location]);

@@ -77,11 +77,11 @@ export function useAttachments(kept: readonly KeptUpload[] = []) {
     add: (files: readonly File[]): void => {
       const room = Math.max(0, MOST - current.current.length);
       if (files.length > room) toast(t.attachments.most(MOST), true);
-      const news = files
+      const added = files
         .slice(0, room)
         .map((file) => ({ ...fresh, key: newKey(), name: file.name, size: file.size, file }));
-      setList((old) => [...old, ...news]);
-      for (const { key, file } of news) send(key, file);
+      setList((old) => [...old, ...added]);
+      for (const { key, file } of added) send(key, file);
     },
     remove: (key: string): void => {
       stops.current.get(key)?.abort();
@@ -108,17 +108,17 @@ const ofKept = (done: KeptUpload): Attachment => ({
 const lasts = ({ expiresAt }: KeptUpload) => Date.parse(expiresAt) > Date.now() + 3_600_000;
 const newKey = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
 
-/** What an element needs to take dropped and pasted files. */
+/** Handlers of an element that accepts dropped and pasted files. */
 export function useDrop({ add }: Pick<Attachments, 'add'>, active = true) {
   const [over, setOver] = useState(false);
   const depth = useRef(0);
-  const takes = (event: DragEvent) => active && event.dataTransfer.types.includes('Files');
+  const accepts = (event: DragEvent) => active && event.dataTransfer.types.includes('Files');
   const handlers = {
-    onDragEnter: (event: DragEvent) => takes(event) && (depth.current++, setOver(true)),
-    onDragLeave: (event: DragEvent) => takes(event) && --depth.current <= 0 && setOver(false),
-    onDragOver: (event: DragEvent) => takes(event) && event.preventDefault(),
+    onDragEnter: (event: DragEvent) => accepts(event) && (depth.current++, setOver(true)),
+    onDragLeave: (event: DragEvent) => accepts(event) && --depth.current <= 0 && setOver(false),
+    onDragOver: (event: DragEvent) => accepts(event) && event.preventDefault(),
     onDrop: (event: DragEvent) => {
-      if (!takes(event)) return;
+      if (!accepts(event)) return;
       event.preventDefault();
       depth.current = 0;
       setOver(false);

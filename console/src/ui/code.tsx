@@ -1,6 +1,6 @@
 import { Fragment, memo, useEffect, useMemo, useState } from 'react';
 import { t } from '../texts/index.ts';
-import type { Piece } from './highlight.ts';
+import type { Token } from './highlight.ts';
 import { Button, copy, cx } from './ui.tsx';
 import css from './code.module.css';
 
@@ -79,13 +79,13 @@ export function useHighlighter(): Highlighter | null {
   return here;
 }
 
-export const Line = memo(function Line({ pieces }: { pieces: Piece[] }) {
-  return pieces.map(({ text, kind }, index) =>
+export const Line = memo(function Line({ tokens }: { tokens: Token[] }) {
+  return tokens.map(({ text, kind }, index) =>
     kind === '' ? (
-      <Fragment key={index}>{turnsShown(text)}</Fragment>
+      <Fragment key={index}>{visibleControls(text)}</Fragment>
     ) : (
       <span key={index} className={css[kind.replace('hljs-', 'h-')] ?? ''}>
-        {turnsShown(text)}
+        {visibleControls(text)}
       </span>
     ),
   );
@@ -101,7 +101,7 @@ export function exactly(text: string): string {
     .replace(HIDDEN, nameOf);
 }
 /** Those that turn the direction of text, shown: else a line may say something else than it is. */
-export const turnsShown = (text: string): string => text.replace(TURNS, nameOf);
+export const visibleControls = (text: string): string => text.replace(TURNS, nameOf);
 
 const nameOf = (char: string) => `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -134,17 +134,17 @@ export const Code = memo(function Code({
     <div className={cx(css.code, plain && css.plain)}>
       <pre tabIndex={0} role="group" aria-label={label} data-scrollable className={cx(max && css.tall)}>
         {numbered || lines
-          ? (lines ?? text.split('\n').map((line) => [{ text: line, kind: '' }])).map((pieces, index) => (
+          ? (lines ?? text.split('\n').map((line) => [{ text: line, kind: '' }])).map((tokens, index) => (
               <div
                 key={index}
                 className={numbered ? css.numbered : css.line}
                 {...(numbered && { 'data-n': index + 1 })}
               >
-                <Line pieces={pieces} />
+                <Line tokens={tokens} />
                 {'\n'}
               </div>
             ))
-          : turnsShown(text)}
+          : visibleControls(text)}
       </pre>
       <Button
         small

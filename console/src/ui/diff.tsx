@@ -1,9 +1,9 @@
 // A patch as one reads it in a pull request. A plain table: selectable, searchable by the browser, readable to a screen reader.
 import { memo, useMemo, useState } from 'react';
 import { t } from '../texts/index.ts';
-import { languageOf, turnsShown, useHighlighter } from './code.tsx';
+import { languageOf, visibleControls, useHighlighter } from './code.tsx';
 import { count } from './format.ts';
-import type { Piece } from './highlight.ts';
+import type { Token } from './highlight.ts';
 import { Icon } from './icon.tsx';
 import { readPatch, type DiffFile, type DiffHunk, type DiffLine } from './patch.ts';
 import { Button, copy, cx } from './ui.tsx';
@@ -102,9 +102,9 @@ const FileDiff = memo(function FileDiff({
           <Icon name={open ? 'ChevronDown' : 'ChevronRight'} size={15} />
         </button>
         <span className={cx(css.path, 'ellipsis')} title={file.path}>
-          {file.from && <span className={css.dir}>{turnsShown(file.from)} → </span>}
-          <span className={css.dir}>{turnsShown(file.path.slice(0, slash))}</span>
-          {turnsShown(file.path.slice(slash))}
+          {file.from && <span className={css.dir}>{visibleControls(file.from)} → </span>}
+          <span className={css.dir}>{visibleControls(file.path.slice(0, slash))}</span>
+          {visibleControls(file.path.slice(slash))}
         </span>
         {file.change !== 'modified' && <span className={css.badge}>{t.reading.diff.change[file.change]}</span>}
         <span className="grow" />
@@ -180,12 +180,12 @@ function Hunks({ file, layout }: { file: DiffFile; layout: DiffLayout }) {
   );
 }
 
-type Colour = ((code: string) => Piece[][]) | null;
+type Colour = ((code: string) => Token[][]) | null;
 
 function HunkRows({ hunk, layout, colour }: { hunk: DiffHunk; layout: DiffLayout; colour: Colour }) {
   // Each side is coloured as a whole, so that what spans lines is seen; then taken apart into lines again.
-  const pieces = useMemo(() => {
-    const map = new Map<DiffLine, Piece[]>();
+  const tokens = useMemo(() => {
+    const map = new Map<DiffLine, Token[]>();
     if (colour === null) return map;
     for (const side of ['del', 'add'] as const) {
       const lines = hunk.lines.filter((line) => line.kind === side || line.kind === 'same');
@@ -194,7 +194,7 @@ function HunkRows({ hunk, layout, colour }: { hunk: DiffHunk; layout: DiffLayout
     }
     return map;
   }, [hunk, colour !== null]);
-  const text = (line: DiffLine) => <Text line={line} pieces={pieces.get(line)} />;
+  const text = (line: DiffLine) => <Text line={line} tokens={tokens.get(line)} />;
   if (layout === 'split')
     return pairs(hunk.lines).map(([left, right], index) => (
       <tr key={index}>
@@ -252,15 +252,15 @@ function pairs(lines: DiffLine[]): [DiffLine | null, DiffLine | null][] {
 }
 
 /** Colours of the language below, marks of what changed above: cut where either of them begins or ends. */
-function Text({ line, pieces }: { line: DiffLine; pieces: Piece[] | undefined }) {
-  const parts = pieces ?? [{ text: line.text, kind: '' }];
+function Text({ line, tokens }: { line: DiffLine; tokens: Token[] | undefined }) {
+  const parts = tokens ?? [{ text: line.text, kind: '' }];
   if (line.marks === undefined || line.marks.length === 0)
     return parts.map(({ text, kind }, index) =>
       kind === '' ? (
-        turnsShown(text)
+        visibleControls(text)
       ) : (
         <span key={index} className={codeCss[kind.replace('hljs-', 'h-')]}>
-          {turnsShown(text)}
+          {visibleControls(text)}
         </span>
       ),
     );
@@ -280,7 +280,7 @@ function Text({ line, pieces }: { line: DiffLine; pieces: Piece[] | undefined })
   }
   return out.map(({ text, kind, marked }, index) => (
     <span key={index} className={cx(kind && codeCss[kind.replace('hljs-', 'h-')], marked && css.mark)}>
-      {turnsShown(text)}
+      {visibleControls(text)}
     </span>
   ));
 }

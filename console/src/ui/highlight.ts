@@ -18,7 +18,7 @@ const lowlight = createLowlight({
   yaml,
 });
 
-export interface Piece {
+export interface Token {
   text: string;
   /** Of highlight.js, `hljs-keyword`. */
   kind: string;
@@ -31,9 +31,9 @@ interface Node {
   children?: Node[];
 }
 
-/** The lines of a text, each in pieces. What is nested too deep for the parser of its language has no colours. */
-export function highlight(code: string, language: string): Piece[][] {
-  const lines: Piece[][] = [[]];
+/** The lines of a text, each as tokens. What is nested too deep for the parser of its language has no colours. */
+export function highlight(code: string, language: string): Token[][] {
+  const lines: Token[][] = [[]];
   const walk = (node: Node, kind: string) => {
     if (node.type === 'text') {
       (node.value ?? '').split('\n').forEach((text, index) => {

@@ -2,7 +2,7 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { Fragment, memo, useMemo, type ReactNode } from 'react';
 import { t } from '../texts/index.ts';
-import { Code, languageNamed, turnsShown } from './code.tsx';
+import { Code, languageNamed, visibleControls } from './code.tsx';
 import { Terminal } from './terminal.tsx';
 import css from './markdown.module.css';
 
@@ -146,7 +146,7 @@ function span(token: Token): ReactNode {
     case 'del':
       return <del>{inline(token.tokens)}</del>;
     case 'codespan':
-      return <code>{turnsShown((token as Tokens.Codespan).text)}</code>;
+      return <code>{visibleControls((token as Tokens.Codespan).text)}</code>;
     case 'br':
       return <br />;
     case 'link': {

@@ -3,7 +3,7 @@
 import Anser from 'anser';
 import { memo, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { t } from '../texts/index.ts';
-import { turnsShown } from './code.tsx';
+import { visibleControls } from './code.tsx';
 import { Button, copy, cx } from './ui.tsx';
 import css from './code.module.css';
 
@@ -117,20 +117,20 @@ function useEnd(live: boolean, length: number): RefObject<HTMLPreElement | null>
 }
 
 function Ansi({ text }: { text: string }) {
-  if (!text.includes('\u001b')) return turnsShown(text);
-  const pieces = Anser.ansiToJson(text, { use_classes: true, remove_empty: true, json: true });
-  return pieces.map((piece, index) => {
-    const fg = piece.fg ? COLORS[piece.fg] : undefined;
+  if (!text.includes('\u001b')) return visibleControls(text);
+  const spans = Anser.ansiToJson(text, { use_classes: true, remove_empty: true, json: true });
+  return spans.map((span, index) => {
+    const fg = span.fg ? COLORS[span.fg] : undefined;
     const names = cx(
       fg && css[fg],
-      piece.decorations.includes('bold') && css.bold,
-      piece.decorations.includes('dim') && css.dim,
+      span.decorations.includes('bold') && css.bold,
+      span.decorations.includes('dim') && css.dim,
     );
     return names === '' ? (
-      turnsShown(piece.content)
+      visibleControls(span.content)
     ) : (
       <span key={index} className={names}>
-        {turnsShown(piece.content)}
+        {visibleControls(span.content)}
       </span>
     );
   });

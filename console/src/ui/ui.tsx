@@ -252,16 +252,16 @@ export function Dialog({
 
 let toasts: { id: number; text: string; bad: boolean }[] = [];
 const listeners = new Set<() => void>();
-const tell = () => listeners.forEach((listener) => listener());
+const notify = () => listeners.forEach((listener) => listener());
 
 export function toast(text: string, bad = false) {
   const id = Date.now() + Math.random();
   toasts = [...toasts.slice(-3), { id, text, bad }];
-  tell();
+  notify();
   setTimeout(
     () => {
       toasts = toasts.filter((one) => one.id !== id);
-      tell();
+      notify();
     },
     bad ? 8000 : 3500,
   );

@@ -5,45 +5,45 @@ const w = t.cron;
 const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 const clock = (hour: number, minute: number) => time.format(Date.UTC(2026, 0, 1, hour, minute));
 
-/** As many times of a day are told one by one. */
+/** At most so many times of a day are listed. */
 const MOST_TIMES = 4;
 
 /** What an expression says, as a sentence without its full stop. */
 export function inWords(cron: Cron): string {
-  const { told, daily } = timesOf(cron);
+  const { words, daily } = timesOf(cron);
   const days = daysOf(cron);
   const months = cron.months.any || isAll(cron.months, 12) ? [] : [w.inMonths(cron.months.values.map(w.month))];
-  if (days !== null) return w.join([told, days, ...months]);
-  return w.join([told, ...(daily ? [w.everyDay] : []), ...months]);
+  if (days !== null) return w.join([words, days, ...months]);
+  return w.join([words, ...(daily ? [w.everyDay] : []), ...months]);
 }
 
-/** `daily`: these are times of a day, so that it is to be said on which days. */
-function timesOf({ minutes, hours }: Cron): { told: string; daily: boolean } {
+/** `daily`: these are times of a day, so the text has to say on which days. */
+function timesOf({ minutes, hours }: Cron): { words: string; daily: boolean } {
   const everyHour = hours.any || isAll(hours, 24);
   const often = oftenOf(minutes);
-  if (everyHour) return { told: often ?? hourly(minutes), daily: false };
+  if (everyHour) return { words: often ?? hourly(minutes), daily: false };
   const { values } = hours;
   const [first = 0] = values;
   const last = values.at(-1) ?? first;
   if (often !== null) {
-    if (isSpan(hours)) return { told: w.between(often, clock(first, 0), clock(last, 59)), daily: true };
-    return { told: `${often} ${w.ofHours('', values.map((hour) => clock(hour, 0))).trim()}`, daily: true }; // prettier-ignore
+    if (isSpan(hours)) return { words: w.between(often, clock(first, 0), clock(last, 59)), daily: true };
+    return { words: `${often} ${w.ofHours('', values.map((hour) => clock(hour, 0))).trim()}`, daily: true }; // prettier-ignore
   }
   const times = values.flatMap((hour) => minutes.values.map((minute) => clock(hour, minute)));
   const [minute = 0] = minutes.values;
   if (hours.step !== null && minutes.values.length === 1) {
     return minute === 0
-      ? { told: w.everyHours(hours.step), daily: false }
-      : { told: w.pastEvery(w.atMinutes([minute]), hours.step), daily: false };
+      ? { words: w.everyHours(hours.step), daily: false }
+      : { words: w.pastEvery(w.atMinutes([minute]), hours.step), daily: false };
   }
-  if (times.length <= MOST_TIMES) return { told: w.atTimes(times), daily: true };
+  if (times.length <= MOST_TIMES) return { words: w.atTimes(times), daily: true };
   if (minutes.values.length === 1 && isSpan(hours)) {
-    return { told: w.between(w.everyHour, clock(first, minute), clock(last, minute)), daily: true };
+    return { words: w.between(w.everyHour, clock(first, minute), clock(last, minute)), daily: true };
   }
-  return { told: w.ofHours(w.atMinutes(minutes.values), values.map((hour) => clock(hour, 0))), daily: true }; // prettier-ignore
+  return { words: w.ofHours(w.atMinutes(minutes.values), values.map((hour) => clock(hour, 0))), daily: true }; // prettier-ignore
 }
 
-/** Every so many minutes; null when it is told otherwise. */
+/** Every so many minutes; null for other schedules. */
 function oftenOf(minutes: CronField): string | null {
   if (minutes.any || isAll(minutes, 60)) return w.everyMinute;
   // Of 60 / n the last wait is as long as the others.

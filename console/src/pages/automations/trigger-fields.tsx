@@ -32,7 +32,7 @@ export function TriggerFields(editing: Editing) {
   );
 }
 
-/** What comes is told while one types, by the same rules as the service's. */
+/** Shows the next times while one types, by the same rules as the service's. */
 function Schedule({ draft, change, error }: Editing) {
   const { cron, timezone } = draft;
   const [now] = useState(() => Date.now());

@@ -11,7 +11,7 @@ import own from './settings.module.css';
 
 const DAY_MS = 86_400_000;
 const DAYS = [1, 7, 30, 90, 365];
-/** As long as the key of the session: that is what the service does when it is not told. */
+/** As long as the key of the session: the default of the service. */
 const AS_THIS = 'as-this';
 
 interface Props {

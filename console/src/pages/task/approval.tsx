@@ -18,13 +18,13 @@ export interface FormProps {
   taskId: string;
   busy: boolean;
   send: (reply: Reply, done?: { onSuccess: () => void }) => void;
-  /** Is told whether somebody writes. */
-  tell: (writes: boolean) => void;
+  /** Called with whether somebody writes. */
+  onWriting: (writes: boolean) => void;
   /** Of what is settled already: the form is left for what was written. */
   close: (() => void) | undefined;
 }
 
-export function Approval({ ask, taskId, busy, send, tell, close }: FormProps) {
+export function Approval({ ask, taskId, busy, send, onWriting, close }: FormProps) {
   const [reason, setReason] = useDraft(`${taskId}.${ask.id}`);
   const [remember, setRemember] = useState(false);
   const [denying, setDenying] = useState(reason !== '');
@@ -55,7 +55,7 @@ export function Approval({ ask, taskId, busy, send, tell, close }: FormProps) {
       {denying && (
         <Reason
           value={reason}
-          tell={busy ? null : tell}
+          onWriting={busy ? null : onWriting}
           onChange={setReason}
           deny={deny}
           back={() => setDenying(false)}
@@ -112,16 +112,16 @@ export function Approval({ ask, taskId, busy, send, tell, close }: FormProps) {
 
 interface ReasonProps {
   value: string;
-  tell: FormProps['tell'] | null;
+  onWriting: FormProps['onWriting'] | null;
   onChange: (value: string) => void;
   deny: () => void;
   back: () => void;
 }
 
-function Reason({ value, tell, onChange, deny, back }: ReasonProps) {
+function Reason({ value, onWriting, onChange, deny, back }: ReasonProps) {
   return (
     <textarea
-      {...useWriting(tell, value !== '')}
+      {...useWriting(onWriting, value !== '')}
       className={cx(ui.area, css.reason)}
       value={value}
       onChange={(event) => onChange(event.target.value)}
@@ -161,18 +161,18 @@ function useSeen() {
   useEffect(() => {
     const element = box.current;
     if (element === null || seen) return;
-    const look = () => {
+    const measure = () => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       if (clientHeight > 0 && scrollTop + clientHeight >= scrollHeight - 2) setSeen(true);
     };
     // After the first drawing: what has no height yet has no end either.
-    const frame = requestAnimationFrame(look);
-    element.addEventListener('scroll', look, { passive: true });
-    const observer = new ResizeObserver(look);
+    const frame = requestAnimationFrame(measure);
+    element.addEventListener('scroll', measure, { passive: true });
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => {
       cancelAnimationFrame(frame);
-      element.removeEventListener('scroll', look);
+      element.removeEventListener('scroll', measure);
       observer.disconnect();
     };
   }, [seen]);

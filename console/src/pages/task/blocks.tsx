@@ -109,8 +109,8 @@ export function Source({ part }: { part: SourcePart }) {
 /** What happened on the way, in a line; what this console does not know can be unfolded as it is. */
 export function QuietLine({ id, name, data }: { id: string; name: string; data: unknown }) {
   const [open, toggle] = useFold(`quiet-${id}`, false);
-  const told = toldOf(name, data);
-  if (told !== null) return <p className={css.quiet}>{told}</p>;
+  const note = noteOf(name, data);
+  if (note !== null) return <p className={css.quiet}>{note}</p>;
   return (
     <div>
       <button type="button" className={css.quiet} aria-expanded={open} data-step onClick={toggle}>
@@ -121,7 +121,7 @@ export function QuietLine({ id, name, data }: { id: string; name: string; data: 
   );
 }
 
-function toldOf(name: string, data: unknown): string | null {
+function noteOf(name: string, data: unknown): string | null {
   const fields = fieldsOf(data);
   const text = (field: string) => exactly(textOf(fields[field]));
   switch (name) {

@@ -19,15 +19,15 @@ interface Props {
   ask: Interaction | null;
   /** It stays on the page, with what is written and uploaded. */
   hidden: boolean;
-  /** Is told whether somebody writes. */
-  tell: (writes: boolean) => void;
+  /** Called with whether somebody writes. */
+  onWriting: (writes: boolean) => void;
 }
 
 /**
  * Where one writes to the agent. The service takes a message at any time; while the agent runs, one says when it is read. While it
  * asks something a message settles that, which the button says: then a click on it sends, and no key in the box.
  */
-export function Composer({ task, ask, hidden, tell }: Props) {
+export function Composer({ task, ask, hidden, onWriting }: Props) {
   const [content, setContent] = useDraft(task.id);
   const [mode, setMode] = useState<Mode>('steer');
   const area = useRef<HTMLTextAreaElement>(null);
@@ -44,7 +44,7 @@ export function Composer({ task, ask, hidden, tell }: Props) {
   const said = content.trim() !== '' || files.length > 0;
   const [button, settled] = useSettled(ask?.id);
   const ready = said && (settled || ask === null) && !send.isPending && !attachments.busy && !attachments.failed;
-  const box = useWriting(tell, content !== '' || attachments.list.length > 0);
+  const box = useWriting(onWriting, content !== '' || attachments.list.length > 0);
 
   const submit = (event?: FormEvent) => {
     event?.preventDefault();

@@ -1,4 +1,4 @@
-// Below the conversation, always in view: what the agent asks, and a place to write to it. A box that somebody writes in stays where
+// Below the conversation, always in view: what the agent asks, and a box to write to it. A box that somebody writes in stays where
 // it is and keeps the focus, whatever arrives: else the next letters would go to the page, and a letter can be a shortcut.
 import { useRef, useState } from 'react';
 import type { Interaction, Task } from '../../api/client.ts';
@@ -22,7 +22,7 @@ interface Props {
 }
 
 export function Dock(props: Props) {
-  // A session that may not write any more is told so by the service: what is being written stays.
+  // A session that may not write any more gets an error from the service: what is being written stays.
   const [writes] = useState(useCan()('tasks:write'));
   if (writes) return <WritingDock {...props} />;
   const { ask, open } = props;
@@ -56,7 +56,7 @@ function WritingDock({ task, ask, open }: Props) {
   } else if (!beside && written.has(MESSAGE)) setBeside(true);
 
   const tellers = useRef(new Map<string, (writes: boolean) => void>());
-  const tellOf = (box: string) => {
+  const onWritingOf = (box: string) => {
     const known = tellers.current.get(box) ?? ((writes: boolean) => setWritten((old) => changed(old, box, writes)));
     tellers.current.set(box, known);
     return known;
@@ -69,11 +69,11 @@ function WritingDock({ task, ask, open }: Props) {
           key={one.id}
           taskId={task.id}
           ask={one}
-          tell={tellOf(one.id)}
+          onWriting={onWritingOf(one.id)}
           {...(one.id !== ask?.id && { close: () => setOver(over.filter(({ id }) => id !== one.id)) })}
         />
       ))}
-      <Composer task={task} ask={ask} hidden={!(open && ask === null) && !beside} tell={tellOf(MESSAGE)} />
+      <Composer task={task} ask={ask} hidden={!(open && ask === null) && !beside} onWriting={onWritingOf(MESSAGE)} />
     </div>
   );
 }
@@ -89,13 +89,13 @@ function changed(all: ReadonlySet<string>, one: string, has: boolean): ReadonlyS
 interface AskingProps {
   taskId: string;
   ask: Interaction;
-  /** Is told whether somebody writes an answer. */
-  tell: (writes: boolean) => void;
+  /** Called with whether somebody writes an answer. */
+  onWriting: (writes: boolean) => void;
   /** Of what is settled already, and stays for what was written. */
   close?: () => void;
 }
 
-function Asking({ taskId, ask, tell, close }: AskingProps) {
+function Asking({ taskId, ask, onWriting, close }: AskingProps) {
   const answer = useAnswer(taskId, ask.id);
   const Form = ask.type === 'approval' ? Approval : Question;
   const sent = answer.isPending || answer.isSuccess;
@@ -108,7 +108,7 @@ function Asking({ taskId, ask, tell, close }: AskingProps) {
       onKeyDown={pressed}
     >
       <AskHead ask={ask} />
-      <Form ask={ask} taskId={taskId} busy={sent} send={answer.mutate} tell={tell} close={close} />
+      <Form ask={ask} taskId={taskId} busy={sent} send={answer.mutate} onWriting={onWriting} close={close} />
       {answer.isError && (
         <div className={css.failure}>
           <Failure error={answer.error} />

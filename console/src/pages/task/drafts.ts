@@ -12,13 +12,13 @@ export function useDraft(place: string): [draft: string, set: (draft: string) =>
   const [draft, setDraft] = useState(() => remembered(name, ''));
   const writtenHere = useRef(false);
   useEffect(() => {
-    const follow = () => {
+    const update = () => {
       if (!writtenHere.current) setDraft(remembered(name, ''));
     };
     // Another tab may have written between the first reading and now.
-    follow();
-    window.addEventListener('storage', follow);
-    return () => window.removeEventListener('storage', follow);
+    update();
+    window.addEventListener('storage', update);
+    return () => window.removeEventListener('storage', update);
   }, [name]);
   return [
     draft,

@@ -2,10 +2,10 @@
 import { diffLines } from 'diff/lib/diff/line.js';
 import { type DiffFile, type DiffLine, readPatch } from '../../ui/patch.ts';
 
-/** The hunks that the service tells, with the numbers of their lines; before there are any, the two texts. */
+/** The hunks of the service, with the numbers of their lines; before there are any, the two texts. */
 export function editAsDiff(path: string, before: string, after: string, hunks = ''): DiffFile {
-  const told = hunks.startsWith('@@') && !hunks.includes('\n[…') ? patchOf(path, hunks) : undefined;
-  return told ?? asDiff(path, before, after);
+  const patch = hunks.startsWith('@@') && !hunks.includes('\n[…') ? patchOf(path, hunks) : undefined;
+  return patch ?? asDiff(path, before, after);
 }
 
 function patchOf(path: string, hunks: string): DiffFile | undefined {

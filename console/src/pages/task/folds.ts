@@ -4,14 +4,14 @@ import { useSyncExternalStore } from 'react';
 const opened = new Map<string, boolean>();
 let all: boolean | null = null;
 const listeners = new Set<() => void>();
-const tell = () => listeners.forEach((listener) => listener());
+const notify = () => listeners.forEach((listener) => listener());
 const subscribe = (listener: () => void) => (listeners.add(listener), () => listeners.delete(listener));
 
 /** Unfolds all steps; when they are, each is again as it would be by itself. */
 export function foldAll(): void {
   all = all === true ? null : true;
   opened.clear();
-  tell();
+  notify();
 }
 
 export function useFold(key: string, fallback: boolean): [open: boolean, toggle: () => void] {
@@ -20,7 +20,7 @@ export function useFold(key: string, fallback: boolean): [open: boolean, toggle:
     open,
     () => {
       opened.set(key, !open);
-      tell();
+      notify();
     },
   ];
 }

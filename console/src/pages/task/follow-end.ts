@@ -29,7 +29,7 @@ export function useFollowedEnd(): FollowedEnd {
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
-  const held = useRef<{ element: Element; top: number } | null>(null);
+  const anchor = useRef<{ element: Element; top: number } | null>(null);
   const [away, setAway] = useState(false);
 
   const scroll = useCallback((behavior: ScrollBehavior) => {
@@ -40,10 +40,10 @@ export function useFollowedEnd(): FollowedEnd {
     const element = box.current;
     const content = inner.current;
     if (element === null || content === null) return;
-    // As it was when it was last looked at: the position, the last one that there was, and whether anything was drawn since.
+    // The last measurement: the position, and the lowest one possible. `drawn`: whether anything was drawn since.
     let last = { top: 0, end: 0 };
     let drawn = false;
-    const look = () => {
+    const measure = () => {
       drawn = false;
       last = { top: element.scrollTop, end: element.scrollHeight - element.clientHeight };
       return last;
@@ -51,11 +51,11 @@ export function useFollowedEnd(): FollowedEnd {
     let input = -Infinity;
     const stick = () => {
       scroll('instant');
-      look();
+      measure();
     };
     const onScroll = () => {
       const [before, wasDrawn] = [last, drawn];
-      const { top, end } = look();
+      const { top, end } = measure();
       const atEnd = end - top < NEAR;
       if (top < before.top - 2) {
         // What becomes shorter moves the position up as well, and may be longer again by now. Where nothing was drawn, or a person
@@ -72,15 +72,15 @@ export function useFollowedEnd(): FollowedEnd {
       // Who has stopped near the end is meant to be at it.
       if (last.end - last.top < NEAR && performance.now() - input > PAUSE_MS) follows.current = true;
       if (follows.current) scroll('instant');
-      else if (held.current !== null) {
-        const { element: kept, top } = held.current;
+      else if (anchor.current !== null) {
+        const { element: kept, top } = anchor.current;
         element.scrollTop += kept.getBoundingClientRect().top - top;
       }
-      look();
+      measure();
       setAway(!follows.current && last.end - last.top >= NEAR);
     });
     const onInput = (event: Event) => {
-      held.current = null;
+      anchor.current = null;
       input = performance.now();
       // At once: what comes in the same moment must not pull them back.
       if (leadsUp(event) && element.scrollTop > 0) follows.current = false;
@@ -103,7 +103,7 @@ export function useFollowedEnd(): FollowedEnd {
 
   const toEnd = (smooth = false) => {
     follows.current = true;
-    held.current = null;
+    anchor.current = null;
     setAway(false);
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
     scroll(smooth && !still ? 'smooth' : 'instant');
@@ -115,7 +115,7 @@ export function useFollowedEnd(): FollowedEnd {
     // The first is the button that asks for more.
     const element = inner.current?.children[1];
     follows.current = false;
-    held.current = element ? { element, top: element.getBoundingClientRect().top } : null;
+    anchor.current = element ? { element, top: element.getBoundingClientRect().top } : null;
   };
   return { box, inner, away, toEnd, release, hold };
 }

@@ -40,15 +40,15 @@ export function pressed(event: KeyboardEvent): void {
 }
 
 /**
- * Tells whether somebody writes in a box: it has the focus, or something is `said` in it. The result is for the box. `tell` is null once
+ * Reports whether somebody writes in a box: it has the focus, or something is `said` in it. The result is for the box. `onWriting` is null once
  * what is written there is sent.
  */
-export function useWriting(tell: ((writes: boolean) => void) | null, said: boolean) {
+export function useWriting(onWriting: ((writes: boolean) => void) | null, said: boolean) {
   const [focus, setFocus] = useState(false);
   const writes = focus || said;
   useEffect(() => {
-    tell?.(writes);
-    return () => tell?.(false);
-  }, [tell, writes]);
+    onWriting?.(writes);
+    return () => onWriting?.(false);
+  }, [onWriting, writes]);
   return { onFocus: () => setFocus(true), onBlur: () => setFocus(false) };
 }

@@ -29,7 +29,7 @@ export const AskedText = ({ ask }: { ask: Interaction }) => (
 );
 
 /** A question, or a choice: options, words of one's own, files, as the agent allows. */
-export function Question({ ask, taskId, busy, send, tell, close }: FormProps) {
+export function Question({ ask, taskId, busy, send, onWriting, close }: FormProps) {
   const name = useId();
   const form = useRef<HTMLFormElement>(null);
   const [chosen, setChosen] = useState<string[]>([]);
@@ -44,7 +44,7 @@ export function Question({ ask, taskId, busy, send, tell, close }: FormProps) {
   const said = chosen.length > 0 || words || files.length > 0;
   const [button, settled] = useSettled(ask.id);
   const ready = said && settled && !busy && close === undefined && !attachments.busy && !attachments.failed;
-  const box = useWriting(busy ? null : tell, content !== '');
+  const box = useWriting(busy ? null : onWriting, content !== '');
 
   const pick = (id: string) => {
     if (!ask.multiple) setChosen([id]);

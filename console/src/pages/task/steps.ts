@@ -25,32 +25,32 @@ export type Block =
   | { kind: 'quiet'; key: string; name: string; data: unknown };
 
 /** What a message gives by itself; runs of steps are joined across messages. */
-type Piece = Exclude<Block, { kind: 'steps' }> | { kind: 'step'; key: string; step: Step; handedOver: boolean };
+type Part = Exclude<Block, { kind: 'steps' }> | { kind: 'step'; key: string; step: Step; handedOver: boolean };
 
 export interface PlanItem {
   text: string;
   status: 'pending' | 'in_progress' | 'done' | 'dropped';
 }
 
-/** A message that did not change is the same object, and gives the same pieces: only what changed is drawn anew. */
-const kept = new WeakMap<Message, Piece[]>();
+/** A message that did not change is the same object, and gives the same blocks: only what changed is drawn anew. */
+const kept = new WeakMap<Message, Part[]>();
 
-function piecesOf(message: Message): Piece[] {
+function ownBlocksOf(message: Message): Part[] {
   const known = kept.get(message);
   if (known !== undefined) return known;
-  const pieces =
+  const blocks =
     message.role === 'user' ? [said(message)] : message.parts.flatMap((part, index) => made(message, part, index));
-  kept.set(message, pieces);
-  return pieces;
+  kept.set(message, blocks);
+  return blocks;
 }
 
-function said(message: Message): Piece {
+function said(message: Message): Part {
   const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []));
   return { kind: 'user', key: message.id, message, text, files };
 }
 
-function made(message: Message, part: MessagePart, index: number): Piece[] {
+function made(message: Message, part: MessagePart, index: number): Part[] {
   const key = `${message.id}-${index}`;
   switch (part.type) {
     case 'text':
@@ -96,18 +96,18 @@ export const fieldsOf = (value: unknown): Record<string, unknown> =>
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A message stands where it was read; those that wait stand at the end. */
-const placeOf = ({ role, readAt, createdAt, status }: Message): string =>
+const orderOf = ({ role, readAt, createdAt, status }: Message): string =>
   role === 'user' ? (readAt ?? (status === 'queued' ? '~' : createdAt)) : createdAt;
 
 /** `before` are the blocks of the last drawing: what is still the same stays the same object. */
 export function blocksOf(messages: readonly Message[], before: ReadonlyMap<string, Block>): Block[] {
   const blocks: Block[] = [];
-  const sorted = messages.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : placeOf(a) > placeOf(b) ? 1 : 0));
-  for (const piece of sorted.flatMap(piecesOf)) {
+  const sorted = messages.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : orderOf(a) > orderOf(b) ? 1 : 0));
+  for (const block of sorted.flatMap(ownBlocksOf)) {
     const last = blocks.at(-1);
-    if (piece.kind !== 'step') blocks.push(piece);
-    else if (last?.kind === 'steps' && last.handedOver === piece.handedOver) last.steps.push(piece.step);
-    else blocks.push({ kind: 'steps', key: `steps-${piece.key}`, steps: [piece.step], handedOver: piece.handedOver });
+    if (block.kind !== 'step') blocks.push(block);
+    else if (last?.kind === 'steps' && last.handedOver === block.handedOver) last.steps.push(block.step);
+    else blocks.push({ kind: 'steps', key: `steps-${block.key}`, steps: [block.step], handedOver: block.handedOver });
   }
   return blocks.map((block) => {
     const known = before.get(block.key);

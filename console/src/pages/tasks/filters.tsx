@@ -205,7 +205,7 @@ function Choice({
 function TagChoice({ tag, tags, change }: { tag: string; tags: readonly string[]; change: Change }) {
   const id = useId();
   const [text, setText] = useState(tag);
-  const take = (value: string) => value.trim() !== tag && change({ tag: value.trim() });
+  const apply = (value: string) => value.trim() !== tag && change({ tag: value.trim() });
   return (
     <label className={css.choice}>
       <span>{t.tasks.tag}</span>
@@ -219,10 +219,10 @@ function TagChoice({ tag, tags, change }: { tag: string; tags: readonly string[]
           setText(value);
           // One of the list was chosen; what is typed may go on.
           const { inputType = '' } = nativeEvent as InputEvent;
-          if (!inputType.startsWith('insertText') && tags.includes(value)) take(value);
+          if (!inputType.startsWith('insertText') && tags.includes(value)) apply(value);
         }}
-        onBlur={() => take(text)}
-        onKeyDown={(event) => event.key === 'Enter' && take(text)}
+        onBlur={() => apply(text)}
+        onKeyDown={(event) => event.key === 'Enter' && apply(text)}
       />
       <datalist id={id}>
         {tags.map((one) => (

@@ -128,8 +128,8 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
 /** What is asked, or why it failed: its first line, without the marks of Markdown. */
 function hintOf({ status, statusReason, pendingInteraction }: Task): string {
   if (pendingInteraction !== null) return firstLine(pendingInteraction.question);
-  const told = status === 'failed' || (status === 'queued' && statusReason !== null);
-  return told ? firstLine(statusReason?.message ?? '') : '';
+  const hasReason = status === 'failed' || (status === 'queued' && statusReason !== null);
+  return hasReason ? firstLine(statusReason?.message ?? '') : '';
 }
 const firstLine = (text: string) =>
   (text.split('\n').find((line) => line.trim() !== '') ?? '')

@@ -18,7 +18,7 @@ interface Work {
 /** What the dialogs name of the tasks. */
 const NAMED = 5;
 /** Sentences of the service that are shown. */
-const TOLD = 3;
+const MOST_TOASTS = 3;
 
 /** Stands where the filters stand while tasks are selected. */
 export function Selection({
@@ -28,7 +28,7 @@ export function Selection({
 }: {
   tasks: Task[];
   clear: () => void;
-  /** Is told while a dialog is open: then this stays on the page. */
+  /** Called while a dialog is open: then this stays on the page. */
   hold: (open: boolean) => void;
 }) {
   const [asked, setAsked] = useState<{ what: 'cancel' | 'delete' | 'tags'; tasks: Task[] } | null>(null);
@@ -38,7 +38,7 @@ export function Selection({
     mutationFn: async ({ what, tasks, act }: Work) => ({ what, of: tasks.length, refused: await withEach(tasks, act) }),
     onSuccess: ({ what, of, refused }) => {
       if (of > refused.length) toast(t.tasks.done[what](of - refused.length));
-      refused.slice(0, TOLD).forEach(tell);
+      refused.slice(0, MOST_TOASTS).forEach(showRefusal);
       if (refused.length === 0) clear();
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['tasks'] }),
@@ -123,7 +123,7 @@ export function Selection({
   );
 }
 
-const tell = ({ task, error }: Refusal) => toast(t.tasks.failed(task.title, saidBy(error)), true);
+const showRefusal = ({ task, error }: Refusal) => toast(t.tasks.failed(task.title, saidBy(error)), true);
 
 const Named = ({ tasks }: { tasks: Task[] }) => (
   <ul className={css.named}>

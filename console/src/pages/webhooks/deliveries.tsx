@@ -23,7 +23,7 @@ const TONES: Record<WebhookDelivery['status'], Tone> = {
 };
 
 const LIVE_MS = 2000;
-/** No event tells of a first attempt: for its 15 seconds, and a little more, the list looks. */
+/** There is no event for a first attempt: the list polls for its 15 seconds and a little more. */
 const FIRST_MS = 700;
 const FIRST_ATTEMPT_MS = 20_000;
 

@@ -1,4 +1,4 @@
-// The types of events that a webhook may be told of (reference §17, §18).
+// The types of events that a webhook may subscribe to (reference §17, §18).
 import { t } from '../../texts/index.ts';
 
 export const TYPES: string[] = Object.keys(t.webhooks.typeWords);
