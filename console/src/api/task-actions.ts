@@ -44,7 +44,9 @@ export function useSend(
     mutationFn: (body) => api.tasks.send(taskId, body, keyFor(body)),
     onSuccess: ({ message, task }, sent) => {
       forget();
-      shown(taskId, (messages) => (messages.some(({ id }) => id === message.id) ? messages : [...messages, message]));
+      updateConversation(taskId, (messages) =>
+        messages.some(({ id }) => id === message.id) ? messages : [...messages, message],
+      );
       taken(task);
       onSent(sent);
     },
@@ -64,7 +66,8 @@ export function useAnswer(taskId: string, interactionId: string): Action<Reply> 
 export function useWithdraw(taskId: string): Action<string, unknown> {
   return useMutation({
     mutationFn: (messageId) => api.tasks.withdraw(taskId, messageId),
-    onSuccess: (_, messageId) => shown(taskId, (messages) => messages.filter(({ id }) => id !== messageId)),
+    onSuccess: (_, messageId) =>
+      updateConversation(taskId, (messages) => messages.filter(({ id }) => id !== messageId)),
     onSettled: () => readAnew(taskId),
   });
 }
@@ -88,7 +91,7 @@ export function useRemove(taskId: string, onRemoved: () => void): Action<void, u
   });
 }
 
-function shown(taskId: string, change: (messages: Message[]) => Message[]): void {
+function updateConversation(taskId: string, change: (messages: Message[]) => Message[]): void {
   const { queryKey } = conversationQuery(taskId);
   queryClient.setQueryData<Conversation>(queryKey, (known) => known && { ...known, messages: change(known.messages) });
 }

@@ -8,21 +8,21 @@ interface Page {
   icon: IconName;
   /** That lead there. */
   keys: string;
-  shown: (can: Can) => boolean;
+  visible: (can: Can) => boolean;
 }
 
 const PAGES: Page[] = [
-  { name: 'tasks', icon: 'Inbox', keys: 'g t', shown: (can) => can('tasks:read') },
-  { name: 'automations', icon: 'Calendar', keys: 'g a', shown: (can) => can('automations:read') },
-  { name: 'integrations', icon: 'Zap', keys: 'g i', shown: (can) => can('integrations:read') },
-  { name: 'webhooks', icon: 'Send', keys: 'g w', shown: (can) => can('automations:read') },
-  { name: 'usage', icon: 'Chart', keys: 'g u', shown: (can) => can('billing:read') },
-  { name: 'projects', icon: 'Folder', keys: 'g p', shown: (can) => can('projects:read') },
-  { name: 'settings', icon: 'Settings', keys: 'g ,', shown: () => true },
+  { name: 'tasks', icon: 'Inbox', keys: 'g t', visible: (can) => can('tasks:read') },
+  { name: 'automations', icon: 'Calendar', keys: 'g a', visible: (can) => can('automations:read') },
+  { name: 'integrations', icon: 'Zap', keys: 'g i', visible: (can) => can('integrations:read') },
+  { name: 'webhooks', icon: 'Send', keys: 'g w', visible: (can) => can('automations:read') },
+  { name: 'usage', icon: 'Chart', keys: 'g u', visible: (can) => can('billing:read') },
+  { name: 'projects', icon: 'Folder', keys: 'g p', visible: (can) => can('projects:read') },
+  { name: 'settings', icon: 'Settings', keys: 'g ,', visible: () => true },
 ];
 
 /** Those that the session's key may see. */
 export function usePages(): Page[] {
   const can = useCan();
-  return PAGES.filter(({ shown }) => shown(can));
+  return PAGES.filter(({ visible }) => visible(can));
 }

@@ -21,7 +21,7 @@ export interface View {
   body: (() => ReactNode) | null;
 }
 
-const shown = (value: unknown): string =>
+const asText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, null, 2);
 
 const short = (path: string) => path.replace(/^\/workdir\//, '');
@@ -45,7 +45,7 @@ export function viewOf(call: Call, outcome: Outcome): View {
   const { verbs } = t.task;
   const path = textOf(input.path);
   const found = () =>
-    error ?? (output !== undefined && <Code code={shown(output)} language={null} label={t.task.labels.found} />);
+    error ?? (output !== undefined && <Code code={asText(output)} language={null} label={t.task.labels.found} />);
   switch (call.name) {
     case 'bash': {
       const line = inOneLine(textOf(input.command));
@@ -97,7 +97,7 @@ export function viewOf(call: Call, outcome: Outcome): View {
         icon: 'FileText',
         verb: verbOf(verbs.read, outcome),
         object: <Path path={path} />,
-        body: () => error ?? (output !== undefined && <ReadFile path={path} text={shown(output)} />),
+        body: () => error ?? (output !== undefined && <ReadFile path={path} text={asText(output)} />),
       };
     case 'glob':
     case 'grep':
@@ -147,7 +147,7 @@ export function viewOf(call: Call, outcome: Outcome): View {
           <>
             <Code code={JSON.stringify(input, null, 2)} language="json" label={t.task.labels.input} />
             {error ??
-              (output !== undefined && <Code code={shown(output)} language="json" label={t.task.labels.output} />)}
+              (output !== undefined && <Code code={asText(output)} language="json" label={t.task.labels.output} />)}
           </>
         ),
       };

@@ -93,9 +93,9 @@ function shortened(result: ToolResult): ToolResult {
   const { length } = resultText(result);
   const files = keptFiles(result).length;
   if (result.status === 'denied' || (length <= SHORT && files === 0)) return result;
-  const shown = files === 0 ? '' : ', and what it showed';
+  const withFiles = files === 0 ? '' : ', and what it showed';
   const whole = result.forModel?.whole;
   const again = whole === undefined ? 'Run it again.' : `Run it again or read ${outputFile(whole)}`;
-  const text = `[Result left out: ${length.toLocaleString('en-US')} characters${shown}. ${again}]`;
+  const text = `[Result left out: ${length.toLocaleString('en-US')} characters${withFiles}. ${again}]`;
   return result.status === 'error' ? { status: 'error', error: text } : { status: 'success', output: text };
 }

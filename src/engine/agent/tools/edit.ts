@@ -71,7 +71,7 @@ export class EditTool extends AgentTool<typeof parameters> {
   }
 }
 
-/** Bytes that the file gains. The new text of all places is often one string. */
+/** Bytes that the file gains. The new text of all occurrences is often one string. */
 async function growth(file: Lines, changes: Change[]): Promise<number> {
   let bytes = 0;
   let last = { by: '', bytes: 0 };

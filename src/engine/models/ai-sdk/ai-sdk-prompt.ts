@@ -29,7 +29,7 @@ interface PromptOptions {
   bound?: boolean;
 }
 /** The form in which an answer and its results are sent. */
-interface Telling {
+interface PromptForm {
   maker: string | undefined;
   files: Files;
   inResults: boolean;
@@ -109,12 +109,12 @@ function filePart(file: FileContent | undefined): UserContent {
 function addAssistant(
   prompt: LanguageModelV3Prompt,
   message: ConversationMessage,
-  { maker, files, inResults, freeform, bound }: Telling,
+  { maker, files, inResults, freeform, bound }: PromptForm,
 ): void {
   const invocations = new Map(message.invocations.map((one) => [one.toolCallId, one]));
   const content: AssistantContent = [];
   const results: ToolContent = [];
-  const shown: UserContent = [];
+  const resultFiles: UserContent = [];
   for (const part of message.parts) {
     const isLost = bound && (message.beforeCut === true || !('providerMetadata' in part));
     const isReasoning = part.type === 'reasoning' && !isLost && !isForeign(part.providerMetadata, maker);
@@ -142,11 +142,11 @@ function addAssistant(
     });
     const parts = inResults ? [] : given.flatMap(filePart);
     if (parts.length > 0)
-      shown.push({ type: 'text', text: `[Shown by ${toolName}, call ${call.toolCallId}]` }, ...parts);
+      resultFiles.push({ type: 'text', text: `[Shown by ${toolName}, call ${call.toolCallId}]` }, ...parts);
   }
   if (content.length > 0) prompt.push({ role: 'assistant', content });
   if (results.length > 0) prompt.push({ role: 'tool', content: results });
-  if (shown.length > 0) prompt.push({ role: 'user', content: shown });
+  if (resultFiles.length > 0) prompt.push({ role: 'user', content: resultFiles });
 }
 
 function outputOf({ result }: ToolInvocation, files: (FileContent | undefined)[], inResults: boolean): ToolOutput {

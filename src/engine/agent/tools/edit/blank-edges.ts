@@ -18,7 +18,7 @@ export function withoutBlankEdges(oldText: string, newText: string): Unframed | 
   return { oldText: old.text, newText: written.text, goes };
 }
 
-/** Whether a place, from the beginning of a line to the end of one, has a blank line before or behind it. */
+/** Whether an occurrence, from the beginning of a line to the end of one, has a blank line before or behind it. */
 export function isBesideBlank(file: Lines, start: number, end: number): boolean {
   const [first, last] = [file.at(start), file.at(end)];
   const isBlank = (line: number) => line >= 0 && file.start(line) < file.text.length && file.line(line).trim() === '';

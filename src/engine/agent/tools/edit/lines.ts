@@ -41,14 +41,14 @@ export class Lines {
     return this.text.slice(this.start(line), this.start(line + 1) - (line < this.count - 1 ? 1 : 0));
   }
 
-  /** The line of a place, from 0. */
-  at(place: number): number {
-    return lineAt(this.starts, place);
+  /** The line of an offset, from 0. */
+  at(offset: number): number {
+    return lineAt(this.starts, offset);
   }
 
-  /** How the line of a place ends; the last one as the line before it. */
-  lineEnd(place: number): string {
-    const line = Math.min(this.at(place), this.count - 2);
+  /** How the line of an offset ends; the last one as the line before it. */
+  lineEnd(offset: number): string {
+    const line = Math.min(this.at(offset), this.count - 2);
     return this.text.charAt(this.start(line + 1) - 2) === '\r' ? '\r\n' : '\n';
   }
 
@@ -74,13 +74,13 @@ export class Lines {
   }
 }
 
-/** Of ascending beginnings the last one that is not after a place. */
-export function lineAt(starts: number[], place: number): number {
+/** Of ascending beginnings the last one that is not after an offset. */
+export function lineAt(starts: number[], offset: number): number {
   let from = 0;
   let to = starts.length - 1;
   while (from < to) {
     const middle = Math.ceil((from + to) / 2);
-    if ((starts[middle] ?? 0) <= place) from = middle;
+    if ((starts[middle] ?? 0) <= offset) from = middle;
     else to = middle - 1;
   }
   return from;
@@ -90,7 +90,7 @@ export function lineAt(starts: number[], place: number): number {
  * Where `wanted` stands in `all`, without overlaps (Knuth, Morris, Pratt). `indexOf` multiplies the lengths for some texts,
  * and the permitted million by a million are an hour.
  */
-export async function placesOf(all: string, wanted: string): Promise<number[]> {
+export async function offsetsOf(all: string, wanted: string): Promise<number[]> {
   // For each length of a matched beginning: the longest shorter beginning that it ends with.
   const shorter = new Int32Array(wanted.length + 1);
   const grow = (matched: number, next: number): number => {
@@ -102,13 +102,13 @@ export async function placesOf(all: string, wanted: string): Promise<number[]> {
     matched = grow(matched, wanted.charCodeAt(at));
     shorter[at + 1] = matched;
   }
-  const places: number[] = [];
+  const offsets: number[] = [];
   for (let at = 0, matched = 0; at < all.length; at++) {
     if (at % SLICE === 0) await setImmediate();
     matched = grow(matched, all.charCodeAt(at));
     if (matched < wanted.length) continue;
-    places.push(at + 1 - matched);
+    offsets.push(at + 1 - matched);
     matched = 0;
   }
-  return places;
+  return offsets;
 }

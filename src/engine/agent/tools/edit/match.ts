@@ -6,7 +6,7 @@ import type { Edit, Match, Matched } from './change.js';
 import { withoutEscapes } from './escapes.js';
 import { indentationOf, unitOf } from './indentation.js';
 import { type Unnumbered, withoutNumbers } from './line-numbers.js';
-import { type Form, lineAt, Lines, placesOf } from './lines.js';
+import { type Form, lineAt, Lines, offsetsOf } from './lines.js';
 import { plain } from './look-alikes.js';
 import { rebased } from './rebase.js';
 import { checkNewText, notFound, occursOften, unclear } from './refusal.js';
@@ -37,8 +37,8 @@ export async function matched(file: Lines, edit: Edit, path: string): Promise<Ma
   const { oldText, newText, replaceAll } = edit;
   const returns = file.text.includes('\r\n');
   // A part of the lines may end in another way: all occurrences are wanted, not all of one kind.
-  const exact = replaceAll && returns ? [] : await placesOf(file.text, oldText);
-  if (exact.length > 1 && !replaceAll) throw occursOften(exact.map((place) => file.at(place)), path, 'exact'); // prettier-ignore
+  const exact = replaceAll && returns ? [] : await offsetsOf(file.text, oldText);
+  if (exact.length > 1 && !replaceAll) throw occursOften(exact.map((offset) => file.at(offset)), path, 'exact'); // prettier-ignore
   if (exact.length > 0 && (replaceAll || isLiteral(file, edit, exact[0] ?? 0, path))) {
     const by = inLineEnds(file, oldText, newText);
     const changes = await each(exact, (start) => ({ start, end: start + oldText.length, by: by(start) }));
@@ -50,15 +50,15 @@ export async function matched(file: Lines, edit: Edit, path: string): Promise<Ma
     if (stage.match !== 'line_ends' && (long || oldText.trim() === '')) break;
     const said = saidAt(stage, edit, copied);
     if (said === null) continue;
-    const places = await found(file, said.oldText, stage);
-    if (places.length === 0) continue;
+    const occurrences = await found(file, said.oldText, stage);
+    if (occurrences.length === 0) continue;
     if (said !== edit) await checkNewText(said);
-    if (places.length > 1 && !(replaceAll && stage.match === 'line_ends')) throw occursOften(places.map(({ line }) => line), path, stage.match); // prettier-ignore
-    if (!stage.whole && !replaceAll && !isLiteral(file, said, places[0]?.start ?? 0, path)) continue;
-    if (said.goes === true && isBesideBlank(file, places[0]?.start ?? 0, places[0]?.end ?? 0)) continue;
-    if (copied?.line != null && said !== edit && places[0]?.line !== copied.line - 1) continue;
+    if (occurrences.length > 1 && !(replaceAll && stage.match === 'line_ends')) throw occursOften(occurrences.map(({ line }) => line), path, stage.match); // prettier-ignore
+    if (!stage.whole && !replaceAll && !isLiteral(file, said, occurrences[0]?.start ?? 0, path)) continue;
+    if (said.goes === true && isBesideBlank(file, occurrences[0]?.start ?? 0, occurrences[0]?.end ?? 0)) continue;
+    if (copied?.line != null && said !== edit && occurrences[0]?.line !== copied.line - 1) continue;
     const by = byIn(file, said, stage);
-    const changes = await each(places, ({ line, start, end }) => {
+    const changes = await each(occurrences, ({ line, start, end }) => {
       const text = by({ line, start, end });
       if (text === null)
         throw unclear(file, line, said.oldText, path, stage.match === 'indentation' ? 'indentation' : 'look_alike');
@@ -85,9 +85,9 @@ function saidAt({ match, whole }: Stage, edit: Edit, copied: Unnumbered | null):
  * indentation, which was then moved. Throws when the old text begins behind the indentation, and what the new one has may
  * count from there or from the margin.
  */
-function isLiteral(file: Lines, { oldText, newText }: Edit, place: number, path: string): boolean {
-  const line = file.at(place);
-  const before = file.text.slice(file.start(line), place);
+function isLiteral(file: Lines, { oldText, newText }: Edit, offset: number, path: string): boolean {
+  const line = file.at(offset);
+  const before = file.text.slice(file.start(line), offset);
   if (before === '' || before.trim() !== '') return true;
   const [first = '', ...others] = newText.split('\n', LINES);
   if (/^\s/.test(oldText)) {
@@ -98,47 +98,47 @@ function isLiteral(file: Lines, { oldText, newText }: Edit, place: number, path:
   throw unclear(file, line, oldText, path, 'exact');
 }
 
-interface Place {
+interface Occurrence {
   start: number;
   end: number;
   /** From 0. */
   line: number;
 }
 
-async function found(file: Lines, oldText: string, { form, whole }: Stage): Promise<Place[]> {
+async function found(file: Lines, oldText: string, { form, whole }: Stage): Promise<Occurrence[]> {
   const old = await Lines.of(oldText);
   const formed = await file.form(form);
   // Its last line may end in the middle of one of the file, and has no line end to add.
   const wanted = (await old.form(form)).text.slice(0, oldText.endsWith('\n') ? undefined : -1);
   const last = old.line(old.count - 1);
   const atEnd = whole || form(last).length < last.length;
-  const places: Place[] = [];
-  await each(await placesOf(formed.text, wanted), (start) => {
+  const occurrences: Occurrence[] = [];
+  await each(await offsetsOf(formed.text, wanted), (start) => {
     const line = lineAt(formed.starts, start);
     const end = start + wanted.length;
     if (whole && formed.starts[line] !== start) return;
     if (atEnd && !wanted.endsWith('\n') && formed.text.charAt(end) !== '\n') return;
     const begin = whole ? file.start(line) : rawAt(file, formed, start);
-    places.push({ line, start: begin, end: endAt(file, formed, end, whole) });
+    occurrences.push({ line, start: begin, end: endAt(file, formed, end, whole) });
   });
-  return places;
+  return occurrences;
 }
 
-function rawAt(file: Lines, form: Form, place: number): number {
-  if (place >= form.text.length) return file.text.length;
-  const line = lineAt(form.starts, place);
-  return file.start(line) + place - (form.starts[line] ?? 0);
+function rawAt(file: Lines, form: Form, offset: number): number {
+  if (offset >= form.text.length) return file.text.length;
+  const line = lineAt(form.starts, offset);
+  return file.start(line) + offset - (form.starts[line] ?? 0);
 }
 
 /** Of whole lines the end is behind what the line still has, but for white space, because its beginning was cut too. */
-function endAt(file: Lines, form: Form, place: number, whole: boolean): number {
-  const line = lineAt(form.starts, place);
-  if (!whole || place === form.starts[line] || place >= form.text.length) return rawAt(file, form, place);
+function endAt(file: Lines, form: Form, offset: number, whole: boolean): number {
+  const line = lineAt(form.starts, offset);
+  if (!whole || offset === form.starts[line] || offset >= form.text.length) return rawAt(file, form, offset);
   return file.start(line) + file.line(line).trimEnd().length;
 }
 
-/** The new text for a place of a stage; null when it does not follow from what was copied. */
-function byIn(file: Lines, { oldText, newText }: Edit, stage: Stage): (place: Place) => string | null {
+/** The new text for an occurrence that a stage finds; null when it does not follow from what was copied. */
+function byIn(file: Lines, { oldText, newText }: Edit, stage: Stage): (offset: Occurrence) => string | null {
   const level = STAGES.indexOf(stage);
   const inEnds = inLineEnds(file, oldText, newText);
   const unit = stage.match === 'indentation' ? { unit: unitOf(indentations(file)) } : null;
@@ -161,14 +161,14 @@ function* indentations(file: Lines): Generator<string> {
   }
 }
 
-/** The new text for a place where the old one stands to the letter: a model writes lines that end in `\n`. */
-function inLineEnds(file: Lines, oldText: string, newText: string): (place: number) => string {
+/** The new text for an exact occurrence of the old one: a model writes lines that end in `\n`. */
+function inLineEnds(file: Lines, oldText: string, newText: string): (offset: number) => string {
   const lines = newText.replaceAll('\r\n', '\n');
   // Only the line ends differ, so they are meant.
   if (lines === oldText.replaceAll('\r\n', '\n') || !newText.includes('\n')) return () => newText;
   // `replaceAll` takes four times as long for a million of them.
   const returns = lines.split('\n').join('\r\n');
-  return (place) => (file.lineEnd(place) === '\r\n' ? returns : lines);
+  return (offset) => (file.lineEnd(offset) === '\r\n' ? returns : lines);
 }
 
 async function each<T, R>(all: T[], of: (one: T) => R): Promise<R[]> {

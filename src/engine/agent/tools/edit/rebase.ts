@@ -11,7 +11,7 @@ const LINE_END = /\r?\n/;
 export interface Rebase {
   oldText: string;
   newText: string;
-  /** The place in the file. It has as many lines as `oldText`, and each is the same but for what the stage does not mind. */
+  /** The occurrence in the file. It has as many lines as `oldText`, and each is the same but for what the stage does not mind. */
   raw: string;
   /** `\n` or `\r\n`, for lines that the file does not have. */
   lineEnd: string;
@@ -23,7 +23,7 @@ export interface Rebase {
   moved: { unit: string | null } | null;
 }
 
-/** The text for the place; null when it does not follow from the old text what the new one means. */
+/** The text for the occurrence; null when it does not follow from the old text what the new one means. */
 export function rebased(one: Rebase): string | null {
   const old = one.oldText.split(LINE_END);
   const written = one.newText.split(LINE_END);
@@ -54,7 +54,7 @@ export function rebased(one: Rebase): string | null {
   return text;
 }
 
-/** A line of the old text that a new one stands for: kept as it is, or changed or moved in its place. */
+/** A line of the old text that a new one stands for: kept as it is, changed or moved. */
 interface Source {
   line: number | null;
   kept: boolean;
@@ -112,7 +112,7 @@ function charactersOf(old: string[], raw: string[]): Characters {
   return characters;
 }
 
-/** A written line in the characters of the file: what was copied as it is there, the rest as they are elsewhere in the place. */
+/** A written line in the characters of the file: what was copied as it is there, the rest as they are elsewhere in the occurrence. */
 function alike(characters: Characters, copied: { old: string; raw: string } | null, line: string): string | null {
   const words = (text: string) => text.match(/\w+|\s+|[^\w\s]/g) ?? [];
   if (copied === null || copied.old.trimEnd().length > copied.raw.length) return inCharacters(characters, line);

@@ -110,21 +110,21 @@ export async function notFound(file: Lines, oldText: string, path: string): Prom
 }
 
 /**
- * The line from which on most lines of the file are lines of the text, or have words of it, at their places in the text or
+ * The line from which on most lines of the file are lines of the text, or have words of it, at their lines in the text or
  * nearly there. Null when no word is the same. Looks at each line once.
  */
 async function nearest(file: Lines, wanted: string[]): Promise<number | null> {
-  const places = new Map<string, number>();
-  for (const [at, line] of wanted.entries()) if (line !== '' && !places.has(line)) places.set(line, at);
+  const lineOf = new Map<string, number>();
+  for (const [at, line] of wanted.entries()) if (line !== '' && !lineOf.has(line)) lineOf.set(line, at);
   const words = new Set(wanted.flatMap(wordsOf));
   const whole = new Map<number, number>();
   let close = { line: 0, score: 0 };
   for (let at = 0; at < file.count; at++) {
     if (at % 2_000 === 1_999) await setImmediate();
     const line = seen(file.line(at));
-    const place = places.get(line);
+    const first = lineOf.get(line);
     // Brackets alone say little.
-    if (place !== undefined) whole.set(at - place, (whole.get(at - place) ?? 0) + Math.min(line.length, 40));
+    if (first !== undefined) whole.set(at - first, (whole.get(at - first) ?? 0) + Math.min(line.length, 40));
     const own = wordsOf(line);
     const score = own.filter((word) => words.has(word)).length / Math.sqrt(own.length + 1);
     if (score > close.score) close = { line: at, score };

@@ -32,9 +32,9 @@ async function applied(text: string, behind: number, hunk: Hunk, path: string): 
   let from = behind;
   for (const anchor of hunk.anchors) from = behindAnchor(text, from, anchor, path);
   if (before.length === 0) {
-    const place = hunk.anchors.some((anchor) => named(anchor) !== '') ? from : text.length;
+    const offset = hunk.anchors.some((anchor) => named(anchor) !== '') ? from : text.length;
     const by = linesOf(after, text.includes('\r\n'));
-    return { now: text.slice(0, place) + by + text.slice(place), from: place + by.length };
+    return { now: text.slice(0, offset) + by + text.slice(offset), from: offset + by.length };
   }
   if (atEnd) from = Math.max(from, startOfLast(text, before.length));
   // Blank lines instead of what is before, so that the numbers in a refusal are those of the file.
@@ -63,9 +63,9 @@ function behindAnchor(text: string, from: number, anchor: string, path: string):
   );
 }
 
-function linesBefore(text: string, place: number): number {
+function linesBefore(text: string, offset: number): number {
   let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0 && at < place; at = text.indexOf('\n', at + 1)) count++;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) count++;
   return count;
 }
 

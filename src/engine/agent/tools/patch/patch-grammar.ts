@@ -1,6 +1,6 @@
 // The patch format that GPT-5 and later were trained on: parsed as a whole before anything is looked at.
 
-/** One place of a file that changes. */
+/** One hunk: lines of a file that change. */
 export interface Hunk {
   /** Line of the patch at which it begins, from 1. */
   line: number;
@@ -132,9 +132,9 @@ class PatchReader {
 
   private wrong(what: string, at = this.at): never {
     const line = this.lines[at] ?? '';
-    const shown = line.length > 100 ? `${line.slice(0, 100)}…` : line;
+    const begin = line.length > 100 ? `${line.slice(0, 100)}…` : line;
     throw new Error(
-      `The patch is wrong at its line ${at + 1} (${JSON.stringify(shown)}): ${what}. Nothing was changed.`,
+      `The patch is wrong at its line ${at + 1} (${JSON.stringify(begin)}): ${what}. Nothing was changed.`,
     );
   }
 }
