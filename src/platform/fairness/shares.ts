@@ -12,6 +12,17 @@ export function keptPlaces(places: number): number {
   return places < 2 ? 0 : Math.max(1, Math.floor(places / ONE_IN));
 }
 
+/** Occurrences of automations that a worker fires. They use the connections of the requests, of which there are ten (docs/decisions/0037). */
+export const OCCURRENCES = 4;
+
+/** Deliveries of providers (docs/decisions/0035). */
+export const HOOKS = {
+  /** Bodies of one connection that are used: of the ten connections to the database that all requests share, a flood to one has so many. */
+  ofConnection: 2,
+  /** Bodies beyond 64 KiB that arrive from one address. */
+  longOfAddress: 2,
+};
+
 /** Requests to webhooks, and of one workspace among them: one whose endpoints all hang leaves the others room (docs/decisions/0059). */
 export const DELIVERIES = { atOnce: 64, ofWorkspace: 32 };
 

@@ -7,11 +7,10 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { AutomationFirer } from '../../resources/automations/automation-firer.js';
 import { RunRecords } from '../../resources/automations/run-records.js';
+import { OCCURRENCES } from '../../platform/fairness/shares.js';
 import { catchUp } from './catch-up.js';
 import { DUE_IN, type DueAutomation, MOVE_ON, TAKE_DUE, TAKE_ONE } from './occurrences.sql.js';
 
-/** Transactions at once in one process. They use the connections of the requests, of which there are ten. */
-const AT_ONCE = 4;
 const LOOK_LIMIT_MS = 2_000;
 const BROKEN = { code: 'internal_error', message: 'The service could not start this run; its log says why.' };
 
@@ -52,7 +51,7 @@ export class Occurrences {
     const loop = async () => {
       while (!signal.aborted && (await this.fireOne(round)));
     };
-    const loops = await Promise.allSettled(Array.from({ length: AT_ONCE }, loop));
+    const loops = await Promise.allSettled(Array.from({ length: OCCURRENCES }, loop));
     for (const one of loops) if (one.status === 'rejected') throw one.reason;
     return round.fired;
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { readBody } from '../../../platform/http/read-body.js';
+import { HOOKS } from '../../../platform/fairness/shares.js';
 import { KeyedSemaphore } from '../../../platform/fairness/keyed-semaphore.js';
 
 const MIB = 1024 * 1024;
@@ -9,8 +10,6 @@ const MIB = 1024 * 1024;
 const LONGEST = 25 * MIB;
 /** Of all that this process has in memory. */
 const TOGETHER = 64 * MIB;
-/** Deliveries of one connection that are in use at once. */
-const AT_ONCE = 2;
 
 /** A body that is still arriving, or has arrived and waits for its turn. */
 interface Waiting {
@@ -24,13 +23,12 @@ interface Waiting {
  * the longest that is not in use yet of the connection with the most bytes is refused: a flood to one connection, and slow large bodies,
  * do not keep out the small ones that providers send to others.
  *
- * The bodies of one connection are used two at a time: a flood to one has at most two of the ten connections to the database that all
- * requests share (docs/decisions/0037). A turn begins when the body is there, so that slow senders have none.
+ * The bodies of one connection are used a few at a time. A turn begins when the body is there, so that slow senders have none.
  */
 @Injectable()
 export class HookBodies {
   private readonly waiting = new Set<Waiting>();
-  private readonly turns = new KeyedSemaphore(AT_ONCE);
+  private readonly turns = new KeyedSemaphore(HOOKS.ofConnection);
   private bytes = 0;
 
   /** Reads a body and has it in memory while `use` runs. Throws 413 above 25 MiB, 503 when there is no room, 400 for one that ends early. */

@@ -7,6 +7,7 @@ import { isUuid, newId } from '../../../platform/database/ids.js';
 import { Transactions } from '../../../platform/database/transactions.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { networkOf } from '../../../platform/http/network.js';
+import { HOOKS } from '../../../platform/fairness/shares.js';
 import { KeyedSemaphore } from '../../../platform/fairness/keyed-semaphore.js';
 import { JobQueue } from '../../../platform/jobs/job-queue.js';
 import { shown } from '../../../platform/text/names.js';
@@ -35,8 +36,7 @@ const DUPLICATE: HookAnswer = { status: 200, body: { duplicate: true } };
 const WAITING_BYTES = 256 * 1024 * 1024;
 /** Bytes of a body that is read from every sender. */
 const SHORT = 64 * 1024;
-/** Longer ones of an address that arrive at once, and milliseconds in which the turn of the next one comes. */
-const LONG_AT_ONCE = 2;
+/** Milliseconds that a longer one waits for those of its address that arrive. */
 const PATIENCE_MS = 30_000;
 /** Characters of what a provider calls a thing. */
 const WORDS = 200;
@@ -44,7 +44,7 @@ const WORDS = 200;
 /** Takes what providers deliver (reference §13): once each, with the work that follows from it in the same transaction. */
 @Injectable()
 export class HooksService {
-  private readonly arriving = new KeyedSemaphore(LONG_AT_ONCE);
+  private readonly arriving = new KeyedSemaphore(HOOKS.longOfAddress);
 
   constructor(
     private readonly bodies: HookBodies,
