@@ -25,19 +25,19 @@ export interface ContextBudget {
 
 export function budgetOf(window: number): ContextBudget {
   const all = window - Math.min(20_000, Math.floor(window / 4));
-  const share = (part: number, most = Infinity) => Math.floor(Math.min(most, all * part));
+  const partOf = (part: number, most = Infinity) => Math.floor(Math.min(most, all * part));
   return {
     window,
     all,
-    many: share(0.7),
-    few: share(0.5),
+    many: partOf(0.7),
+    few: partOf(0.5),
     batch: Math.floor(window * 0.15),
-    tooMany: share(0.85),
-    tail: share(0.25, 15_000),
-    people: share(1 / 6, 20_000),
-    summary: share(1 / 6, 6_000),
-    plan: share(1 / 20, 2_000),
-    surroundings: share(1 / 15, 8_000),
+    tooMany: partOf(0.85),
+    tail: partOf(0.25, 15_000),
+    people: partOf(1 / 6, 20_000),
+    summary: partOf(1 / 6, 6_000),
+    plan: partOf(1 / 20, 2_000),
+    surroundings: partOf(1 / 15, 8_000),
   };
 }
 
@@ -57,9 +57,9 @@ export function resultsToLeaveOut(
   const end = tailBegin({ messages, tokens, size }, budget.tail);
   let freed = 0;
   let found: { uptoMessageId: string; uptoCalls: number } | null = null;
-  for (const [place, message] of messages.entries()) {
+  for (const [at, message] of messages.entries()) {
     for (const [idx, call] of message.invocations.entries()) {
-      if (place > end.place || (place === end.place && idx >= end.calls)) break;
+      if (at > end.at || (at === end.at && idx >= end.calls)) break;
       if (tokens - freed * perByte <= budget.few) break;
       const short = call.result === null ? null : leftOut(call.result);
       if (short === call.result) continue;
@@ -71,19 +71,19 @@ export function resultsToLeaveOut(
 }
 
 /** Where the last `tail` tokens begin: results before this call of this message are older. */
-function tailBegin({ messages, tokens, size }: Measured, tail: number): { place: number; calls: number } {
+function tailBegin({ messages, tokens, size }: Measured, tail: number): { at: number; calls: number } {
   const perByte = tokens / size.bytes(messages);
   let after = 0;
-  for (let place = messages.length - 1; place >= 0; place--) {
-    const { invocations } = messages[place] as ConversationMessage;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const { invocations } = messages[at] as ConversationMessage;
     for (let calls = invocations.length; calls > 0; calls--) {
-      if (after * perByte >= tail) return { place, calls };
+      if (after * perByte >= tail) return { at, calls };
       const call = invocations[calls - 1];
       if (call !== undefined) after += size.ofResult(call);
     }
-    after += size.ofWords(messages[place] as ConversationMessage);
+    after += size.ofWords(messages[at] as ConversationMessage);
   }
-  return { place: -1, calls: 0 };
+  return { at: -1, calls: 0 };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { literal } from '../../../platform/text/literal.js';
 
-const PIECES: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
+const TOKENS: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 
 /**
  * A pattern on paths as a regular expression that `rg` and JavaScript read alike. Without a slash it matches in every
@@ -10,17 +10,17 @@ export function globToRegex(glob: string): string {
   const pattern = glob.replace(/^\.?\//, '');
   const anywhere = pattern.includes('/') ? '' : '(?:.*/)?';
   let depth = 0;
-  const body = pattern.replace(/\*\*\/|\*\*|\*|\?|\[[^\]]+\]|\\?[\s\S]/g, (piece) => {
-    const known = PIECES[piece];
+  const body = pattern.replace(/\*\*\/|\*\*|\*|\?|\[[^\]]+\]|\\?[\s\S]/g, (token) => {
+    const known = TOKENS[token];
     if (known !== undefined) return known;
-    if (piece === '{') return (depth++, '(?:');
-    if (piece === '}' && depth > 0) return (depth--, ')');
-    if (piece === ',' && depth > 0) return '|';
-    if (piece.length > 1 && piece.startsWith('[')) {
+    if (token === '{') return (depth++, '(?:');
+    if (token === '}' && depth > 0) return (depth--, ')');
+    if (token === ',' && depth > 0) return '|';
+    if (token.length > 1 && token.startsWith('[')) {
       // Folders of web pages are called so: app/[id]/page.tsx.
-      return `(?:${piece.replace(/^\[!/, '[^').replaceAll('\\', '\\\\')}|${literal(piece)})`;
+      return `(?:${token.replace(/^\[!/, '[^').replaceAll('\\', '\\\\')}|${literal(token)})`;
     }
-    return literal(piece.length > 1 ? piece.slice(1) : piece);
+    return literal(token.length > 1 ? token.slice(1) : token);
   });
   if (depth > 0) throw new Error(`A brace of the pattern ${glob} is not closed.`);
   return `^${anywhere}${body}$`;

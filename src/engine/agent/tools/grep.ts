@@ -55,7 +55,7 @@ export class GrepTool extends AgentTool<typeof parameters> {
 }
 
 function commandFor({ pattern, path, glob, ignoreCase, literal, filesOnly, context }: Input): string {
-  const place = shellPath(path);
+  const target = shellPath(path);
   const search = [
     "rg --hidden --no-require-git --sort path --color never --no-heading --with-filename --line-number --glob '!.git/'",
     '--max-columns 500 --max-columns-preview',
@@ -64,10 +64,10 @@ function commandFor({ pattern, path, glob, ignoreCase, literal, filesOnly, conte
     ...(literal ? ['--fixed-strings'] : []),
     ...(filesOnly ? ['--files-with-matches'] : []),
     ...(context > 0 ? [`--context ${context}`] : []),
-    `-e ${shellQuote(pattern)} -- ${place}`,
+    `-e ${shellQuote(pattern)} -- ${target}`,
   ].join(' ');
   // Below a folder rg reads regular files alone; what is named it opens, and waits at a pipe for somebody who writes.
-  return `if [ -e ${place} ] && [ ! -f ${place} ] && [ ! -d ${place} ]; then echo ${shellQuote(`${path} is not a regular file or a folder.`)} >&2; (exit 2); else ${search}; fi`;
+  return `if [ -e ${target} ] && [ ! -f ${target} ] && [ ! -d ${target} ]; then echo ${shellQuote(`${path} is not a regular file or a folder.`)} >&2; (exit 2); else ${search}; fi`;
 }
 
 /** A file type of our own heeds .gitignore, `--glob` overrides it; but a type knows names only, not folders. */

@@ -53,9 +53,9 @@ async function nearestPath(session: SandboxSession, path: string): Promise<strin
 }
 
 async function entryLike(session: SandboxSession, folder: string, name: string): Promise<string | null> {
-  const place = shellPath(posix.join(folder, name));
+  const target = shellPath(posix.join(folder, name));
   // Nothing is sorted: of a folder of millions only the first entries are read.
-  const list = `[ -e ${place} ] && exit ${THERE}; ls -1AU -- ${shellPath(folder)} | head -n ${ENTRIES}`;
+  const list = `[ -e ${target} ] && exit ${THERE}; ls -1AU -- ${shellPath(folder)} | head -n ${ENTRIES}`;
   const { exitCode, stdout } = await session.run(list, { keep: { first: BYTES, last: 0 }, timeoutSeconds: SECONDS });
   if (exitCode === THERE) return name;
   const [sameCase, anyCase] = [looks(name), looks(name).toLowerCase()];

@@ -56,19 +56,19 @@ export class Lines {
   async form(of: (line: string) => string): Promise<Form> {
     const starts: number[] = [];
     let text = '';
-    let piece: string[] = [];
+    let chunk: string[] = [];
     let length = 0;
     for (let line = 0; line < this.count; line++) {
       const formed = of(this.line(line));
       starts.push(length);
       length += formed.length + 1;
-      piece.push(formed, '\n');
+      chunk.push(formed, '\n');
       if (line % LINES !== LINES - 1) continue;
-      text += piece.join('');
-      piece = [];
+      text += chunk.join('');
+      chunk = [];
       await setImmediate();
     }
-    text += piece.join('');
+    text += chunk.join('');
     // The line after the last line end is none.
     return this.text.endsWith('\n') ? { text: text.slice(0, -1), starts } : { text, starts };
   }

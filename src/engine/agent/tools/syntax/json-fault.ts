@@ -6,21 +6,21 @@ const WITH_COMMENTS =
 /** And where nobody reads them. */
 const STRICT = /(^|\/)(package(-lock)?|composer|manifest)\.json$/;
 /** Texts, comments, and commas before an end. One that is not ended goes to the end, or it would be looked for from each place anew. */
-const PIECES = /"(?:[^"\\\n]|\\.)*"?|\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)|,(?=\s*[\]}])/g;
+const TOKENS = /"(?:[^"\\\n]|\\.)*"?|\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)|,(?=\s*[\]}])/g;
 
 /** What is wrong with a text as JSON; comments are taken to be meant. Null: nothing. In this process: parsing runs nothing of the text. */
 export function jsonFault(path: string, text: string): Fault | null {
   const fault = parseFault(text);
   if (fault === null || STRICT.test(path)) return fault;
   let comments = 0;
-  const blank = (piece: string) => piece.replace(/[^\n]/g, ' ');
-  const without = text.replace(PIECES, (piece) => {
-    if (piece.startsWith('"') || piece === ',') return piece;
+  const blank = (token: string) => token.replace(/[^\n]/g, ' ');
+  const without = text.replace(TOKENS, (token) => {
+    if (token.startsWith('"') || token === ',') return token;
     comments++;
-    return blank(piece);
+    return blank(token);
   });
   if (comments === 0 && !WITH_COMMENTS.test(path)) return fault;
-  return parseFault(without.replace(PIECES, (piece) => (piece === ',' ? ' ' : piece)));
+  return parseFault(without.replace(TOKENS, (token) => (token === ',' ? ' ' : token)));
 }
 
 function parseFault(text: string): Fault | null {

@@ -84,11 +84,11 @@ async function faultsOf(
 ): Promise<(Fault | null)[]> {
   const faults = files.map(({ path, text }) => (kindOf(path) === 'json' ? jsonFault(path, text) : null));
   for (const program of new Set(Object.values(PROGRAMS))) {
-    const places = files.flatMap(({ path }, index) => (PROGRAMS[kindOf(path)] === program ? [index] : []));
-    if (places.length === 0) continue;
-    const texts = places.map((index) => ({ kind: kindOf(files[index]?.path ?? ''), text: files[index]?.text ?? '' }));
+    const indexes = files.flatMap(({ path }, index) => (PROGRAMS[kindOf(path)] === program ? [index] : []));
+    if (indexes.length === 0) continue;
+    const texts = indexes.map((index) => ({ kind: kindOf(files[index]?.path ?? ''), text: files[index]?.text ?? '' }));
     const found = await program(await sandbox(), texts, seconds);
-    for (const [index, fault] of found.entries()) faults[places[index] ?? -1] = fault;
+    for (const [index, fault] of found.entries()) faults[indexes[index] ?? -1] = fault;
   }
   return faults;
 }
