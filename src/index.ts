@@ -37,6 +37,7 @@ export { ChoreRunner } from './platform/chores/chore-runner.js';
 export { Env } from './platform/config/env.js';
 export { Big, columns, type ColumnList, CreatedAt, Id, Timestamp } from './platform/database/columns.js';
 export { Database } from './platform/database/database.js';
+export { ForwardMigration } from './platform/database/forward-migration.js';
 export { isUuid, newId } from './platform/database/ids.js';
 export * from './platform/database/sql.js';
 export { Transactions } from './platform/database/transactions.js';

@@ -1,6 +1,15 @@
 import { Injectable, Module } from '@nestjs/common';
-import { defineExtension, type DomainEvent, jsonb, OnEvent, sql, text, type UnitOfWork, uuid } from 'millwright';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import {
+  defineExtension,
+  type DomainEvent,
+  ForwardMigration,
+  jsonb,
+  OnEvent,
+  sql,
+  text,
+  type UnitOfWork,
+  uuid,
+} from 'millwright';
 
 const NOTE = sql`
 INSERT INTO failed_tasks (event, workspace_id, reason)
@@ -15,16 +24,9 @@ export class FailedTasks {
   }
 }
 
-class FailedTasks1795823400001 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(
-      'CREATE TABLE failed_tasks (event text PRIMARY KEY, workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE, reason jsonb)',
-    );
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only.'));
-  }
+class FailedTasks1795823400001 extends ForwardMigration {
+  readonly sql =
+    'CREATE TABLE failed_tasks (event text PRIMARY KEY, workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE, reason jsonb)';
 }
 
 @Module({ providers: [FailedTasks] })

@@ -1,12 +1,10 @@
 // An extension whose tables are all that a backup must cope with: they point at each other, have partitions, numbers that PostgreSQL
 // gives, and triggers that would refuse to be loaded.
 import { Module } from '@nestjs/common';
-import { defineExtension } from 'millwright';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { defineExtension, ForwardMigration } from 'millwright';
 
-class Rounds1795900000001 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
+class Rounds1795900000001 extends ForwardMigration {
+  readonly sql = `
       CREATE TABLE rounds (id bigserial PRIMARY KEY, winner uuid, at timestamptz NOT NULL, note text);
       CREATE TABLE players (id uuid PRIMARY KEY, round bigint NOT NULL REFERENCES rounds);
       ALTER TABLE rounds ADD FOREIGN KEY (winner) REFERENCES players DEFERRABLE INITIALLY DEFERRED;
@@ -14,20 +12,11 @@ class Rounds1795900000001 implements MigrationInterface {
       CREATE TABLE moves_now PARTITION OF moves FOR VALUES FROM ('2026-11-01') TO ('2026-12-01');
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'What is played stays.'; END $$;
       CREATE TRIGGER kept BEFORE INSERT OR DELETE ON players FOR EACH ROW EXECUTE FUNCTION refuse();
-      ALTER TABLE players ENABLE ALWAYS TRIGGER kept;`);
-  }
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only.'));
-  }
+      ALTER TABLE players ENABLE ALWAYS TRIGGER kept;`;
 }
 
-class Marks1795900000002 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`ALTER TABLE rounds ADD COLUMN mark text; UPDATE rounds SET mark = 'of ' || note`);
-  }
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only.'));
-  }
+class Marks1795900000002 extends ForwardMigration {
+  readonly sql = `ALTER TABLE rounds ADD COLUMN mark text; UPDATE rounds SET mark = 'of ' || note`;
 }
 
 @Module({})

@@ -7,12 +7,12 @@ import {
   type BillingSummary,
   Database,
   defineExtension,
+  ForwardMigration,
   Plugin,
   sql,
   type UnitOfWork,
   uuid,
 } from 'millwright';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const OVERDUE = sql`
 SELECT number FROM invoices WHERE workspace_id = ${uuid('workspaceId')} AND NOT paid AND due_at < now()
@@ -43,17 +43,11 @@ export class InvoiceBilling extends BillingProvider {
   }
 }
 
-class Invoices1795823400002 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
+class Invoices1795823400002 extends ForwardMigration {
+  readonly sql = `
       CREATE TABLE invoices (number text PRIMARY KEY, workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
         due_at timestamptz NOT NULL, paid boolean NOT NULL DEFAULT false);
-      CREATE INDEX invoices_unpaid ON invoices (workspace_id, due_at) WHERE NOT paid`);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only.'));
-  }
+      CREATE INDEX invoices_unpaid ON invoices (workspace_id, due_at) WHERE NOT paid`;
 }
 
 @Module({ providers: [InvoiceBilling] })

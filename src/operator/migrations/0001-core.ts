@@ -1,18 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** Workspaces, credentials, tasks, messages, runs, files, idempotency. Forward-only. */
-export class Core1763683200001 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-// timestamptz(3): what a client sees in milliseconds is exactly what a keyset cursor compares.
-const SQL = `
+export class Core1763683200001 extends ForwardMigration {
+  readonly sql = `
 CREATE TABLE workspaces (
   id uuid PRIMARY KEY,
   slug text NOT NULL UNIQUE,
@@ -211,3 +201,6 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
 `;
+}
+
+// timestamptz(3): what a client sees in milliseconds is exactly what a keyset cursor compares.

@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** Projects, and what deleting a task has to find. Forward-only. */
-export class Projects1763769600002 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class Projects1763769600002 extends ForwardMigration {
+  readonly sql = `
 CREATE TABLE projects (
   id uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
@@ -50,3 +41,4 @@ CREATE INDEX folder_removals_due ON folder_removals (kind, not_before);
 -- A deleted account keeps its row, because what it made in a workspace stays there.
 ALTER TABLE users ALTER COLUMN email DROP NOT NULL, ADD COLUMN deleted_at timestamptz;
 `;
+}

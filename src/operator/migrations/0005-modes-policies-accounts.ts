@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** Modes of messages, a transparency policy per workspace, service accounts, and finding the keys of a deleted task. */
-export class ModesPoliciesAccounts1763683200005 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class ModesPoliciesAccounts1763683200005 extends ForwardMigration {
+  readonly sql = `
 -- What the sender asked for and what the task was: 'steer' and 'interrupt' stand only for messages to a running turn.
 ALTER TABLE messages ADD COLUMN mode text NOT NULL DEFAULT 'queue' CHECK (mode IN ('queue', 'steer', 'interrupt'));
 
@@ -32,3 +23,4 @@ CREATE UNIQUE INDEX users_service_name ON users (service_of, lower(name)) WHERE 
 -- What a stored answer is about: the object that was made, or the path that was used. A deletion looks for both.
 CREATE INDEX idempotency_keys_object ON idempotency_keys (coalesce(location, path));
 `;
+}

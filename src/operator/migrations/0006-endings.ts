@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** Deleted accounts, files that all have a creator, and two indexes that nothing uses. Forward-only. */
-export class Endings1763856000006 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class Endings1763856000006 extends ForwardMigration {
+  readonly sql = `
 -- A deleted account is a row without an address: what it made stays, and names it.
 ALTER TABLE users DROP CONSTRAINT users_kind, ADD CONSTRAINT users_kind CHECK (
   kind = 'person' AND (email IS NULL) = (deleted_at IS NOT NULL) AND service_of IS NULL OR
@@ -24,3 +15,4 @@ ALTER TABLE files ALTER created_by SET NOT NULL;
 -- The one on coalesce(location, path), which came before them by the clock, serves every statement that looks for either.
 DROP INDEX idempotency_keys_path, idempotency_keys_location;
 `;
+}

@@ -1,16 +1,9 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import { MAY_CLAIM } from '../../work/runs/may-claim.function.js';
 
 /** Running tasks per workspace are capped, and workspaces get their turns fairly (docs/decisions/0014). */
-export class Claims1764547200007 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-    await db.query(MAY_CLAIM);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+export class Claims1764547200007 extends ForwardMigration {
+  readonly sql = [SQL, MAY_CLAIM];
 }
 
 const SQL = `

@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** Tasks that ask before each command or file change (docs/decisions/0016). */
-export class Approvals1764633600008 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class Approvals1764633600008 extends ForwardMigration {
+  readonly sql = `
 -- approved_tools: those that a person said need no more asking in this task.
 ALTER TABLE tasks
   ADD COLUMN approvals text NOT NULL DEFAULT 'none' CHECK (approvals IN ('none', 'writes')),
@@ -26,3 +17,4 @@ ALTER TABLE interactions
   ADD COLUMN decision text CHECK (decision IN ('approve', 'deny')),
   ADD COLUMN reason text;
 `;
+}

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import {
   COUNT_STORED_BYTES,
   COUNT_WORKDIR_BYTES,
@@ -6,16 +6,8 @@ import {
 } from '../../resources/files/storage-usage.function.js';
 
 /** How many bytes each workspace stores, counted by the database itself (docs/decisions/0028). */
-export class StorageUsage1795651200014 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(TABLE);
-    await db.query(OPEN_STORAGE_USAGE + COUNT_STORED_BYTES + COUNT_WORKDIR_BYTES);
-    await db.query(BACKFILL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+export class StorageUsage1795651200014 extends ForwardMigration {
+  readonly sql = [TABLE, OPEN_STORAGE_USAGE + COUNT_STORED_BYTES + COUNT_WORKDIR_BYTES, BACKFILL];
 }
 
 const TABLE = `

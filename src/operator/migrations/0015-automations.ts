@@ -1,16 +1,9 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import { SCHEDULE_NOW } from '../../resources/automations/schedule-now.function.js';
 
 /** Automations with their runs, connections to providers with what they delivered (reference §12, §13). */
-export class Automations1795737600015 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-    await db.query(SCHEDULE_NOW);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+export class Automations1795737600015 extends ForwardMigration {
+  readonly sql = [SQL, SCHEDULE_NOW];
 }
 
 const SQL = `

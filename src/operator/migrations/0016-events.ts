@@ -1,17 +1,9 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import { RECORD_TASK_EVENT } from '../../resources/tasks/events/record-task-event.function.js';
 
 /** The log of events (reference §17, docs/decisions/0032). */
-export class Events1795823400016 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-    await db.query(BACKFILL);
-    await db.query(RECORD_TASK_EVENT);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+export class Events1795823400016 extends ForwardMigration {
+  readonly sql = [SQL, BACKFILL, RECORD_TASK_EVENT];
 }
 
 const SQL = `

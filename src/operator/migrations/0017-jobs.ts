@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** Background work (docs/decisions/0033). */
-export class Jobs1795824000017 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class Jobs1795824000017 extends ForwardMigration {
+  readonly sql = `
 -- One that is done is deleted.
 CREATE TABLE jobs (
   id uuid PRIMARY KEY,
@@ -33,3 +24,4 @@ CREATE INDEX jobs_leases ON jobs (lease_until) WHERE status = 'running';
 CREATE INDEX jobs_failed ON jobs (failed_at) WHERE status = 'failed';
 CREATE UNIQUE INDEX jobs_one_open ON jobs (queue, key) WHERE key IS NOT NULL AND status <> 'failed';
 `;
+}

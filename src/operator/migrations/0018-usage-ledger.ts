@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** What work consumes, and what a workspace may consume (reference §14, docs/decisions/0038). */
-export class UsageLedger1795824000018 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class UsageLedger1795824000018 extends ForwardMigration {
+  readonly sql = `
 -- One row for each model call. It stays when its task, project, automation or user is deleted, so it refers to none of them; the
 -- deletion of a workspace deletes it in steps.
 CREATE TABLE usage_ledger (
@@ -61,3 +52,4 @@ ALTER TABLE tasks
   -- The turn was started beyond what the workspace may start in a window.
   ADD COLUMN turn_beyond boolean NOT NULL DEFAULT false;
 `;
+}

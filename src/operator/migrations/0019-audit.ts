@@ -1,19 +1,15 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import { DROP_AUDIT_MONTHS, MAKE_AUDIT_DEFAULT, MAKE_AUDIT_MONTHS } from '../../access/audit/audit-months.function.js';
 import { KEEP_AUDIT_ROW, KEEP_AUDIT_TABLE } from '../../access/audit/keep-audit.function.js';
 
 /** The audit log (reference §14, docs/decisions/0040). */
-export class Audit1795824100019 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(TABLES);
-    await db.query(KEEP_AUDIT_ROW + KEEP_AUDIT_TABLE);
-    await db.query(MAKE_AUDIT_DEFAULT + MAKE_AUDIT_MONTHS + DROP_AUDIT_MONTHS);
-    await db.query(`SELECT make_audit_default(), make_audit_months(now())`);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+export class Audit1795824100019 extends ForwardMigration {
+  readonly sql = [
+    TABLES,
+    KEEP_AUDIT_ROW + KEEP_AUDIT_TABLE,
+    MAKE_AUDIT_DEFAULT + MAKE_AUDIT_MONTHS + DROP_AUDIT_MONTHS,
+    `SELECT make_audit_default(), make_audit_months(now())`,
+  ];
 }
 
 const TABLES = `

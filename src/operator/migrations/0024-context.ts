@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** What a model call is made of, as it was sent (reference §15, docs/decisions/0048). */
-export class Context1796515200024 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class Context1796515200024 extends ForwardMigration {
+  readonly sql = `
 -- The arguments of a call as JSON text with the keys in the model's order, which jsonb does not keep. Null for calls from before.
 ALTER TABLE tool_invocations ADD COLUMN input_text text;
 
@@ -35,3 +26,4 @@ CREATE TABLE context_cuts (
   PRIMARY KEY (task_id, seq)
 );
 `;
+}

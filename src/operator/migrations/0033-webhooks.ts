@@ -1,16 +1,9 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import { DELIVER_EVENT } from '../../resources/webhooks/deliver-event.function.js';
 
 /** Webhooks and their deliveries (reference §18, docs/decisions/0059). */
-export class Webhooks1797292800033 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-    await db.query(DELIVER_EVENT);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+export class Webhooks1797292800033 extends ForwardMigration {
+  readonly sql = [SQL, DELIVER_EVENT];
 }
 
 const SQL = `

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import {
   SEARCH_LABEL,
   SEARCH_MARK,
@@ -9,18 +9,14 @@ import {
 import { MOVE_UPDATED_SLOT } from '../../resources/tasks/updated-slot.function.js';
 
 /** What lists of tasks filter, search and sort by (reference §2, §4, docs/decisions/0060). */
-export class TaskLists1797379200034 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(COLUMNS);
-    await db.query(MOVE_UPDATED_SLOT);
-    await db.query(BACKFILL);
-    await db.query(SEARCH_WORDS + SEARCH_MARK + SEARCH_LABEL + TASK_TERMS + TASK_QUERY);
-    await db.query(INDEXES);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+export class TaskLists1797379200034 extends ForwardMigration {
+  readonly sql = [
+    COLUMNS,
+    MOVE_UPDATED_SLOT,
+    BACKFILL,
+    SEARCH_WORDS + SEARCH_MARK + SEARCH_LABEL + TASK_TERMS + TASK_QUERY,
+    INDEXES,
+  ];
 }
 
 /** What tasks are found by that are older than this. */

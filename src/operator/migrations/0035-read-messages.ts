@@ -1,17 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** When messages were read, and the list of what deleted projects have left (reference §6, §7, docs/decisions/0061). */
-export class ReadMessages1797465600035 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-const SQL = `
+export class ReadMessages1797465600035 extends ForwardMigration {
+  readonly sql = `
 -- When a run took a person's message; null while it waits, and of the assistant's.
 ALTER TABLE messages ADD COLUMN read_at timestamptz(3);
 
@@ -22,3 +13,4 @@ WHERE u.id = m.id AND u.role = 'user' AND u.status = 'complete';
 
 CREATE INDEX files_ungrouped_page ON files (workspace_id, created_at DESC, id DESC) WHERE origin = 'project' AND project_id IS NULL;
 `;
+}

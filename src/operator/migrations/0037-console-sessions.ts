@@ -1,18 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** Log-ins to the console, and the codes that make one (reference §20, docs/decisions/0066). */
-export class ConsoleSessions1797638400037 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(SQL);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
-}
-
-// Neither holds what the browser sends: each hash is an HMAC of it.
-const SQL = `
+export class ConsoleSessions1797638400037 extends ForwardMigration {
+  readonly sql = `
 CREATE TABLE console_sessions (
   hash bytea PRIMARY KEY,
   key_id uuid NOT NULL REFERENCES api_keys ON DELETE CASCADE,
@@ -27,3 +17,6 @@ CREATE TABLE console_codes (
 );
 CREATE INDEX console_codes_key ON console_codes (key_id);
 `;
+}
+
+// Neither holds what the browser sends: each hash is an HMAC of it.

@@ -1,9 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
 
 /** What the processes of an installation know each other by (docs/decisions/0072). The next boot makes the row. */
-export class Installation1798070400042 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
+export class Installation1798070400042 extends ForwardMigration {
+  readonly sql = `
       CREATE TABLE installation (
         one boolean PRIMARY KEY DEFAULT true,
         mark uuid NOT NULL,
@@ -11,10 +10,5 @@ export class Installation1798070400042 implements MigrationInterface {
         created_at timestamptz(3) NOT NULL DEFAULT now(),
         CONSTRAINT installation_one_check CHECK (one)
       );
-    `);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations are forward-only: restore a backup instead.'));
-  }
+    `;
 }

@@ -1,6 +1,6 @@
-import { CreatedAt, Id, Task, User, Workspace } from 'millwright';
+import { CreatedAt, ForwardMigration, Id, Task, User, Workspace } from 'millwright';
 import { Column, Entity, ForeignKey, Index, JoinColumn, ManyToOne } from 'typeorm';
-import type { MigrationInterface, QueryRunner, Relation } from 'typeorm';
+import type { Relation } from 'typeorm';
 
 @Entity('reviews')
 // Its order is in the migration: TypeORM describes none.
@@ -19,16 +19,13 @@ export class Review {
 }
 
 /** The number in the name is the time in milliseconds: TypeORM runs migrations in its order. */
-export class Reviews1795564800001 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
-      CREATE TABLE reviews (
-        id uuid PRIMARY KEY,
-        workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-        task_id uuid NOT NULL REFERENCES tasks ON DELETE CASCADE,
-        created_by uuid NOT NULL REFERENCES users,
-        rating int NOT NULL, text text NOT NULL, created_at timestamptz(3) NOT NULL DEFAULT now());
-      CREATE INDEX reviews_page ON reviews (task_id, created_at DESC, id DESC)`);
-  }
-  down = (): Promise<void> => Promise.reject(new Error('Migrations are forward-only.'));
+export class Reviews1795564800001 extends ForwardMigration {
+  readonly sql = `
+    CREATE TABLE reviews (
+      id uuid PRIMARY KEY,
+      workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      task_id uuid NOT NULL REFERENCES tasks ON DELETE CASCADE,
+      created_by uuid NOT NULL REFERENCES users,
+      rating int NOT NULL, text text NOT NULL, created_at timestamptz(3) NOT NULL DEFAULT now());
+    CREATE INDEX reviews_page ON reviews (task_id, created_at DESC, id DESC)`;
 }
