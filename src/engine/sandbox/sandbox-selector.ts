@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
@@ -5,15 +6,18 @@ import { Safeguards } from '../../platform/config/safeguards.js';
 import { textSaysFull } from '../../platform/disk/storage-full.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
-import { MeteredSession } from './metered-session.js';
 import {
+  type OpenedFile,
+  type RunOptions,
+  type RunResult,
   Sandbox,
   SandboxError,
   type SandboxLimits,
   type SandboxOpenOptions,
   type SandboxReport,
   type SandboxReservation,
-  type SandboxSession,
+  SandboxSession,
+  type WriteOptions,
 } from './sandbox.js';
 
 // In this order: bubblewrap has a filter of system calls without perl too.
@@ -81,6 +85,43 @@ export class SandboxSelector implements OnModuleInit {
       }
     }
     throw new SandboxError(`SANDBOX: no sandbox works here.\n${reasons.join('\n')}\n${adviceFor(reasons.join('\n'))}`);
+  }
+}
+
+/** A session of any driver, with its commands counted. */
+class MeteredSession extends SandboxSession {
+  constructor(
+    private readonly session: SandboxSession,
+    private readonly metrics: Metrics,
+  ) {
+    super();
+  }
+
+  async run(command: string, options?: RunOptions): Promise<RunResult> {
+    let outcome = 'failed';
+    try {
+      const result = await this.session.run(command, options);
+      outcome = result.killed ?? 'ended';
+      return result;
+    } finally {
+      this.metrics.sandboxStarts.inc({ outcome });
+    }
+  }
+
+  readFile(path: string): Promise<OpenedFile> {
+    return this.session.readFile(path);
+  }
+
+  writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void> {
+    return this.session.writeFile(path, content, options);
+  }
+
+  override get workdirBytes(): number | null {
+    return this.session.workdirBytes;
+  }
+
+  close(): Promise<void> {
+    return this.session.close();
   }
 }
 

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../models/conversation.js';
 import type { SandboxSession } from '../../sandbox/sandbox.js';
 import type { ToolOutcome } from '../agent-tool.js';
 import { parseArguments } from '../tool-registry.js';
-import { globToRegex } from './glob-regex.js';
+import { globToRegex } from './glob.js';
 import { slowIt } from '../../../../test/harness/slow.js';
 
 let bench: AgentBench;

@@ -1,5 +1,5 @@
 // The fenced blocks of a Markdown text as steps of a runbook (reference §15).
-import { fencesOf } from './fences.js';
+import { SideThread } from '../../../platform/threads/side-thread.js';
 
 export interface Choice {
   id: string;
@@ -33,6 +33,20 @@ export interface Runbook {
   outputs: string[];
 }
 
+interface Fence {
+  /** What stands behind the opening fence, without the white space around it. */
+  info: string;
+  content: string;
+  /** Of the opening fence, from 1. */
+  line: number;
+}
+
+/** `quotesAt`: the line of the quote at which the thread gave the text up, because it has too many in a row. */
+type Reading = { fences: Fence[] } | { quotesAt: number };
+
+/** Fences are read in a thread beside the event loop (docs/decisions/0024). */
+const thread = new SideThread<string, Reading>(new URL('./fences.worker.mjs', import.meta.url));
+
 /** Of what was not carried out: how many sentences are kept, and how many characters of a word in one. */
 const REMARKS = 50;
 const WORD = 100;
@@ -61,6 +75,13 @@ export async function parseRunbook(text: string, before = { lines: 0, blocks: 0 
     if (remark !== null) remarks.push(`Line ${line}: ${remark}`);
   }
   return { blocks, remarks, outputs };
+}
+
+/** The fences of a text in order. It takes up to a second for 200,000 characters, the longest message. */
+function fencesOf(text: string): Promise<Reading> {
+  // A cheap check first: most messages have no fence.
+  if (!text.includes('```') && !text.includes('~~~')) return Promise.resolve({ fences: [] });
+  return thread.ask(text, { weight: text.length });
 }
 
 function hasWord(rest: string, word: string): boolean {

@@ -1,5 +1,4 @@
-import { OutputLimit, type OutputLimits } from './output-limit.js';
-import { Pace } from './pace.js';
+import { OutputLimit, type OutputLimits, Pace } from './output-limit.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import type { Fault } from './fault.js';
+import type { Fault } from './programs.js';
 
 /** Where comments and trailing commas belong to the format, whatever else the file holds. */
 const WITH_COMMENTS =

@@ -1,7 +1,6 @@
 // Checks of syntax by programs of the sandbox, which get the text as input and run nothing of it.
 import type { SandboxSession } from '../../../sandbox/sandbox.js';
 import { shellQuote } from '../tool-text.js';
-import type { Fault } from './fault.js';
 
 /** Reads texts of the given sizes one behind the other from standard input; prints a line for each: empty, or `line<TAB>message`. */
 const PYTHON = `
@@ -58,6 +57,13 @@ for (const argument of process.argv.slice(1)) {
   console.log(isFault && !ignored ? line + '\\t' + (kind === 'ts' ? '' : 'SyntaxError: ') + error.message.replace(/\\s+/g, ' ') : '');
 }
 `;
+
+/** The first thing that is wrong with the syntax of a text. */
+export interface Fault {
+  /** From 1; null when it is not known. */
+  line: number | null;
+  message: string;
+}
 
 /** What a check is told of a text beside it. */
 export interface Text {

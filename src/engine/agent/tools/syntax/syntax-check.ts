@@ -4,9 +4,8 @@ import { posix } from 'node:path';
 import type { SandboxSession } from '../../../sandbox/sandbox.js';
 import type { JsonValue } from '../../../models/conversation.js';
 import type { ToolContext, ToolOutcome } from '../../agent-tool.js';
-import type { ChangedFile, Fault } from './fault.js';
 import { jsonFault } from './json-fault.js';
-import { bash, node, type Program, python } from './programs.js';
+import { bash, type Fault, node, type Program, python } from './programs.js';
 
 const SECONDS = 2;
 /** Files of one change that are looked at, and characters of one. */
@@ -25,6 +24,14 @@ const PROGRAMS: Record<string, Program> = { py: python, js: node, mjs: node, cjs
 const OTHERS = /(^|\/)(node_modules|bower_components|vendor|site-packages|\.venv|venv|\.git)\/|\.min\.js$|\{\{/;
 /** Scripts of other shells end in `.sh` too. */
 const OTHER_SHELL = /^#!(?!.*\b(ba|da|k)?sh\b)/;
+
+/** A file as a change has left it. */
+interface ChangedFile {
+  path: string;
+  text: string;
+  /** As it was before; null when it was not there, or that is not known. */
+  before: string | null;
+}
 
 type Found = ChangedFile & { fault: Fault };
 
