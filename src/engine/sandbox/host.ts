@@ -1,11 +1,16 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { SandboxError } from './sandbox.js';
 
 // Fixed, not the service's PATH: as root a folder of somebody else's must not decide what is started.
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+/** Runs a program of the host to its end; rejects when it fails. */
+export const run = promisify(execFile);
 
 /** Path of a program of the host, null when it is not installed. */
 export function findProgram(name: string): string | null {

@@ -1,20 +1,12 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { DataDir } from '../../../platform/config/data-dir.js';
-import { Env } from '../../../platform/config/env.js';
-import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import { needProgram } from '../host.js';
-import { Heartbeat } from '../heartbeat.js';
+import { needProgram, run } from '../host.js';
 import { WAY_OUT } from '../network/inside.js';
-import { NetworkProxy } from '../network/network-proxy.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import { EMPTY, HIDDEN, HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { seccompFilter, seccompReport } from './seccomp.js';
 
-const run = promisify(execFile);
 const FLAGS =
   '--unshare-user --unshare-all --disable-userns --die-with-parent --new-session --as-pid-1 --cap-drop ALL ' +
   '--uid 1000 --gid 1000 --clearenv --json-status-fd 4';
@@ -25,10 +17,6 @@ export class BubblewrapSandbox extends LocalSandbox {
   private bwrap = '';
   private version = '';
   private readonly filter = seccompFilter();
-
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace, proxy: NetworkProxy) {
-    super(env, dataDir, heartbeat, space, proxy);
-  }
 
   protected async prepare(): Promise<void> {
     this.bwrap = needProgram('bwrap', 'bubblewrap');

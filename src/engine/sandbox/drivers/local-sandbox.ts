@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
 import { type Authorities, findAuthorities } from '../../../platform/config/authorities.js';
-import type { DataDir } from '../../../platform/config/data-dir.js';
-import type { Env } from '../../../platform/config/env.js';
-import type { DiskSpace, WatchedSpace } from '../../../platform/disk/disk-space.js';
+import { DataDir } from '../../../platform/config/data-dir.js';
+import { Env } from '../../../platform/config/env.js';
+import { DiskSpace, type WatchedSpace } from '../../../platform/disk/disk-space.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
 import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
-import type { Heartbeat } from '../heartbeat.js';
+import { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
 import { ControlGroups } from '../limits/control-groups.js';
 import { memoryReport } from '../limits/memory-report.js';
 import { needOpenFiles, prlimit } from '../limits/process-limits.js';
 import { LocalSession } from './local-session.js';
-import type { NetworkProxy } from '../network/network-proxy.js';
+import { NetworkProxy } from '../network/network-proxy.js';
 import { networkReport, PROXY_PORT, withForwarder } from '../network/inside.js';
 import { Pipes } from '../launch/pipes.js';
 import { ProjectFolders } from '../workdir/project-folders.js';
@@ -47,7 +48,8 @@ export interface LaunchSpec {
   init: string[];
 }
 
-/** The part that all drivers of this host have in common: user, folders, limits, end. */
+/** The part that all drivers of this host have in common: user, folders, limits, end. Nest builds each driver by this constructor. */
+@Injectable()
 export abstract class LocalSandbox extends Sandbox {
   readonly limits: SandboxLimits;
   /** False for a trial by the operator command: to divide the group of a login shell moves its processes. */

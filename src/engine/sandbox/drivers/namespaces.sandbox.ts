@@ -1,11 +1,6 @@
-import { DataDir } from '../../../platform/config/data-dir.js';
-import { Env } from '../../../platform/config/env.js';
-import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
-import { Heartbeat } from '../heartbeat.js';
 import { WAY_OUT } from '../network/inside.js';
-import { NetworkProxy } from '../network/network-proxy.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import type { Mount } from './programs.js';
@@ -24,10 +19,6 @@ export class NamespacesSandbox extends LocalSandbox {
   private unshare = '';
   private noExec = false;
   private mountNumber = '';
-
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace, proxy: NetworkProxy) {
-    super(env, dataDir, heartbeat, space, proxy);
-  }
 
   protected async prepare({ base }: Prepared): Promise<void> {
     this.unshare = needProgram('unshare', 'util-linux');

@@ -1,13 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DataDir } from '../../../platform/config/data-dir.js';
-import { Env } from '../../../platform/config/env.js';
-import { DiskSpace } from '../../../platform/disk/disk-space.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type LaunchResources, MARK } from '../launch/command.js';
-import { Heartbeat } from '../heartbeat.js';
-import { NetworkProxy } from '../network/network-proxy.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { COMMAND_VARIABLES } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
@@ -17,10 +12,6 @@ import type { TaskFolders } from '../workdir/workdirs.js';
 @Plugin(Sandbox, 'none')
 export class NoSandbox extends LocalSandbox {
   protected override readonly guards = false;
-
-  constructor(env: Env, dataDir: DataDir, heartbeat: Heartbeat, space: DiskSpace, proxy: NetworkProxy) {
-    super(env, dataDir, heartbeat, space, proxy);
-  }
 
   protected async prepare(): Promise<void> {}
 

@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { canWalk } from '../../../platform/config/reachable.js';
-import { needProgram } from '../host.js';
-
-const run = promisify(execFile);
+import { needProgram, run } from '../host.js';
 
 /** A file or folder of the host, mounted read-only inside. */
 export interface Mount {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -13,14 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { findProgram } from '../host.js';
+import { findProgram, run } from '../host.js';
 import type { Authorities } from '../../../platform/config/authorities.js';
 import { FORWARDER, NODE_PROXY, WAY_OUT } from '../network/inside.js';
 import { writeEtc, namesFromEtc, versionOfEtc } from './etc.js';
 import { type Mount, nodePrograms, reachableCopy, replace, ripgrep, worldFolder } from './programs.js';
-
-const run = promisify(execFile);
 
 /** The inside of every sandbox of this process: made at boot, so that a start is a few mounts and nothing else. */
 export interface RootFolder {

@@ -1,9 +1,5 @@
 // A filter of system calls as the kernel takes it (seccomp(2), classic BPF), so that no native package is needed.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { findProgram, needProgram } from '../host.js';
-
-const run = promisify(execFile);
+import { findProgram, needProgram, run } from '../host.js';
 
 /** Numbers of system calls, asm/unistd.h. */
 interface Architecture {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -16,10 +15,8 @@ import {
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { isLeftOver, ownName } from '../host.js';
+import { isLeftOver, ownName, run } from '../host.js';
 
-const run = promisify(execFile);
 const BATCH = 32;
 const PREFIX = 'millwright-pipes-';
 /** In the folder: whose it is, to remove it when its owner was killed. */

@@ -1,11 +1,8 @@
 // Sizes of folders on disk. Small ones are walked in this process, all others by du(1).
-import { execFile } from 'node:child_process';
 import { lstatSync, opendirSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { findProgram, isRoot, needProgram } from '../host.js';
+import { findProgram, isRoot, needProgram, run } from '../host.js';
 
-const run = promisify(execFile);
 /** Of so many files a walk takes 0.3 ms; to start du(1) takes 2 ms of this process, and 1 ms of its own. */
 const FEW = 64;
 /** Deeper ones are left to du(1). */

@@ -1,9 +1,6 @@
 // What a command has written last, deleted where the disk of the service is short (docs/decisions/0068).
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { needProgram } from '../host.js';
+import { needProgram, run } from '../host.js';
 
-const run = promisify(execFile);
 /** The largest first: files above so many KiB. -1 is every file. */
 const SIZES_KIB = [16 * 1024, 1024, 64, -1];
 /** `nothing` was new, `deleted`: some files were, `hidden`: the disk is still short, and there are folders that cannot be looked into. */

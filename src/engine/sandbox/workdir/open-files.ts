@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { needProgram } from '../host.js';
+import { needProgram, run } from '../host.js';
 
-const run = promisify(execFile);
 /** A session has at most `sandbox.processes`; this only ends a walk that has gone wrong. */
 const MOST_PROCESSES = 10_000;
 

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { needProgram } from '../host.js';
+import { needProgram, run } from '../host.js';
 import { SandboxError } from '../sandbox.js';
 import { bytesOf } from './folder-size.js';
 import { claimsFolder, type UserId, UserIds } from './user-ids.js';
 
-const run = promisify(execFile);
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** What a task's folder beside its workdir is called: the name of the workdir and this. It holds `tmp` and `home`. */
