@@ -59,7 +59,6 @@ export const webhooks = {
   secretTitle: 'The secret of this webhook',
   secretOnce:
     'Copy it now: it is shown this once. Your receiver checks the signature of each delivery with it. Who loses it makes a new one.',
-  copySecret: 'Copy the secret',
   secretDone: 'I have it',
   secretSince: (when: string) => `The former secret signs too until ${when}.`,
   rotate: 'New secret',

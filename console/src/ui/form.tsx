@@ -4,7 +4,7 @@ import { useEffect, useId, useState } from 'react';
 import { MillwrightError } from '../api/client.ts';
 import { t } from '../texts/index.ts';
 import { Icon } from './icon.tsx';
-import { Button, copy, cx, Dialog, Failure, saidBy, ui } from './ui.tsx';
+import { Button, cx, Dialog, Failure, saidBy, ui } from './ui.tsx';
 import css from './form.module.css';
 
 export { css as form };
@@ -72,6 +72,41 @@ export function Field({
     </div>
   );
 }
+
+type Typed<Tag extends 'input' | 'textarea'> = Omit<ComponentProps<Tag>, 'className' | 'onChange'> & {
+  label: string;
+  hint?: string;
+  said?: string | null;
+  /** For what is no prose. */
+  mono?: boolean;
+  onChange: (text: string) => void;
+};
+
+export const TextField = ({ label, hint, said = null, mono = false, onChange, ...props }: Typed<'input'>) => (
+  <Field label={label} hint={hint} said={said}>
+    {(control) => (
+      <input
+        {...control}
+        className={cx(ui.input, mono && 'mono')}
+        onChange={(event) => onChange(event.target.value)}
+        {...props}
+      />
+    )}
+  </Field>
+);
+
+export const TextArea = ({ label, hint, said = null, mono = false, onChange, ...props }: Typed<'textarea'>) => (
+  <Field label={label} hint={hint} said={said}>
+    {(control) => (
+      <textarea
+        {...control}
+        className={cx(ui.input, css.text, mono && 'mono')}
+        onChange={(event) => onChange(event.target.value)}
+        {...props}
+      />
+    )}
+  </Field>
+);
 
 /** A choice of a few: the browser's own list. */
 export function Choice<T extends string>({
@@ -224,48 +259,24 @@ export function Confirm({
   onClose,
   title,
   action,
-  onConfirm,
-  pending,
-  error,
+  does,
   children,
 }: {
   open: boolean;
   onClose: () => void;
   title: string;
   action: string;
-  onConfirm: () => void;
-  pending: boolean;
-  error: unknown;
+  /** What is done then. */
+  does: { mutate: () => void; isPending: boolean; error: unknown };
   children: ReactNode;
 }) {
   return (
     <Dialog open={open} onClose={onClose} title={title}>
       {children}
-      {error !== null && <Failure error={error} />}
-      <DialogActions onKeep={onClose} look="danger" disabled={pending} onClick={onConfirm}>
+      {does.error !== null && <Failure error={does.error} />}
+      <DialogActions onKeep={onClose} look="danger" disabled={does.isPending} onClick={() => does.mutate()}>
         {action}
       </DialogActions>
     </Dialog>
   );
 }
-
-/** A secret that is shown once. No dialog: a click beside it would lose it. */
-export function Secret({ title, secret, onDone }: { title: string; secret: string; onDone: () => void }) {
-  return (
-    <section className={css.secret} aria-label={title}>
-      <strong>{title}</strong>
-      <p>{t.form.secretOnce}</p>
-      <output>{secret}</output>
-      <div>
-        <Button icon="Copy" onClick={() => void copy(secret)}>
-          {t.form.copySecret}
-        </Button>
-        <Button look="ghost" onClick={onDone}>
-          {t.form.done}
-        </Button>
-      </div>
-    </section>
-  );
-}
-
-export const textArea = cx(ui.input, css.text);

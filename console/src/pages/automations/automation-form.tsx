@@ -4,9 +4,9 @@ import type { Automation } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Choice, Field, FormFailure, saidOf, textArea, useFaultInFocus } from '../../ui/form.tsx';
+import { Choice, FormFailure, saidOf, TextArea, TextField, useFaultInFocus } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
-import { Button, ui } from '../../ui/ui.tsx';
+import { Button } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { type Draft, type Editing, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
@@ -60,18 +60,14 @@ export function AutomationForm({
         submit();
       }}
     >
-      <Field label={w.name} said={saidOf(mutation.error, 'name')}>
-        {(control) => (
-          <input
-            {...control}
-            className={ui.input}
-            value={draft.name}
-            placeholder={w.namePlaceholder}
-            autoFocus
-            onChange={(event) => editing.change({ name: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label={w.name}
+        said={saidOf(mutation.error, 'name')}
+        value={draft.name}
+        placeholder={w.namePlaceholder}
+        autoFocus
+        onChange={(name) => editing.change({ name })}
+      />
       <section className={records.part} aria-label={w.when}>
         <h2>{w.when}</h2>
         <TriggerFields {...editing} />
@@ -99,17 +95,14 @@ function TaskFields({ draft, change, error }: Editing) {
   const efforts = models.find(({ id }) => id === draft.model)?.efforts ?? ['low', 'medium', 'high'];
   return (
     <>
-      <Field label={w.content} hint={w.contentHint} said={saidOf(error, 'content')}>
-        {(control) => (
-          <textarea
-            {...control}
-            className={textArea}
-            rows={8}
-            value={draft.content}
-            onChange={(event) => change({ content: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextArea
+        label={w.content}
+        hint={w.contentHint}
+        said={saidOf(error, 'content')}
+        rows={8}
+        value={draft.content}
+        onChange={(content) => change({ content })}
+      />
       <div className={records.columns}>
         <Choice
           label={w.model}
@@ -181,18 +174,15 @@ function Budget({ draft: { budget }, change, error }: Editing) {
       <summary>{w.budget}</summary>
       <div className={records.columns}>
         {LIMITS.map((limit) => (
-          <Field key={limit} label={w.limits[limit]} said={saidOf(error, `budget.${limit}`)}>
-            {(control) => (
-              <input
-                {...control}
-                className={ui.input}
-                inputMode={limit === 'maxCost' ? 'decimal' : 'numeric'}
-                placeholder={w.unlimited}
-                value={budget[limit]}
-                onChange={(event) => change({ budget: { ...budget, [limit]: event.target.value } })}
-              />
-            )}
-          </Field>
+          <TextField
+            key={limit}
+            label={w.limits[limit]}
+            said={saidOf(error, `budget.${limit}`)}
+            inputMode={limit === 'maxCost' ? 'decimal' : 'numeric'}
+            placeholder={w.unlimited}
+            value={budget[limit]}
+            onChange={(text) => change({ budget: { ...budget, [limit]: text } })}
+          />
         ))}
       </div>
     </details>

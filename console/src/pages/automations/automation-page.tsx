@@ -121,9 +121,7 @@ function Actions({ automation }: { automation: Automation }) {
         open={removing}
         title={w.removeTitle(name)}
         action={w.remove}
-        pending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => remove.mutate()}
+        does={remove}
         onClose={() => setRemoving(false)}
       >
         <p>{w.removeText}</p>

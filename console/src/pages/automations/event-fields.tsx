@@ -5,9 +5,9 @@ import { integrationsQuery } from '../../api/automation-queries.ts';
 import { api, type Integration } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Field, FormFailure, saidOf, textArea } from '../../ui/form.tsx';
+import { Field, FormFailure, saidOf, TextArea, TextField } from '../../ui/form.tsx';
 import { Loaded, records } from '../../ui/records.tsx';
-import { Button, cx, ui, Warning } from '../../ui/ui.tsx';
+import { Button, ui, Warning } from '../../ui/ui.tsx';
 import css from './automations.module.css';
 import type { Editing } from './draft.ts';
 
@@ -23,31 +23,27 @@ export function EventFields(editing: Editing) {
       {can('integrations:read') ? (
         <Loaded query={query}>{(integrations) => <Chooser {...editing} integrations={integrations} />}</Loaded>
       ) : (
-        <Field label={w.event} hint={`${w.noIntegrations} ${w.eventHint}`} said={saidOf(error, 'triggerEvent')}>
-          {(control) => (
-            <input
-              {...control}
-              className={cx(ui.input, 'mono')}
-              value={draft.triggerEvent}
-              spellCheck={false}
-              onChange={(event) => change({ triggerEvent: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={w.event}
+          hint={`${w.noIntegrations} ${w.eventHint}`}
+          said={saidOf(error, 'triggerEvent')}
+          mono
+          value={draft.triggerEvent}
+          spellCheck={false}
+          onChange={(triggerEvent) => change({ triggerEvent })}
+        />
       )}
-      <Field label={w.filter} hint={w.filterHint} said={saidOf(error, 'filter')}>
-        {(control) => (
-          <input
-            {...control}
-            className={cx(ui.input, 'mono')}
-            value={draft.filter}
-            placeholder={w.filterPlaceholder}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => change({ filter: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label={w.filter}
+        hint={w.filterHint}
+        said={saidOf(error, 'filter')}
+        mono
+        value={draft.filter}
+        placeholder={w.filterPlaceholder}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(filter) => change({ filter })}
+      />
       {draft.filter.trim() !== '' && <Trial {...editing} />}
     </>
   );
@@ -166,18 +162,14 @@ function Trial({ draft: { triggerEvent, filter } }: Editing) {
     <details className={records.more}>
       <summary>{w.tryTitle}</summary>
       <div className={css.try}>
-        <Field label={w.sample}>
-          {(control) => (
-            <textarea
-              {...control}
-              className={cx(textArea, 'mono')}
-              value={text}
-              placeholder={'{"action": "opened"}'}
-              spellCheck={false}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextArea
+          label={w.sample}
+          mono
+          value={text}
+          placeholder={'{"action": "opened"}'}
+          spellCheck={false}
+          onChange={setText}
+        />
         <FormFailure error={trial.error} fields={[]} />
         {trial.data && (
           <p className={css.verdict} role="status">

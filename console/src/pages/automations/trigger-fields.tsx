@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { t } from '../../texts/index.ts';
-import { Choice, Field, saidOf } from '../../ui/form.tsx';
+import { Choice, saidOf, TextField } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
-import { Button, cx, Segmented, ui } from '../../ui/ui.tsx';
+import { Button, Segmented } from '../../ui/ui.tsx';
 import { Times } from './automation-facts.tsx';
 import css from './automations.module.css';
 import { nextTimes, parseCron } from './cron.ts';
@@ -53,18 +53,16 @@ function Schedule({ draft, change, error }: Editing) {
         ))}
       </div>
       <div className={records.columns}>
-        <Field label={w.cron} hint={w.cronHint} said={saidOf(error, 'cron')}>
-          {(control) => (
-            <input
-              {...control}
-              className={cx(ui.input, 'mono')}
-              value={cron}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => change({ cron: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={w.cron}
+          hint={w.cronHint}
+          said={saidOf(error, 'cron')}
+          mono
+          value={cron}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(cron) => change({ cron })}
+        />
         <Choice
           label={w.zone}
           said={saidOf(error, 'timezone')}
@@ -89,15 +87,12 @@ function Schedule({ draft, change, error }: Editing) {
 const zonesWith = (zone: string): string[] => [...new Set(['UTC', zone, ...Intl.supportedValuesOf('timeZone')])].sort();
 
 const Once = ({ draft, change, error }: Editing) => (
-  <Field label={w.runAt} hint={w.runAtHint(hereZone())} said={saidOf(error, 'runAt')}>
-    {(control) => (
-      <input
-        {...control}
-        className={ui.input}
-        type="datetime-local"
-        value={draft.runAt}
-        onChange={(event) => change({ runAt: event.target.value })}
-      />
-    )}
-  </Field>
+  <TextField
+    label={w.runAt}
+    hint={w.runAtHint(hereZone())}
+    said={saidOf(error, 'runAt')}
+    type="datetime-local"
+    value={draft.runAt}
+    onChange={(runAt) => change({ runAt })}
+  />
 );

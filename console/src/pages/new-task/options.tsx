@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { Model } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Field, TagInput, textArea } from '../../ui/form.tsx';
+import { Field, TagInput, TextArea, TextField } from '../../ui/form.tsx';
 import { cx, Segmented, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import type { Draft } from './draft.ts';
@@ -110,42 +110,32 @@ function Repository({ draft: { repository }, change, said }: Part) {
   return (
     <Fold title={t.newTask.repository} filled={repository.url !== ''}>
       <div className={cx(css.options, css.wide)}>
-        <Field label={t.newTask.url} hint={t.newTask.urlHint} said={said('repository.url') ?? said('repository')}>
-          {(control) => (
-            <input
-              {...control}
-              className={ui.input}
-              type="url"
-              value={repository.url}
-              placeholder="https://"
-              spellCheck={false}
-              onChange={(event) => set({ url: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label={t.newTask.ref} said={said('repository.ref')}>
-          {(control) => (
-            <input
-              {...control}
-              className={ui.input}
-              value={repository.ref}
-              placeholder={t.newTask.refPlaceholder}
-              spellCheck={false}
-              onChange={(event) => set({ ref: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label={t.newTask.branch} hint={t.newTask.branchHint} said={said('repository.push')}>
-          {(control) => (
-            <input
-              {...control}
-              className={ui.input}
-              value={repository.branch}
-              spellCheck={false}
-              onChange={(event) => set({ branch: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t.newTask.url}
+          hint={t.newTask.urlHint}
+          said={said('repository.url') ?? said('repository')}
+          type="url"
+          value={repository.url}
+          placeholder="https://"
+          spellCheck={false}
+          onChange={(url) => set({ url })}
+        />
+        <TextField
+          label={t.newTask.ref}
+          said={said('repository.ref')}
+          value={repository.ref}
+          placeholder={t.newTask.refPlaceholder}
+          spellCheck={false}
+          onChange={(ref) => set({ ref })}
+        />
+        <TextField
+          label={t.newTask.branch}
+          hint={t.newTask.branchHint}
+          said={said('repository.push')}
+          value={repository.branch}
+          spellCheck={false}
+          onChange={(branch) => set({ branch })}
+        />
       </div>
     </Fold>
   );
@@ -163,18 +153,15 @@ function Budget({ draft: { budget }, change, said }: Part) {
     <Fold title={t.newTask.budget} filled={Object.values(budget).some((value) => value !== '')}>
       <div className={css.options}>
         {LIMITS.map(([name, param]) => (
-          <Field key={name} label={t.newTask[name]} said={said(param)}>
-            {(control) => (
-              <input
-                {...control}
-                className={ui.input}
-                inputMode="decimal"
-                placeholder={t.newTask.noLimit}
-                value={budget[name]}
-                onChange={(event) => change({ budget: { ...budget, [name]: event.target.value } })}
-              />
-            )}
-          </Field>
+          <TextField
+            key={name}
+            label={t.newTask[name]}
+            said={said(param)}
+            inputMode="decimal"
+            placeholder={t.newTask.noLimit}
+            value={budget[name]}
+            onChange={(text) => change({ budget: { ...budget, [name]: text } })}
+          />
         ))}
       </div>
     </Fold>
@@ -188,18 +175,16 @@ function More({ draft: { tags, outputSchema }, change, said }: Part) {
         <Field label={t.newTask.tags} hint={t.form.tagHint} said={said('tags')}>
           {(control) => <TagInput control={control} tags={tags} onChange={(next) => change({ tags: next })} />}
         </Field>
-        <Field label={t.newTask.schema} hint={t.newTask.schemaHint} said={said('outputSchema')}>
-          {(control) => (
-            <textarea
-              {...control}
-              className={cx(textArea, 'mono')}
-              value={outputSchema}
-              spellCheck={false}
-              placeholder='{"type": "object", "properties": {"answer": {"type": "string"}}}'
-              onChange={(event) => change({ outputSchema: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextArea
+          label={t.newTask.schema}
+          hint={t.newTask.schemaHint}
+          said={said('outputSchema')}
+          mono
+          value={outputSchema}
+          spellCheck={false}
+          placeholder='{"type": "object", "properties": {"answer": {"type": "string"}}}'
+          onChange={(outputSchema) => change({ outputSchema })}
+        />
       </div>
     </Fold>
   );

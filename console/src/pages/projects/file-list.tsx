@@ -71,9 +71,7 @@ export function FileList({
         onClose={() => setAsked(null)}
         title={t.projects.files.removeTitle}
         action={t.projects.files.removeAction}
-        onConfirm={() => asked && removal.mutate(asked)}
-        pending={removal.isPending}
-        error={removal.error}
+        does={{ ...removal, mutate: () => asked && removal.mutate(asked) }}
       >
         <p>{t.projects.files.removeText(asked?.name ?? '')}</p>
       </Confirm>

@@ -3,8 +3,18 @@ import { type FormEvent, useState } from 'react';
 import { api, type Project } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { Check, DialogActions, Field, FormFailure, Group, saidOf, TagInput, textArea } from '../../ui/form.tsx';
-import { Dialog, ui } from '../../ui/ui.tsx';
+import {
+  Check,
+  DialogActions,
+  Field,
+  FormFailure,
+  Group,
+  saidOf,
+  TagInput,
+  TextArea,
+  TextField,
+} from '../../ui/form.tsx';
+import { Dialog } from '../../ui/ui.tsx';
 
 const FIELDS = ['name', 'description', 'tags', 'visibility'];
 
@@ -51,29 +61,22 @@ function Form({ project, onClose, onSaved }: Props) {
   const said = (field: string) => saidOf(save.error, field);
   return (
     <form onSubmit={submit} style={{ display: 'grid', gap: 16 }} noValidate>
-      <Field label={t.projects.name} said={unnamed ? t.projects.noName : said('name')}>
-        {(control) => (
-          <input
-            {...control}
-            className={ui.input}
-            value={name}
-            autoFocus
-            maxLength={200}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={t.projects.description} hint={t.projects.descriptionHint} said={said('description')}>
-        {(control) => (
-          <textarea
-            {...control}
-            className={textArea}
-            value={description}
-            maxLength={4000}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t.projects.name}
+        said={unnamed ? t.projects.noName : said('name')}
+        value={name}
+        autoFocus
+        maxLength={200}
+        onChange={setName}
+      />
+      <TextArea
+        label={t.projects.description}
+        hint={t.projects.descriptionHint}
+        said={said('description')}
+        value={description}
+        maxLength={4000}
+        onChange={setDescription}
+      />
       <Group label={t.projects.visibility}>
         {(['private', 'workspace'] as const).map((one) => (
           <Check

@@ -176,9 +176,7 @@ function Remove({ open, onClose, project }: { open: boolean; onClose: () => void
       onClose={onClose}
       title={t.projects.remove.title(project.name)}
       action={t.projects.remove.confirm}
-      onConfirm={() => remove.mutate()}
-      pending={remove.isPending}
-      error={remove.error}
+      does={remove}
     >
       <p>{t.projects.remove.text}</p>
       {files !== undefined && (

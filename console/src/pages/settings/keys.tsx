@@ -6,9 +6,10 @@ import { queryClient } from '../../api/queries.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { Confirm, form, Secret } from '../../ui/form.tsx';
+import { Confirm, form } from '../../ui/form.tsx';
 import { fullTime, until } from '../../ui/format.ts';
 import { NothingYet } from '../../ui/nothing.tsx';
+import { Secret } from '../../ui/secret.tsx';
 import { Button, toast } from '../../ui/ui.tsx';
 import { NewKey } from './new-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
@@ -136,15 +137,7 @@ function Revoke({ of: key, onClose }: { of: Key; onClose: () => void }) {
     },
   });
   return (
-    <Confirm
-      open
-      onClose={onClose}
-      title={texts.revokeTitle(key.name)}
-      action={texts.revokeAction}
-      onConfirm={() => revoke.mutate()}
-      pending={revoke.isPending}
-      error={revoke.error}
-    >
+    <Confirm open onClose={onClose} title={texts.revokeTitle(key.name)} action={texts.revokeAction} does={revoke}>
       <p>{texts.revokeText}</p>
       {key.current && <p>{texts.revokeCurrent}</p>}
     </Confirm>

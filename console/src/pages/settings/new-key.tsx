@@ -3,9 +3,9 @@ import { type FormEvent, useState } from 'react';
 import { api, type AuthContext } from '../../api/client.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Choice, DialogActions, Field, form, FormFailure, Group, named, saidOf } from '../../ui/form.tsx';
+import { Check, Choice, DialogActions, form, FormFailure, Group, named, saidOf, TextField } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
-import { Button, Dialog, ui } from '../../ui/ui.tsx';
+import { Button, Dialog } from '../../ui/ui.tsx';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
 import own from './settings.module.css';
 
@@ -51,19 +51,16 @@ function Form({ onClose, onMade }: Props) {
   const scopesSaid = missing === 'scopes' ? texts.noScopes : said('scopes');
   return (
     <form className={own.form} onSubmit={submit} noValidate>
-      <Field label={texts.name} hint={texts.nameHint} said={missing === 'name' ? texts.noName : said('name')}>
-        {(control) => (
-          <input
-            {...control}
-            className={ui.input}
-            value={name}
-            autoFocus
-            autoComplete="off"
-            maxLength={100}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={texts.name}
+        hint={texts.nameHint}
+        said={missing === 'name' ? texts.noName : said('name')}
+        value={name}
+        autoFocus
+        autoComplete="off"
+        maxLength={100}
+        onChange={setName}
+      />
       <Choice
         label={texts.expires}
         said={said('expiresAt')}

@@ -5,8 +5,8 @@ import { modelsQuery } from '../../api/queries.ts';
 import { type ChangeTask, useChange } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Choice, DialogActions, Field, FormFailure, saidOf, TagInput } from '../../ui/form.tsx';
-import { Dialog, toast, ui } from '../../ui/ui.tsx';
+import { Choice, DialogActions, Field, FormFailure, saidOf, TagInput, TextField } from '../../ui/form.tsx';
+import { Dialog, toast } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import css from './task.module.css';
 
@@ -42,19 +42,15 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
   return (
     <Dialog open onClose={onClose} title={edit.title}>
       <form className={css.form} onSubmit={save}>
-        <Field label={edit.name} said={saidOf(error, 'title')}>
-          {(control) => (
-            <input
-              {...control}
-              className={ui.input}
-              value={title}
-              maxLength={200}
-              required
-              autoFocus
-              onChange={(event) => setTitle(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={edit.name}
+          said={saidOf(error, 'title')}
+          value={title}
+          maxLength={200}
+          required
+          autoFocus
+          onChange={setTitle}
+        />
         {can('projects:read') && (
           <ProjectSelect
             label={t.task.details.project}

@@ -102,9 +102,7 @@ function Actions({ task }: { task: Task }) {
         onClose={() => setDeleting(false)}
         title={actions.deleteTitle}
         action={actions.delete}
-        onConfirm={() => remove.mutate()}
-        pending={remove.isPending}
-        error={remove.error}
+        does={remove}
       >
         <p>{actions.deleteText}</p>
         {!isFinal(task.status) && <p>{actions.deleteRunning}</p>}

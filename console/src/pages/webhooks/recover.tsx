@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { api, type Webhook } from '../../api/client.ts';
 import { readAnew } from '../../api/webhook-queries.ts';
 import { t } from '../../texts/index.ts';
-import { DialogActions, Field, FormFailure, saidOf } from '../../ui/form.tsx';
-import { Button, Dialog, toast, ui } from '../../ui/ui.tsx';
+import { DialogActions, FormFailure, saidOf, TextField } from '../../ui/form.tsx';
+import { Button, Dialog, toast } from '../../ui/ui.tsx';
 
 const w = t.webhooks;
 const DAY_MS = 86_400_000;
@@ -42,17 +42,13 @@ export function Recover({ webhook: { id, status, failingSince } }: { webhook: We
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={w.recoverTitle}>
         <p>{w.recoverText}</p>
-        <Field label={w.recoverSince} said={saidOf(recover.error, 'since')}>
-          {(control) => (
-            <input
-              {...control}
-              className={ui.input}
-              type="datetime-local"
-              value={since}
-              onChange={(event) => setSince(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={w.recoverSince}
+          said={saidOf(recover.error, 'since')}
+          type="datetime-local"
+          value={since}
+          onChange={setSince}
+        />
         <FormFailure error={recover.error} fields={['since']} />
         <DialogActions onKeep={() => setOpen(false)} disabled={recover.isPending} onClick={() => recover.mutate()}>
           {w.recoverDo}

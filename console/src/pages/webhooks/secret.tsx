@@ -3,26 +3,14 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { changed } from '../../api/webhook-queries.ts';
 import { t } from '../../texts/index.ts';
-import { Choice, DialogActions, form as parts } from '../../ui/form.tsx';
-import { Button, copy, Dialog, Failure } from '../../ui/ui.tsx';
+import { Choice, DialogActions } from '../../ui/form.tsx';
+import { Secret } from '../../ui/secret.tsx';
+import { Button, Dialog, Failure } from '../../ui/ui.tsx';
 
 const w = t.webhooks;
 
-/** On the page itself: a click beside a dialog would lose it. */
-export const SecretOnce = ({ secret, onDone }: { secret: string; onDone: () => void }) => (
-  <section className={parts.secret} aria-label={w.secretTitle}>
-    <strong>{w.secretTitle}</strong>
-    <p>{w.secretOnce}</p>
-    <output>{secret}</output>
-    <div>
-      <Button icon="Copy" autoFocus onClick={() => void copy(secret)}>
-        {w.copySecret}
-      </Button>
-      <Button look="ghost" onClick={onDone}>
-        {w.secretDone}
-      </Button>
-    </div>
-  </section>
+export const SecretOnce = (props: { secret: string; onDone: () => void }) => (
+  <Secret title={w.secretTitle} about={w.secretOnce} done={w.secretDone} autoFocus {...props} />
 );
 
 export function Rotate({ webhookId, onSecret }: { webhookId: string; onSecret: (secret: string) => void }) {

@@ -3,9 +3,9 @@ import { type FormEvent, useRef, useState } from 'react';
 import type { CreateWebhook } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, Field, form as parts, FormFailure, Group, named, saidOf, useFaultInFocus } from '../../ui/form.tsx';
+import { Check, form as parts, FormFailure, Group, named, saidOf, TextField, useFaultInFocus } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
-import { Button, ui } from '../../ui/ui.tsx';
+import { Button } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { isCovered, KINDS, TYPES, withoutCovered } from './types.ts';
 import css from './webhooks.module.css';
@@ -52,34 +52,27 @@ export function WebhookForm({
   };
   return (
     <form ref={form} className={records.form} onSubmit={submit}>
-      <Field label={w.url} hint={w.urlHint} said={saidOf(error, 'url')}>
-        {(control) => (
-          <input
-            {...control}
-            className={ui.input}
-            inputMode="url"
-            autoComplete="off"
-            spellCheck={false}
-            placeholder="https://"
-            value={draft.url}
-            autoFocus
-            onChange={(event) => change({ url: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label={w.url}
+        hint={w.urlHint}
+        said={saidOf(error, 'url')}
+        inputMode="url"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="https://"
+        value={draft.url}
+        autoFocus
+        onChange={(url) => change({ url })}
+      />
       <Types said={saidOf(error, 'types')} types={draft.types} onChange={(types) => change({ types })} />
       <div className={records.columns}>
-        <Field label={w.description} said={saidOf(error, 'description')}>
-          {(control) => (
-            <input
-              {...control}
-              className={ui.input}
-              placeholder={w.descriptionPlaceholder}
-              value={draft.description}
-              onChange={(event) => change({ description: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={w.description}
+          said={saidOf(error, 'description')}
+          placeholder={w.descriptionPlaceholder}
+          value={draft.description}
+          onChange={(description) => change({ description })}
+        />
         {can('projects:read') && (
           <ProjectSelect
             label={w.project}

@@ -165,15 +165,7 @@ function Actions({ webhook }: { webhook: Webhook }) {
       </div>
       {error !== null && <Failure error={error} />}
       {secret !== null && <SecretOnce secret={secret} onDone={() => setSecret(null)} />}
-      <Confirm
-        open={removing}
-        title={w.removeTitle}
-        action={w.remove}
-        pending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => remove.mutate()}
-        onClose={() => setRemoving(false)}
-      >
+      <Confirm open={removing} title={w.removeTitle} action={w.remove} does={remove} onClose={() => setRemoving(false)}>
         <p>{url}</p>
         <p>{w.removeText}</p>
       </Confirm>
