@@ -8,6 +8,7 @@ import { signOut } from '../api/session.ts';
 import { useStore } from '../api/store.ts';
 import { t } from '../texts/index.ts';
 import { Icon } from '../ui/icon.tsx';
+import { Refused } from '../ui/nothing.tsx';
 import { Button, cx, toastError } from '../ui/ui.tsx';
 import { useCan, useContext } from './can.ts';
 import { useNotifying } from './notifications.ts';
@@ -214,6 +215,33 @@ export function PageHead({ title, sub, children }: { title: string; sub?: ReactN
     </header>
   );
 }
+
+/** A page that lies below its title in one column; `beside` stands beside the title. */
+export const Page = ({
+  beside,
+  children,
+  ...head
+}: {
+  title: string;
+  sub?: ReactNode;
+  beside?: ReactNode;
+  children: ReactNode;
+}) => (
+  <>
+    <PageHead {...head}>{beside}</PageHead>
+    <Body>
+      <div className={css.page}>{children}</div>
+    </Body>
+  </>
+);
+
+/** In place of a page that the key may not see. */
+export const RefusedPage = ({ title, scope }: { title: string; scope: string }) => (
+  <>
+    <PageHead title={title} />
+    <Refused scope={scope} />
+  </>
+);
 
 export const Body = ({ className, ...props }: ComponentProps<'div'>) => (
   <div className={cx(css.body, className)} tabIndex={0} role="group" aria-label={t.shell.content} {...props} />

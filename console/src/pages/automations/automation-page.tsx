@@ -5,7 +5,7 @@ import { automationQuery, automationsQuery, changed } from '../../api/automation
 import { api, type Automation, type AutomationRun } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { useCan, useOwns } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Confirm } from '../../ui/form.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
@@ -22,17 +22,12 @@ export function AutomationPage({ id }: { id: string }) {
   const query = useQuery(automationQuery(id));
   const back = <Button onClick={() => navigate('/automations')}>{t.records.back(w.title)}</Button>;
   return (
-    <>
-      <PageHead title={query.data?.name ?? w.title} sub={query.data && <StatusBadge {...query.data} />} />
-      <Body>
-        <div className={css.page}>
-          <Crumb to="/automations">{w.title}</Crumb>
-          <Loaded query={query} gone={back}>
-            {(automation) => <One automation={automation} />}
-          </Loaded>
-        </div>
-      </Body>
-    </>
+    <Page title={query.data?.name ?? w.title} sub={query.data && <StatusBadge {...query.data} />}>
+      <Crumb to="/automations">{w.title}</Crumb>
+      <Loaded query={query} gone={back}>
+        {(automation) => <One automation={automation} />}
+      </Loaded>
+    </Page>
   );
 }
 

@@ -3,12 +3,12 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import { automationsQuery } from '../../api/automation-queries.ts';
 import type { Automation } from '../../api/client.ts';
 import { useCan, useContext } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page, RefusedPage } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { NothingHere, Refused } from '../../ui/nothing.tsx';
+import { NothingHere } from '../../ui/nothing.tsx';
 import { Loaded, Note, records } from '../../ui/records.tsx';
 import { Button, Empty, Segmented } from '../../ui/ui.tsx';
 import { AutomationPage } from './automation-page.tsx';
@@ -19,14 +19,7 @@ const w = t.automations;
 
 export default function AutomationsPage() {
   const can = useCan();
-  if (!can('automations:read')) {
-    return (
-      <>
-        <PageHead title={w.title} />
-        <Refused scope="automations:read" />
-      </>
-    );
-  }
+  if (!can('automations:read')) return <RefusedPage title={w.title} scope="automations:read" />;
   return (
     <Switch>
       <Route path="/automations" component={List} />
@@ -54,40 +47,33 @@ function List() {
     </Button>
   );
   return (
-    <>
-      <PageHead title={w.title} sub={query.data && query.data.length > 0 && w.count(query.data.length)}>
-        {make}
-      </PageHead>
-      <Body>
-        <div className={css.page}>
-          <Loaded query={query}>
-            {(automations) =>
-              automations.length === 0 ? (
-                <Empty icon="Calendar" title={w.empty} actions={make}>
-                  {w.emptyText} {!writes && w.emptyReadOnly}
-                </Empty>
-              ) : (
-                <>
-                  {!writes && <Note>{w.readOnly}</Note>}
-                  <div className={records.filters}>
-                    <Segmented
-                      label={w.filter}
-                      value={status}
-                      onChange={setStatus}
-                      options={[
-                        { value: 'all', label: w.all },
-                        ...STATUSES.map((value) => ({ value, label: w.status[value] })),
-                      ]}
-                    />
-                  </div>
-                  <Rows automations={automations.filter((one) => status === 'all' || one.status === status)} />
-                </>
-              )
-            }
-          </Loaded>
-        </div>
-      </Body>
-    </>
+    <Page title={w.title} sub={query.data && query.data.length > 0 && w.count(query.data.length)} beside={make}>
+      <Loaded query={query}>
+        {(automations) =>
+          automations.length === 0 ? (
+            <Empty icon="Calendar" title={w.empty} actions={make}>
+              {w.emptyText} {!writes && w.emptyReadOnly}
+            </Empty>
+          ) : (
+            <>
+              {!writes && <Note>{w.readOnly}</Note>}
+              <div className={records.filters}>
+                <Segmented
+                  label={w.filter}
+                  value={status}
+                  onChange={setStatus}
+                  options={[
+                    { value: 'all', label: w.all },
+                    ...STATUSES.map((value) => ({ value, label: w.status[value] })),
+                  ]}
+                />
+              </div>
+              <Rows automations={automations.filter((one) => status === 'all' || one.status === status)} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
   );
 }
 

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { integrationsQuery } from '../../api/automation-queries.ts';
 import type { Integration } from '../../api/client.ts';
 import { useCan, useContext } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Command } from '../../ui/command.tsx';
 import { NothingHere } from '../../ui/nothing.tsx';
@@ -22,21 +22,16 @@ export function IntegrationPage({ slug }: { slug: string }) {
   const found = query.data?.find((one) => one.slug === slug);
   const back = <Button onClick={() => navigate('/integrations')}>{t.records.back(w.title)}</Button>;
   return (
-    <>
-      <PageHead title={found?.name ?? w.title} sub={found && <ConnectionBadge state={stateOf(found)} />} />
-      <Body>
-        <div className={css.page}>
-          <Crumb to="/integrations">{w.title}</Crumb>
-          <Loaded query={query}>
-            {(all) => {
-              const integration = all.find((one) => one.slug === slug);
-              if (integration !== undefined) return <One integration={integration} />;
-              return <NothingHere actions={back} />;
-            }}
-          </Loaded>
-        </div>
-      </Body>
-    </>
+    <Page title={found?.name ?? w.title} sub={found && <ConnectionBadge state={stateOf(found)} />}>
+      <Crumb to="/integrations">{w.title}</Crumb>
+      <Loaded query={query}>
+        {(all) => {
+          const integration = all.find((one) => one.slug === slug);
+          if (integration !== undefined) return <One integration={integration} />;
+          return <NothingHere actions={back} />;
+        }}
+      </Loaded>
+    </Page>
   );
 }
 

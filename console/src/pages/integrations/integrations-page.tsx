@@ -3,9 +3,9 @@ import { Link, Route, Switch } from 'wouter';
 import { integrationsQuery } from '../../api/automation-queries.ts';
 import type { Integration } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page, RefusedPage } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
-import { NothingHere, Refused } from '../../ui/nothing.tsx';
+import { NothingHere } from '../../ui/nothing.tsx';
 import { Loaded, records, Section } from '../../ui/records.tsx';
 import { ConnectionBadge, stateOf } from './connection-badge.tsx';
 import { IntegrationPage } from './integration-page.tsx';
@@ -14,14 +14,7 @@ const w = t.integrations;
 
 export default function IntegrationsPage() {
   const can = useCan();
-  if (!can('integrations:read')) {
-    return (
-      <>
-        <PageHead title={w.title} />
-        <Refused scope="integrations:read" />
-      </>
-    );
-  }
+  if (!can('integrations:read')) return <RefusedPage title={w.title} scope="integrations:read" />;
   return (
     <Switch>
       <Route path="/integrations" component={Catalogue} />
@@ -36,29 +29,24 @@ export default function IntegrationsPage() {
 function Catalogue() {
   const query = useQuery(integrationsQuery);
   return (
-    <>
-      <PageHead title={w.title} sub={w.about} />
-      <Body>
-        <div className={css.page}>
-          <Loaded query={query}>
-            {(integrations) => {
-              const groups = [
-                { title: t.automationEditor.connected, of: integrations.filter(({ connected }) => connected) },
-                { title: t.automationEditor.notConnected, of: integrations.filter(({ connected }) => !connected) },
-              ];
-              return groups.map(
-                ({ title, of }) =>
-                  of.length > 0 && (
-                    <Section key={title} title={title}>
-                      <Rows integrations={of} />
-                    </Section>
-                  ),
-              );
-            }}
-          </Loaded>
-        </div>
-      </Body>
-    </>
+    <Page title={w.title} sub={w.about}>
+      <Loaded query={query}>
+        {(integrations) => {
+          const groups = [
+            { title: t.automationEditor.connected, of: integrations.filter(({ connected }) => connected) },
+            { title: t.automationEditor.notConnected, of: integrations.filter(({ connected }) => !connected) },
+          ];
+          return groups.map(
+            ({ title, of }) =>
+              of.length > 0 && (
+                <Section key={title} title={title}>
+                  <Rows integrations={of} />
+                </Section>
+              ),
+          );
+        }}
+      </Loaded>
+    </Page>
   );
 }
 

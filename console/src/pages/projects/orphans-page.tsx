@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { orphansQuery } from '../../api/project-queries.ts';
 import { useCan } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { form } from '../../ui/form.tsx';
 import { NothingYet, Refused } from '../../ui/nothing.tsx';
@@ -15,15 +15,10 @@ import own from './projects.module.css';
 export function OrphansPage() {
   const can = useCan();
   return (
-    <>
-      <PageHead title={t.projects.orphans.title} />
-      <Body>
-        <div className={css.page}>
-          <Crumb to="/projects">{t.projects.title}</Crumb>
-          {can('files:read') ? <Files /> : <Refused scope="files:read" />}
-        </div>
-      </Body>
-    </>
+    <Page title={t.projects.orphans.title}>
+      <Crumb to="/projects">{t.projects.title}</Crumb>
+      {can('files:read') ? <Files /> : <Refused scope="files:read" />}
+    </Page>
   );
 }
 

@@ -5,7 +5,7 @@ import { api, isGone, type Project } from '../../api/client.ts';
 import { orphansQuery, projectFilesQuery, projectQuery, projectTasksQuery } from '../../api/project-queries.ts';
 import { queryClient } from '../../api/queries.ts';
 import { useCan, useOwns } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm, form, Tag } from '../../ui/form.tsx';
@@ -39,34 +39,30 @@ export function ProjectPage({ projectId }: { projectId: string }) {
     );
   }
   const changes = project !== undefined && can('projects:write') && owns(project.owner);
+  const actions = changes && (
+    <>
+      <Button small icon="Pencil" onClick={() => setDialog('edit')}>
+        {t.projects.edit}
+      </Button>
+      <Button small look="danger" icon="Trash" onClick={() => setDialog('remove')}>
+        {t.projects.remove.action}
+      </Button>
+    </>
+  );
   return (
     <>
-      <PageHead title={project?.name ?? t.projects.title}>
-        {changes && (
+      <Page title={project?.name ?? t.projects.title} beside={actions}>
+        <Crumb to="/projects">{t.projects.title}</Crumb>
+        {project === undefined ? (
+          <NothingYet error={error} refetch={refetch} h={120} />
+        ) : (
           <>
-            <Button small icon="Pencil" onClick={() => setDialog('edit')}>
-              {t.projects.edit}
-            </Button>
-            <Button small look="danger" icon="Trash" onClick={() => setDialog('remove')}>
-              {t.projects.remove.action}
-            </Button>
+            <About project={project} changes={changes} />
+            <ProjectFiles project={project} />
+            {can('tasks:read') && <Tasks projectId={projectId} />}
           </>
         )}
-      </PageHead>
-      <Body>
-        <div className={css.page}>
-          <Crumb to="/projects">{t.projects.title}</Crumb>
-          {project === undefined ? (
-            <NothingYet error={error} refetch={refetch} h={120} />
-          ) : (
-            <>
-              <About project={project} changes={changes} />
-              <ProjectFiles project={project} />
-              {can('tasks:read') && <Tasks projectId={projectId} />}
-            </>
-          )}
-        </div>
-      </Body>
+      </Page>
       {project !== undefined && (
         <>
           <ProjectForm open={dialog === 'edit'} onClose={close} project={project} onSaved={close} />

@@ -4,11 +4,10 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import type { Project } from '../../api/client.ts';
 import { projectsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page, RefusedPage } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { form } from '../../ui/form.tsx';
-import { Refused } from '../../ui/nothing.tsx';
 import { Button, Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
 import { OrphansPage } from './orphans-page.tsx';
 import { ProjectForm } from './project-form.tsx';
@@ -17,14 +16,7 @@ import own from './projects.module.css';
 
 export default function ProjectsPage() {
   const can = useCan();
-  if (!can('projects:read')) {
-    return (
-      <>
-        <PageHead title={t.projects.title} />
-        <Refused scope="projects:read" />
-      </>
-    );
-  }
+  if (!can('projects:read')) return <RefusedPage title={t.projects.title} scope="projects:read" />;
   return (
     <Switch>
       <Route path="/projects" component={List} />
@@ -53,39 +45,36 @@ function List() {
   );
   return (
     <>
-      <PageHead title={t.projects.title}>{projects !== undefined && projects.length > 0 && create}</PageHead>
-      <Body>
-        <div className={css.page}>
-          {error !== null && projects === undefined && <Failure error={error} retry={() => void refetch()} />}
-          {projects === undefined && error === null && <Loading />}
-          {projects?.length === 0 && (
-            <Empty icon="Folder" title={t.projects.empty.title} actions={create}>
-              {create ? t.projects.empty.text : `${t.projects.empty.text} ${t.projects.readOnly}`}
-            </Empty>
-          )}
-          {projects !== undefined && projects.length > 0 && (
-            <div className={own.list}>
-              {projects.length >= MANY && (
-                <input
-                  className={ui.input}
-                  type="search"
-                  aria-label={t.projects.search}
-                  placeholder={t.projects.search}
-                  value={words}
-                  onChange={(event) => setWords(event.target.value)}
-                />
-              )}
-              <Rows projects={found(projects, deferred)} />
-              {!create && <p className={form.hint}>{t.projects.readOnly}</p>}
-            </div>
-          )}
-          {can('files:read') && (
-            <Link href="/projects/deleted" className={own.quiet}>
-              {t.projects.orphans.title}
-            </Link>
-          )}
-        </div>
-      </Body>
+      <Page title={t.projects.title} beside={projects !== undefined && projects.length > 0 && create}>
+        {error !== null && projects === undefined && <Failure error={error} retry={() => void refetch()} />}
+        {projects === undefined && error === null && <Loading />}
+        {projects?.length === 0 && (
+          <Empty icon="Folder" title={t.projects.empty.title} actions={create}>
+            {create ? t.projects.empty.text : `${t.projects.empty.text} ${t.projects.readOnly}`}
+          </Empty>
+        )}
+        {projects !== undefined && projects.length > 0 && (
+          <div className={own.list}>
+            {projects.length >= MANY && (
+              <input
+                className={ui.input}
+                type="search"
+                aria-label={t.projects.search}
+                placeholder={t.projects.search}
+                value={words}
+                onChange={(event) => setWords(event.target.value)}
+              />
+            )}
+            <Rows projects={found(projects, deferred)} />
+            {!create && <p className={form.hint}>{t.projects.readOnly}</p>}
+          </div>
+        )}
+        {can('files:read') && (
+          <Link href="/projects/deleted" className={own.quiet}>
+            {t.projects.orphans.title}
+          </Link>
+        )}
+      </Page>
       <ProjectForm
         open={making}
         onClose={() => setMaking(false)}

@@ -4,11 +4,10 @@ import { useLocation, useSearch } from 'wouter';
 import type { Task } from '../../api/client.ts';
 import { queryClient, tasksQuery, waitingQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
-import { Body, PageHead } from '../../shell/shell.tsx';
+import { Body, PageHead, RefusedPage } from '../../shell/shell.tsx';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
 import { count } from '../../ui/format.ts';
-import { Refused } from '../../ui/nothing.tsx';
 import { Button, cx, Empty, Failure, StatusDot } from '../../ui/ui.tsx';
 import { Filters, useNames } from './filters.tsx';
 import { LoadingRows, Row } from './row.tsx';
@@ -19,12 +18,7 @@ import { useFilter } from './use-filter.ts';
 export default function TasksPage() {
   const can = useCan();
   if (can('tasks:read')) return <Tasks writes={can('tasks:write')} />;
-  return (
-    <>
-      <PageHead title={t.tasks.title} />
-      <Refused scope="tasks:read" />
-    </>
-  );
+  return <RefusedPage title={t.tasks.title} scope="tasks:read" />;
 }
 
 /** How far down each list was read, and at which task: one comes back to it. */

@@ -3,12 +3,11 @@ import { useLocation } from 'wouter';
 import { usageQuery, type UsageGroup } from '../../api/account-queries.ts';
 import type { UsageRow } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page, RefusedPage } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { count, dayOfUtc, money } from '../../ui/format.ts';
-import { Refused } from '../../ui/nothing.tsx';
 import { Button, Empty, Failure, Segmented, Skeleton } from '../../ui/ui.tsx';
 import { costOf, lastDays, type Total, totalOf } from './figures.ts';
 import { Plan } from './plan.tsx';
@@ -24,14 +23,7 @@ export default function UsagePage() {
   const can = useCan();
   const [asked, setRange] = useParam<Range>('days', '30');
   const range = RANGES.includes(asked) ? asked : '30';
-  if (!can('billing:read')) {
-    return (
-      <>
-        <PageHead title={t.usage.title} />
-        <Refused scope={t.usage.refused} />
-      </>
-    );
-  }
+  if (!can('billing:read')) return <RefusedPage title={t.usage.title} scope={t.usage.refused} />;
   const options = RANGES.map((value) => ({
     value,
     label: (
@@ -42,19 +34,17 @@ export default function UsagePage() {
     ),
   }));
   return (
-    <>
-      <PageHead title={t.usage.title}>
+    <Page
+      title={t.usage.title}
+      beside={
         <span className={own.range}>
           <Segmented<Range> label={t.usage.range} value={range} onChange={setRange} options={options} />
         </span>
-      </PageHead>
-      <Body>
-        <div className={css.page}>
-          <Plan />
-          <Period days={Number(range)} />
-        </div>
-      </Body>
-    </>
+      }
+    >
+      <Plan />
+      <Period days={Number(range)} />
+    </Page>
   );
 }
 

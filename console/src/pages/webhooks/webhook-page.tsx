@@ -5,7 +5,7 @@ import { api, type Webhook } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { changed, readAnew, webhookQuery, webhooksQuery } from '../../api/webhook-queries.ts';
 import { useCan } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm } from '../../ui/form.tsx';
@@ -25,20 +25,15 @@ export function WebhookPage({ id }: { id: string }) {
   const query = useQuery(webhookQuery(id));
   const back = <Button onClick={() => navigate('/webhooks')}>{t.records.back(w.title)}</Button>;
   return (
-    <>
-      <PageHead
-        title={query.data === undefined ? w.title : hostOf(query.data.url)}
-        sub={query.data && <WebhookBadge {...query.data} />}
-      />
-      <Body>
-        <div className={css.page}>
-          <Crumb to="/webhooks">{w.title}</Crumb>
-          <Loaded query={query} gone={back}>
-            {(webhook) => <One webhook={webhook} />}
-          </Loaded>
-        </div>
-      </Body>
-    </>
+    <Page
+      title={query.data === undefined ? w.title : hostOf(query.data.url)}
+      sub={query.data && <WebhookBadge {...query.data} />}
+    >
+      <Crumb to="/webhooks">{w.title}</Crumb>
+      <Loaded query={query} gone={back}>
+        {(webhook) => <One webhook={webhook} />}
+      </Loaded>
+    </Page>
   );
 }
 

@@ -3,10 +3,10 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import type { Webhook } from '../../api/client.ts';
 import { webhooksQuery } from '../../api/webhook-queries.ts';
 import { useCan, useContext } from '../../shell/can.ts';
-import { Body, page as css, PageHead } from '../../shell/shell.tsx';
+import { Page, PageHead, RefusedPage } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { NothingHere, Refused } from '../../ui/nothing.tsx';
+import { NothingHere } from '../../ui/nothing.tsx';
 import { Loaded, Note, records } from '../../ui/records.tsx';
 import { Button, Empty } from '../../ui/ui.tsx';
 import { EditWebhookPage, NewWebhookPage } from './editor-page.tsx';
@@ -18,14 +18,7 @@ const w = t.webhooks;
 export default function WebhooksPage() {
   const can = useCan();
   const { workspace } = useContext();
-  if (!can('automations:read')) {
-    return (
-      <>
-        <PageHead title={w.title} />
-        <Refused scope="automations:read" />
-      </>
-    );
-  }
+  if (!can('automations:read')) return <RefusedPage title={w.title} scope="automations:read" />;
   if (workspace.role !== 'owner' && workspace.role !== 'admin') {
     return (
       <>
@@ -60,35 +53,28 @@ function List() {
     </Button>
   );
   return (
-    <>
-      <PageHead title={w.title} sub={query.data && query.data.length > 0 && String(query.data.length)}>
-        {make}
-      </PageHead>
-      <Body>
-        <div className={css.page}>
-          <Loaded query={query}>
-            {(webhooks) =>
-              webhooks.length === 0 ? (
-                <Empty icon="Send" title={w.empty} actions={make}>
-                  {w.emptyText} {!writes && w.emptyReadOnly}
-                </Empty>
-              ) : (
-                <>
-                  {!writes && <Note>{w.readOnly}</Note>}
-                  <ul className={records.rows}>
-                    {webhooks.map((webhook) => (
-                      <li key={webhook.id}>
-                        <Row webhook={webhook} />
-                      </li>
-                    ))}
-                  </ul>
-                </>
-              )
-            }
-          </Loaded>
-        </div>
-      </Body>
-    </>
+    <Page title={w.title} sub={query.data && query.data.length > 0 && String(query.data.length)} beside={make}>
+      <Loaded query={query}>
+        {(webhooks) =>
+          webhooks.length === 0 ? (
+            <Empty icon="Send" title={w.empty} actions={make}>
+              {w.emptyText} {!writes && w.emptyReadOnly}
+            </Empty>
+          ) : (
+            <>
+              {!writes && <Note>{w.readOnly}</Note>}
+              <ul className={records.rows}>
+                {webhooks.map((webhook) => (
+                  <li key={webhook.id}>
+                    <Row webhook={webhook} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
   );
 }
 
