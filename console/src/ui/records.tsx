@@ -1,13 +1,13 @@
 // What pages of one thing, and lists of many, are made of.
-import type { UseQueryResult } from '@tanstack/react-query';
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { isGone, isUnreachable } from '../api/client.ts';
 import { t } from '../texts/index.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { NothingHere } from './nothing.tsx';
 import css from './records.module.css';
-import { cx, Failure, Skeleton } from './ui.tsx';
+import { Button, cx, Failure, Skeleton } from './ui.tsx';
 
 export { css as records };
 
@@ -20,6 +20,12 @@ export const Crumb = ({ to, children }: { to: string; children: ReactNode }) => 
     </Link>
   </nav>
 );
+
+/** From a thing that is not there. */
+export function Back({ to, children }: { to: string; children: string }) {
+  const [, navigate] = useLocation();
+  return <Button onClick={() => navigate(to)}>{t.records.back(children)}</Button>;
+}
 
 export const Section = ({
   title,
@@ -69,7 +75,7 @@ export function Loaded<T>({
   form = false,
   children,
 }: {
-  query: UseQueryResult<T>;
+  query: Pick<UseQueryResult<T>, 'data' | 'error'> & { refetch: () => unknown };
   /** Leads back from a thing that is not there. */
   gone?: ReactNode;
   /** Of a form: what somebody writes in it stays, also when the thing goes. The service says so when it is sent. */
@@ -95,7 +101,32 @@ export function Loaded<T>({
   );
 }
 
-export const Lines = () => (
+/** A list that is read page by page, the next one by a button. `children` draws one of its entries. */
+export const Pages = <T,>({
+  query,
+  empty,
+  children,
+}: {
+  query: UseInfiniteQueryResult<InfiniteData<{ items: T[] }>>;
+  empty: ReactNode;
+  children: (item: T) => ReactNode;
+}) => (
+  <>
+    <Loaded query={query}>
+      {({ pages }) => {
+        const items = pages.flatMap((page) => page.items);
+        return items.length === 0 ? empty : <ul className={css.rows}>{items.map(children)}</ul>;
+      }}
+    </Loaded>
+    {query.hasNextPage && (
+      <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        {query.isFetchingNextPage ? t.common.loading : t.common.loadMore}
+      </Button>
+    )}
+  </>
+);
+
+const Lines = () => (
   <div className={css.lines} role="status" aria-label={t.common.loading}>
     {[60, 85, 72, 90].map((width) => (
       <Skeleton key={width} w={`${width}%`} h={16} />

@@ -9,7 +9,7 @@ import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Confirm } from '../../ui/form.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import { Crumb, Loaded, Note, records, Section } from '../../ui/records.tsx';
+import { Back, Crumb, Loaded, Note, records, Section } from '../../ui/records.tsx';
 import { Button, Failure, toast, Warning } from '../../ui/ui.tsx';
 import { AutomationFacts, Upcoming } from './automation-facts.tsx';
 import { Runs } from './runs.tsx';
@@ -18,13 +18,11 @@ import { StatusBadge } from './trigger.tsx';
 const w = t.automations;
 
 export function AutomationPage({ id }: { id: string }) {
-  const [, navigate] = useLocation();
   const query = useQuery(automationQuery(id));
-  const back = <Button onClick={() => navigate('/automations')}>{t.records.back(w.title)}</Button>;
   return (
     <Page title={query.data?.name ?? w.title} sub={query.data && <StatusBadge {...query.data} />}>
       <Crumb to="/automations">{w.title}</Crumb>
-      <Loaded query={query} gone={back}>
+      <Loaded query={query} gone={<Back to="/automations">{w.title}</Back>}>
         {(automation) => <One automation={automation} />}
       </Loaded>
     </Page>

@@ -7,8 +7,8 @@ import { useCan, useOwns } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
-import { Crumb, Loaded, Note } from '../../ui/records.tsx';
-import { Button, toast } from '../../ui/ui.tsx';
+import { Back, Crumb, Loaded, Note } from '../../ui/records.tsx';
+import { toast } from '../../ui/ui.tsx';
 import { AutomationForm } from './automation-form.tsx';
 import { bodyOf, changesOf, type Draft, draftOf, emptyDraft, keepDraft, keptDraft } from './draft.ts';
 
@@ -28,7 +28,7 @@ export function NewEditorPage() {
         ) : from === '' ? (
           <NewForm before={null} />
         ) : (
-          <Loaded form query={query} gone={<Back />}>
+          <Loaded form query={query} gone={<Back to="/automations">{t.automations.title}</Back>}>
             {(automation) => <NewForm before={automation} />}
           </Loaded>
         )}
@@ -72,7 +72,7 @@ export function EditorPage({ id }: { id: string }) {
     <>
       <PageHead title={w.editTitle} sub={query.data?.name} />
       <Body>
-        <Loaded form query={query} gone={<Back />}>
+        <Loaded form query={query} gone={<Back to="/automations">{t.automations.title}</Back>}>
           {(automation) => <EditForm automation={automation} />}
         </Loaded>
       </Body>
@@ -110,8 +110,3 @@ const ReadOnly = () => (
     <Note>{t.automations.readOnly}</Note>
   </div>
 );
-
-function Back() {
-  const [, navigate] = useLocation();
-  return <Button onClick={() => navigate('/automations')}>{t.records.back(t.automations.title)}</Button>;
-}

@@ -6,8 +6,8 @@ import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { fullTime } from '../../ui/format.ts';
-import { Badge, Lines, records, Section, type Tone } from '../../ui/records.tsx';
-import { Button, Failure, StatusLabel } from '../../ui/ui.tsx';
+import { Badge, Pages, records, Section, type Tone } from '../../ui/records.tsx';
+import { StatusLabel } from '../../ui/ui.tsx';
 
 const w = t.automations;
 const TONES: Record<AutomationRun['status'], Tone> = {
@@ -20,35 +20,23 @@ const TONES: Record<AutomationRun['status'], Tone> = {
 /** What it has done, newest first: why a run made no task stands below it. */
 export function Runs({ automationId }: { automationId: string }) {
   const can = useCan();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    runsQuery(automationId),
-  );
+  const query = useInfiniteQuery(runsQuery(automationId));
   const { data: tasks = [] } = useQuery({ ...tasksOfAutomationQuery(automationId), enabled: can('tasks:read') });
-  const runs = data?.pages.flatMap(({ items }) => items);
-  const all = can('tasks:read') && runs !== undefined && runs.length > 0 && (
+  const some = query.data !== undefined && query.data.pages.some(({ items }) => items.length > 0);
+  const all = can('tasks:read') && some && (
     <Link href={`/tasks?automation=${automationId}`} className={records.link ?? ''}>
       {w.allTasks}
     </Link>
   );
   return (
     <Section title={w.runs} actions={all}>
-      {error !== null && <Failure error={error} retry={() => void refetch()} />}
-      {runs === undefined && error === null && <Lines />}
-      {runs?.length === 0 && <p className={records.under}>{w.runsEmpty}</p>}
-      {runs !== undefined && runs.length > 0 && (
-        <ul className={records.rows}>
-          {runs.map((run) => (
-            <li key={run.id} className={records.entry}>
-              <Run run={run} task={tasks.find(({ id }) => id === run.taskId)} linked={can('tasks:read')} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {hasNextPage && (
-        <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? t.common.loading : t.common.loadMore}
-        </Button>
-      )}
+      <Pages query={query} empty={<p className={records.under}>{w.runsEmpty}</p>}>
+        {(run) => (
+          <li key={run.id} className={records.entry}>
+            <Run run={run} task={tasks.find(({ id }) => id === run.taskId)} linked={can('tasks:read')} />
+          </li>
+        )}
+      </Pages>
     </Section>
   );
 }

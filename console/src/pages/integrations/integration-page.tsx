@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
 import { integrationsQuery } from '../../api/automation-queries.ts';
 import type { Integration } from '../../api/client.ts';
 import { useCan, useContext } from '../../shell/can.ts';
@@ -8,8 +8,8 @@ import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Command } from '../../ui/command.tsx';
 import { NothingHere } from '../../ui/nothing.tsx';
-import { Crumb, Fact, Facts, Loaded, records, Section } from '../../ui/records.tsx';
-import { Button, ui, Warning } from '../../ui/ui.tsx';
+import { Back, Crumb, Fact, Facts, Loaded, records, Section } from '../../ui/records.tsx';
+import { ui, Warning } from '../../ui/ui.tsx';
 import { ConnectionBadge, stateOf } from './connection-badge.tsx';
 import { Deliveries } from './deliveries.tsx';
 import own from './integrations.module.css';
@@ -17,10 +17,8 @@ import own from './integrations.module.css';
 const w = t.integrations;
 
 export function IntegrationPage({ slug }: { slug: string }) {
-  const [, navigate] = useLocation();
   const query = useQuery(integrationsQuery);
   const found = query.data?.find((one) => one.slug === slug);
-  const back = <Button onClick={() => navigate('/integrations')}>{t.records.back(w.title)}</Button>;
   return (
     <Page title={found?.name ?? w.title} sub={found && <ConnectionBadge state={stateOf(found)} />}>
       <Crumb to="/integrations">{w.title}</Crumb>
@@ -28,7 +26,7 @@ export function IntegrationPage({ slug }: { slug: string }) {
         {(all) => {
           const integration = all.find((one) => one.slug === slug);
           if (integration !== undefined) return <One integration={integration} />;
-          return <NothingHere actions={back} />;
+          return <NothingHere actions={<Back to="/integrations">{w.title}</Back>} />;
         }}
       </Loaded>
     </Page>

@@ -7,8 +7,8 @@ import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Lines, records, Section, type Tone } from '../../ui/records.tsx';
-import { Button, cx, Empty, Failure, ui } from '../../ui/ui.tsx';
+import { Badge, Pages, records, Section, type Tone } from '../../ui/records.tsx';
+import { Button, cx, Empty, ui } from '../../ui/ui.tsx';
 import { Delivery } from './delivery.tsx';
 import { TEST, TYPES } from './types.ts';
 import css from './webhooks.module.css';
@@ -41,8 +41,7 @@ export function Deliveries({ webhookId, enabled }: { webhookId: string; enabled:
       return state.data?.pages[0]?.items.some(isUnderWay) === true ? FIRST_MS : false;
     },
   });
-  const deliveries = query.data?.pages.flatMap(({ items }) => items);
-  const underWay = deliveries?.some(isUnderWay) === true;
+  const underWay = query.data?.pages.some(({ items }) => items.some(isUnderWay)) === true;
   // What an attempt brought about stands above the list, too.
   const was = useRef(false);
   useEffect(() => {
@@ -101,40 +100,29 @@ export function Deliveries({ webhookId, enabled }: { webhookId: string; enabled:
           </Button>
         )}
       </div>
-      {query.error !== null && <Failure error={query.error} retry={() => void query.refetch()} />}
-      {deliveries === undefined && query.error === null && <Lines />}
-      {deliveries?.length === 0 &&
-        (filtered ? (
-          <Empty icon="Search" title={w.deliveriesNone} />
-        ) : (
-          <Empty icon="Send" title={w.deliveriesEmpty}>
-            {w.deliveriesEmptyText}
-          </Empty>
-        ))}
-      {deliveries !== undefined && deliveries.length > 0 && (
-        <ul className={records.rows}>
-          {deliveries.map((delivery) => (
-            <li key={delivery.id}>
-              <Row
-                delivery={delivery}
-                open={opened === delivery.id}
-                onTurn={() => setOpened(opened === delivery.id ? '' : delivery.id)}
-              />
-              {opened === delivery.id && (
-                <Delivery delivery={delivery} enabled={enabled} onOfTask={() => setTask(delivery.taskId ?? '')} />
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
-      {query.hasNextPage && (
-        <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          {query.isFetchingNextPage ? t.common.loading : t.common.loadMore}
-        </Button>
-      )}
+      <Pages query={query} empty={filtered ? <Empty icon="Search" title={w.deliveriesNone} /> : NOTHING}>
+        {(delivery) => (
+          <li key={delivery.id}>
+            <Row
+              delivery={delivery}
+              open={opened === delivery.id}
+              onTurn={() => setOpened(opened === delivery.id ? '' : delivery.id)}
+            />
+            {opened === delivery.id && (
+              <Delivery delivery={delivery} enabled={enabled} onOfTask={() => setTask(delivery.taskId ?? '')} />
+            )}
+          </li>
+        )}
+      </Pages>
     </Section>
   );
 }
+
+const NOTHING = (
+  <Empty icon="Send" title={w.deliveriesEmpty}>
+    {w.deliveriesEmptyText}
+  </Empty>
+);
 
 const isUnderWay = ({ status, attempts, createdAt }: WebhookDelivery) =>
   status === 'pending' && attempts === 0 && Date.now() - new Date(createdAt).getTime() < FIRST_ATTEMPT_MS;

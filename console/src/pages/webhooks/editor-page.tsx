@@ -6,8 +6,8 @@ import { changed, webhookQuery } from '../../api/webhook-queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
-import { Crumb, Loaded, Note } from '../../ui/records.tsx';
-import { Button, toast } from '../../ui/ui.tsx';
+import { Back, Crumb, Loaded, Note } from '../../ui/records.tsx';
+import { toast } from '../../ui/ui.tsx';
 import { SecretOnce } from './secret.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 
@@ -56,15 +56,13 @@ export function NewWebhookPage() {
 
 export function EditWebhookPage({ id }: { id: string }) {
   const can = useCan();
-  const [, navigate] = useLocation();
   const query = useQuery(webhookQuery(id));
-  const back = <Button onClick={() => navigate('/webhooks')}>{t.records.back(w.title)}</Button>;
   return (
     <>
       <PageHead title={w.editTitle} />
       <Body>
         {can('automations:write') ? (
-          <Loaded form query={query} gone={back}>
+          <Loaded form query={query} gone={<Back to="/webhooks">{w.title}</Back>}>
             {(webhook) => <EditForm webhook={webhook} />}
           </Loaded>
         ) : (

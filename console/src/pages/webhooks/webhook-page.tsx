@@ -10,7 +10,7 @@ import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Confirm } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
-import { Badge, Crumb, Fact, Facts, Loaded, Note, records } from '../../ui/records.tsx';
+import { Back, Badge, Crumb, Fact, Facts, Loaded, Note, records } from '../../ui/records.tsx';
 import { Button, Failure, toast, Warning } from '../../ui/ui.tsx';
 import { ProjectLink } from '../projects/project-link.tsx';
 import { Deliveries } from './deliveries.tsx';
@@ -21,16 +21,14 @@ import { typesInWords } from './types.ts';
 const w = t.webhooks;
 
 export function WebhookPage({ id }: { id: string }) {
-  const [, navigate] = useLocation();
   const query = useQuery(webhookQuery(id));
-  const back = <Button onClick={() => navigate('/webhooks')}>{t.records.back(w.title)}</Button>;
   return (
     <Page
       title={query.data === undefined ? w.title : hostOf(query.data.url)}
       sub={query.data && <WebhookBadge {...query.data} />}
     >
       <Crumb to="/webhooks">{w.title}</Crumb>
-      <Loaded query={query} gone={back}>
+      <Loaded query={query} gone={<Back to="/webhooks">{w.title}</Back>}>
         {(webhook) => <One webhook={webhook} />}
       </Loaded>
     </Page>
