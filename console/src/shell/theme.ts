@@ -1,10 +1,9 @@
-import { useSyncExternalStore } from 'react';
+import { Store, useStore } from '../api/store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 const NAME = 'millwright.theme';
-const listeners = new Set<() => void>();
+const shown = new Store((document.documentElement.dataset.theme as Theme | undefined) ?? 'system');
 
-const current = () => (document.documentElement.dataset.theme as Theme | undefined) ?? 'system';
 export const nextTheme = (theme: Theme): Theme =>
   theme === 'system' ? 'light' : theme === 'light' ? 'dark' : 'system';
 
@@ -16,8 +15,7 @@ export function setTheme(theme: Theme) {
   } catch {
     // It then holds for this page.
   }
-  listeners.forEach((listener) => listener());
+  shown.set(theme);
 }
 
-export const useTheme = () =>
-  useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), current);
+export const useTheme = () => useStore(shown);

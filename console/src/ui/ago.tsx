@@ -1,20 +1,13 @@
-import { useSyncExternalStore } from 'react';
+import { Store, useStore } from '../api/store.ts';
 import { ago, fullTime } from './format.ts';
 
 // One clock for all of them. What is ahead by no more than it lags is now.
 const CLOCK_MS = 20_000;
-let now = Date.now();
-const listeners = new Set<() => void>();
-setInterval(() => {
-  now = Date.now();
-  listeners.forEach((listener) => listener());
-}, CLOCK_MS);
+const clock = new Store(Date.now());
+setInterval(() => clock.set(Date.now()), CLOCK_MS);
 
 export function Ago({ at }: { at: string }) {
-  const time = useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => now,
-  );
+  const time = useStore(clock);
   const then = new Date(at).getTime();
   return (
     <time dateTime={at} title={fullTime(at)}>

@@ -1,8 +1,8 @@
 // The small parts that pages are made of.
-import { type ComponentProps, type ReactNode, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
+import { type ComponentProps, type ReactNode, useLayoutEffect, useRef } from 'react';
 import { ConnectionError, MillwrightError, type TaskStatus } from '../api/client.ts';
+import { Store, useStore } from '../api/store.ts';
 import { t } from '../texts/index.ts';
-import { toClipboard } from './clipboard.ts';
 import { Icon, type IconName } from './icon.tsx';
 import css from './ui.module.css';
 
@@ -250,29 +250,17 @@ export function Dialog({
   );
 }
 
-let toasts: { id: number; text: string; bad: boolean }[] = [];
-const listeners = new Set<() => void>();
-const notify = () => listeners.forEach((listener) => listener());
+const toasts = new Store<{ id: number; text: string; bad: boolean }[]>([]);
 
 export function toast(text: string, bad = false) {
   const id = Date.now() + Math.random();
-  toasts = [...toasts.slice(-3), { id, text, bad }];
-  notify();
-  setTimeout(
-    () => {
-      toasts = toasts.filter((one) => one.id !== id);
-      notify();
-    },
-    bad ? 8000 : 3500,
-  );
+  toasts.set([...toasts.value.slice(-3), { id, text, bad }]);
+  setTimeout(() => toasts.set(toasts.value.filter((one) => one.id !== id)), bad ? 8000 : 3500);
 }
 export const toastError = (error: unknown) => toast(saidBy(error), true);
 
 export function Toasts() {
-  const list = useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => toasts,
-  );
+  const list = useStore(toasts);
   return (
     <div className={css.toasts} role="status" aria-live="polite">
       {list.map(({ id, text, bad }) => (
@@ -289,7 +277,17 @@ export function Toasts() {
   );
 }
 
+/** Only a secure context has the clipboard; a selection that is copied works everywhere. */
 export async function copy(text: string) {
-  await toClipboard(text);
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
   toast(t.common.copied);
 }
