@@ -148,5 +148,11 @@ export function download(path: string, name: string): void {
   link.download = name;
   link.click();
 }
+/** So is a text that the page has. */
+export function downloadText(name: string, text: string, type = 'application/octet-stream'): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  download(url, name);
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
 export const downloadFile = ({ id, name }: { id: string; name: string }): void =>
   download(`/v1/files/${encodeURIComponent(id)}/content`, name);

@@ -1,6 +1,6 @@
 // What stands below the last message: that something goes on, how it ended, and what came of it.
 import { isPatchOmitted, type Task, waitingOf } from '../../api/client.ts';
-import { downloadText } from './download-text.ts';
+import { downloadText } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Code } from '../../ui/code.tsx';

@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { type UsageGroup, usageQuery } from '../../api/account-queries.ts';
 import type { UsageRow } from '../../api/client.ts';
+import { downloadText } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { count, dayOfUtc, money } from '../../ui/format.ts';
 import { Table, table } from '../../ui/table.tsx';
 import { Button, Failure, Segmented, Skeleton } from '../../ui/ui.tsx';
-import { usageCsv } from './csv.ts';
 import { type Total, totalOf } from './figures.ts';
 import own from './usage.module.css';
 
@@ -39,6 +39,7 @@ export function UsageTable({
   // Days are read in their order; all else, the largest first, as the service gives it.
   const rows = group === 'day' ? data?.toSorted((a, b) => (b.key ?? '').localeCompare(a.key ?? '')) : data;
   const ready = rows !== undefined && !isPlaceholderData;
+  const save = () => rows && downloadText(`usage-by-${group}-since-${from}.csv`, usageCsv(group, rows), 'text/csv');
   return (
     <section className={own.byKey}>
       <header>
@@ -49,7 +50,7 @@ export function UsageTable({
           options={GROUPS.map((value) => ({ value, label: t.usage.group[value] }))}
         />
         <span className="grow" />
-        <Button small icon="Download" disabled={!ready} onClick={() => rows && save(from, group, rows)}>
+        <Button small icon="Download" disabled={!ready} onClick={save}>
           {t.usage.csv}
         </Button>
       </header>
@@ -106,13 +107,30 @@ function Name({ group, row: { key, name } }: { group: UsageGroup; row: UsageRow 
   return name;
 }
 
-/** Made here of what is shown. */
-function save(from: string, group: UsageGroup, rows: UsageRow[]) {
-  const url = URL.createObjectURL(new Blob([usageCsv(group, rows)], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `usage-by-${group}-since-${from}.csv`;
-  link.click();
-  // The browser has taken it when this turn is over.
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+// What follows makes of the figures a table that other programs read (RFC 4180).
+
+/** A spreadsheet takes what begins so for a formula: names are of people, so they are text, by the sign that spreadsheets know for it. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+function cell(value: string | number | null): string {
+  if (typeof value === 'number') return String(value);
+  const text = FORMULA.test(value ?? '') ? `'${value}` : (value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const FIGURES = ['tasks', 'steps', 'inputTokens', 'cachedInputTokens', 'outputTokens', 'reasoningTokens'] as const;
+
+/** With the names that the API has. The mark at the beginning says to spreadsheets that it is UTF-8. */
+function usageCsv(group: string, rows: UsageRow[]): string {
+  const lines = [
+    [group, 'name', ...FIGURES, 'cost', 'currency'],
+    ...rows.map((row) => [
+      row.key,
+      row.name,
+      ...FIGURES.map((name) => row[name]),
+      row.cost?.amount ?? null,
+      row.cost?.currency ?? null,
+    ]),
+  ];
+  return `\u{feff}${lines.map((cells) => cells.map(cell).join(',')).join('\r\n')}\r\n`;
 }
