@@ -1,6 +1,7 @@
 // What the editor holds, as text, and what is sent of it.
 import type { Automation, AutomationRehearsal } from '../../api/client.ts';
 import { remember, remembered } from '../../shell/url.ts';
+import { instantOf, localOf } from '../../ui/format.ts';
 
 export const LIMITS = ['maxSteps', 'maxTokens', 'maxDurationSeconds', 'maxCost'] as const;
 type Limit = (typeof LIMITS)[number];
@@ -62,7 +63,7 @@ export function draftOf(automation: Automation | AutomationRehearsal['automation
     kind,
     cron: cron ?? empty.cron,
     timezone: timezone ?? empty.timezone,
-    runAt: runAt === null ? '' : localOf(runAt),
+    runAt: runAt === null ? '' : localOf(new Date(runAt)),
     triggerEvent: triggerEvent ?? '',
     filter: filter ?? '',
     projectId: projectId ?? '',
@@ -77,11 +78,6 @@ export function draftOf(automation: Automation | AutomationRehearsal['automation
       maxCost: budget?.maxCost ?? '',
     },
   };
-}
-
-function localOf(iso: string): string {
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** All of it. The service says what is wrong with it. */
@@ -113,10 +109,8 @@ export function triggerOf({ kind, cron, timezone, runAt, triggerEvent, filter }:
   switch (kind) {
     case 'recurring':
       return { cron, timezone };
-    case 'one_time': {
-      const at = new Date(runAt);
-      return { runAt: Number.isNaN(at.getTime()) ? '' : at.toISOString() };
-    }
+    case 'one_time':
+      return { runAt: instantOf(runAt) };
     case 'webhook':
       return { triggerEvent, filter: filter.trim() || null };
   }

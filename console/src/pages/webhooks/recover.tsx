@@ -4,6 +4,7 @@ import { api, type Webhook } from '../../api/client.ts';
 import { readAnew } from '../../api/webhook-queries.ts';
 import { t } from '../../texts/index.ts';
 import { DialogActions, FormFailure, saidOf, TextField } from '../../ui/form.tsx';
+import { instantOf, localOf } from '../../ui/format.ts';
 import { Button, Dialog, toast } from '../../ui/ui.tsx';
 
 const w = t.webhooks;
@@ -14,10 +15,7 @@ export function Recover({ webhook: { id, status, failingSince } }: { webhook: We
   const [open, setOpen] = useState(false);
   const [since, setSince] = useState('');
   const recover = useMutation({
-    mutationFn: () => {
-      const at = new Date(since);
-      return api.webhooks.recover(id, { since: Number.isNaN(at.getTime()) ? '' : at.toISOString() });
-    },
+    mutationFn: () => api.webhooks.recover(id, { since: instantOf(since) }),
     onSuccess: (count) => {
       setOpen(false);
       toast(w.recovered(count));
@@ -27,7 +25,7 @@ export function Recover({ webhook: { id, status, failingSince } }: { webhook: We
   const ask = () => {
     const from = failingSince === null ? Date.now() - DAY_MS : new Date(failingSince).getTime();
     // A whole minute, which lies before it.
-    setSince(localOf(Math.floor(from / 60_000) * 60_000));
+    setSince(localOf(new Date(Math.floor(from / 60_000) * 60_000)));
     setOpen(true);
   };
   return (
@@ -56,9 +54,4 @@ export function Recover({ webhook: { id, status, failingSince } }: { webhook: We
       </Dialog>
     </>
   );
-}
-
-/** As the field has it, by the clock of this browser. */
-function localOf(instant: number): string {
-  return new Date(instant - new Date(instant).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
