@@ -1,5 +1,5 @@
 // Files that are sent along: chosen, dropped or pasted. Each is uploaded at once, so that sending does not wait for it.
-import { type ClipboardEvent, type DragEvent, useEffect, useRef, useState } from 'react';
+import { type ClipboardEvent, type ComponentProps, type DragEvent, useEffect, useRef, useState } from 'react';
 import { ConnectionError } from '../api/client.ts';
 import { connection } from '../api/connection.ts';
 import { upload } from '../api/upload.ts';
@@ -108,8 +108,8 @@ const ofKept = (done: KeptUpload): Attachment => ({
 const lasts = ({ expiresAt }: KeptUpload) => Date.parse(expiresAt) > Date.now() + 3_600_000;
 const newKey = () => crypto.getRandomValues(new Uint32Array(2)).join('-');
 
-/** Handlers of an element that accepts dropped and pasted files. */
-export function useDrop({ add }: Pick<Attachments, 'add'>, active = true) {
+/** Handlers of an element that accepts dropped files. */
+export function useFileDrop(take: (dropped: DataTransfer) => void, active: boolean) {
   const [over, setOver] = useState(false);
   const depth = useRef(0);
   const accepts = (event: DragEvent) => active && event.dataTransfer.types.includes('Files');
@@ -122,15 +122,21 @@ export function useDrop({ add }: Pick<Attachments, 'add'>, active = true) {
       event.preventDefault();
       depth.current = 0;
       setOver(false);
-      add(withoutFolders(event.dataTransfer));
-    },
-    onPaste: (event: ClipboardEvent) => {
-      if (!active || event.clipboardData.files.length === 0) return;
-      event.preventDefault();
-      add([...event.clipboardData.files]);
+      take(event.dataTransfer);
     },
   };
   return { over, handlers };
+}
+
+/** Pasted ones too. */
+export function useDrop({ add }: Pick<Attachments, 'add'>, active = true) {
+  const { over, handlers } = useFileDrop((dropped) => add(withoutFolders(dropped)), active);
+  const onPaste = (event: ClipboardEvent) => {
+    if (!active || event.clipboardData.files.length === 0) return;
+    event.preventDefault();
+    add([...event.clipboardData.files]);
+  };
+  return { over, handlers: { ...handlers, onPaste } };
 }
 
 /** A folder comes as a file that cannot be read. */
@@ -144,27 +150,37 @@ function withoutFolders({ items, files }: DataTransfer): File[] {
   return [...files].filter(({ name }) => !folders.has(name));
 }
 
-export function AttachButton({ add }: Pick<Attachments, 'add'>) {
+export const AttachButton = ({ add }: Pick<Attachments, 'add'>) => (
+  <FileButton
+    look="ghost"
+    icon="Paperclip"
+    aria-label={t.attachments.attach}
+    title={t.attachments.attachTitle}
+    chosen={t.attachments.chosen}
+    add={add}
+  />
+);
+
+/** Lets files be chosen; `chosen` names the field of the browser behind it. */
+export function FileButton({
+  add,
+  chosen,
+  ...button
+}: ComponentProps<typeof Button> & Pick<Attachments, 'add'> & { chosen?: string }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button
-        small
-        look="ghost"
-        icon="Paperclip"
-        aria-label={t.attachments.attach}
-        title={t.attachments.attachTitle}
-        onClick={() => input.current?.click()}
-      />
+      <Button small {...button} onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"
         multiple
         hidden
-        aria-label={t.attachments.chosen}
-        onChange={(event) => {
-          add([...(event.target.files ?? [])]);
-          event.target.value = '';
+        aria-label={chosen}
+        onChange={({ target }) => {
+          add([...(target.files ?? [])]);
+          // The same file may be chosen again.
+          target.value = '';
         }}
       />
     </>

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { type DragEvent, useRef, useState } from 'react';
 import { api, type Project } from '../../api/client.ts';
 import { projectFilesQuery } from '../../api/project-queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
+import { FileButton, useFileDrop } from '../../ui/attachments.tsx';
 import { form } from '../../ui/form.tsx';
 import { NothingYet } from '../../ui/nothing.tsx';
 import { Button, cx, saidBy } from '../../ui/ui.tsx';
@@ -15,13 +15,17 @@ export function ProjectFiles({ project: { id } }: { project: Project }) {
   const can = useCan();
   const sends = can('projects:write', 'files:write');
   const { list, add, again, dismiss } = useSending(id);
-  const drop = useDrop(sends, add);
+  const drop = useFileDrop(({ files }) => add([...files]), sends);
   return (
     <section className={cx(own.block, drop.over && own.over)} {...drop.handlers}>
       <header>
         <h2>{t.projects.files.title}</h2>
         <span className="grow" />
-        {sends && <Choose add={add} />}
+        {sends && (
+          <FileButton icon="Paperclip" add={add}>
+            {t.projects.files.add}
+          </FileButton>
+        )}
       </header>
       <p className={form.hint}>{t.projects.files.about}</p>
       {list.map((sending) => (
@@ -47,49 +51,6 @@ function Files({ projectId, sends }: { projectId: string; sends: boolean }) {
     );
   }
   return <FileList files={files} may={sends} remove={(file) => api.projects.removeFile(projectId, file.id)} />;
-}
-
-function Choose({ add }: { add: (files: Iterable<File>) => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        onChange={({ target }) => {
-          add([...(target.files ?? [])]);
-          // The same file may be chosen again.
-          target.value = '';
-        }}
-      />
-      <Button small icon="Paperclip" onClick={() => input.current?.click()}>
-        {t.projects.files.add}
-      </Button>
-    </>
-  );
-}
-
-function useDrop(may: boolean, add: (files: Iterable<File>) => void) {
-  const [over, setOver] = useState(false);
-  const depth = useRef(0);
-  const has = (event: DragEvent) => may && event.dataTransfer.types.includes('Files');
-  return {
-    over,
-    handlers: {
-      onDragEnter: (event: DragEvent) => has(event) && (depth.current++, setOver(true)),
-      onDragLeave: (event: DragEvent) => has(event) && --depth.current <= 0 && setOver(false),
-      onDragOver: (event: DragEvent) => has(event) && event.preventDefault(),
-      onDrop: (event: DragEvent) => {
-        if (!has(event)) return;
-        event.preventDefault();
-        depth.current = 0;
-        setOver(false);
-        add([...event.dataTransfer.files]);
-      },
-    },
-  };
 }
 
 function Progress({
