@@ -1,13 +1,7 @@
 // What the pages of automations and integrations read. Events of the workspace make `['automations', …]` stale (`api/live.ts`).
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, type Automation, type AutomationRun } from './client.ts';
-import { all, queryClient } from './queries.ts';
-
-/** All of them: a workspace has at most a few hundred. */
-export const automationsQuery = queryOptions({
-  queryKey: ['automations', 'list'],
-  queryFn: ({ signal }) => all(api.automations.list({}, { signal })),
-});
+import { automationsQuery, queryClient } from './queries.ts';
 
 export const automationQuery = (id: string) =>
   queryOptions<Automation>({

@@ -1,16 +1,6 @@
 // What the list of tasks, the form of a new one and the palette read.
 import { queryOptions } from '@tanstack/react-query';
 import { api, type Task } from './client.ts';
-import { all } from './queries.ts';
-
-/** By what tasks are narrowed; without `limit` all come at once. */
-export const automationNamesQuery = queryOptions({
-  queryKey: ['automations', 'names'],
-  queryFn: async ({ signal }) => {
-    const automations = await all(api.automations.list({}, { signal }));
-    return automations.map(({ id, name }) => ({ id, name }));
-  },
-});
 
 /** The newest tasks with these words, archived ones too; without words the newest that changed. */
 export const foundQuery = (words: string) =>

@@ -29,6 +29,12 @@ export const projectsQuery = queryOptions({
   queryFn: ({ signal }) => all(api.projects.list({ limit: 50 }, { signal })),
 });
 
+/** All of them: a workspace has at most a few hundred. */
+export const automationsQuery = queryOptions({
+  queryKey: ['automations', 'list'],
+  queryFn: ({ signal }) => all(api.automations.list({}, { signal })),
+});
+
 export const membersQuery = queryOptions({
   queryKey: ['members'],
   queryFn: ({ signal }) => api.members.list({ signal }),

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { find, signIn, takeCode } from '../api/session.ts';
-import { nextTheme, setTheme, useTheme } from '../shell/theme.ts';
+import { ThemeButton } from '../shell/theme.tsx';
 import { t } from '../texts/index.ts';
 import { Command } from '../ui/command.tsx';
 import { Button, cx, Failure, ui, Warning } from '../ui/ui.tsx';
@@ -34,12 +34,10 @@ export function useSignInByLink(): { error: unknown } {
 }
 
 const KEY = /^mw_[ps]k_[0-9A-Za-z]{49}$/;
-const THEME_ICONS = { system: 'Monitor', light: 'Sun', dark: 'Moon' } as const;
 
 export function LoginPage({ ended, linkError }: { ended: boolean; linkError: unknown }) {
   const [key, setKey] = useState('');
   const [shown, setShown] = useState(false);
-  const theme = useTheme();
   const login = useMutation({
     mutationFn: async (text: string) => {
       if (!KEY.test(text)) throw new Error(t.login.form);
@@ -55,13 +53,7 @@ export function LoginPage({ ended, linkError }: { ended: boolean; linkError: unk
   }, []);
   return (
     <main className={css.login}>
-      <Button
-        className={css.theme}
-        look="ghost"
-        icon={THEME_ICONS[theme]}
-        aria-label={`${t.shell.theme[theme]}. ${t.shell.theme.change}`}
-        onClick={() => setTheme(nextTheme(theme))}
-      />
+      <ThemeButton className={css.theme} />
       <form className={css.card} onSubmit={submit}>
         <img src="/console/favicon.svg" alt="" width={40} height={40} />
         <div>

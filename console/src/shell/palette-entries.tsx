@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { automationNamesQuery, foundQuery } from '../api/list-queries.ts';
-import { projectsQuery } from '../api/queries.ts';
+import { foundQuery } from '../api/list-queries.ts';
+import { automationsQuery, projectsQuery } from '../api/queries.ts';
 import { signOut } from '../api/session.ts';
 import { t } from '../texts/index.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -11,7 +11,7 @@ import { copy, Kbd, StatusDot, toastError } from '../ui/ui.tsx';
 import { useCan } from './can.ts';
 import { useLater } from './later.ts';
 import { usePages } from './pages.ts';
-import { setTheme, type Theme } from './theme.ts';
+import { setTheme, THEME_ICONS, THEMES } from './theme.tsx';
 
 export interface Entry {
   id: string;
@@ -28,11 +28,6 @@ export interface Group {
 
 /** Of each kind, while something is typed. */
 const MOST = 5;
-const THEMES: [Theme, IconName][] = [
-  ['system', 'Monitor'],
-  ['light', 'Sun'],
-  ['dark', 'Moon'],
-];
 
 const icon = (name: IconName) => <Icon name={name} size={15} />;
 const keys = (text: string) => text.split(' ').map((key) => <Kbd key={key}>{key}</Kbd>);
@@ -54,7 +49,7 @@ export function usePaletteEntries(
   const reads = can('tasks:read');
   const found = useQuery({ ...foundQuery(asked), enabled: reads });
   const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
-  const { data: automations = [] } = useQuery({ ...automationNamesQuery, enabled: can('automations:read') });
+  const { data: automations = [] } = useQuery({ ...automationsQuery, enabled: can('automations:read') });
   const go = (path: string) => () => navigate(path);
 
   const actions: Entry[] = [
@@ -72,10 +67,10 @@ export function usePaletteEntries(
       run: go('/tasks?status=awaiting_input'),
     },
     { id: 'link', label: t.palette.copyLink, icon: icon('Link'), run: () => void copy(location.href) },
-    ...THEMES.map(([theme, name]) => ({
+    ...THEMES.map((theme) => ({
       id: theme,
       label: t.shell.theme[theme],
-      icon: icon(name),
+      icon: icon(THEME_ICONS[theme]),
       run: () => setTheme(theme),
     })),
     { id: 'keys', label: t.palette.shortcuts, icon: icon('Keyboard'), side: keys('?'), run: showHelp },

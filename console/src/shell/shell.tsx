@@ -16,11 +16,9 @@ import { usePages } from './pages.ts';
 import { Palette } from './palette.tsx';
 import css from './shell.module.css';
 import { ShortcutList, useShortcuts } from './shortcuts.tsx';
-import { nextTheme, setTheme, useTheme } from './theme.ts';
+import { ThemeButton } from './theme.tsx';
 
 export { css as page };
-
-const THEME_ICONS = { system: 'Monitor', light: 'Sun', dark: 'Moon' } as const;
 
 /** What stands around every page: navigation, who is signed in, whether the service answers. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -146,8 +144,6 @@ function Waiting() {
 
 function Foot({ showHelp }: { showHelp: () => void }) {
   const { user } = useContext();
-  const theme = useTheme();
-  const themeName = t.shell.theme[theme];
   return (
     <div className={css.foot}>
       <Link href="/settings" className={css.who ?? ''} title={t.shell.actsAs}>
@@ -156,14 +152,7 @@ function Foot({ showHelp }: { showHelp: () => void }) {
         </span>
         <span className="ellipsis">{user.name}</span>
       </Link>
-      <Button
-        small
-        look="ghost"
-        icon={THEME_ICONS[theme]}
-        aria-label={`${themeName}. ${t.shell.theme.change}`}
-        title={themeName}
-        onClick={() => setTheme(nextTheme(theme))}
-      />
+      <ThemeButton small />
       <Button
         small
         look="ghost"

@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { automationQuery, automationsQuery, changed } from '../../api/automation-queries.ts';
+import { automationQuery, changed } from '../../api/automation-queries.ts';
 import { api, type Automation, type AutomationRun } from '../../api/client.ts';
-import { queryClient } from '../../api/queries.ts';
+import { automationsQuery, queryClient } from '../../api/queries.ts';
 import { useCan, useOwns } from '../../shell/can.ts';
 import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';

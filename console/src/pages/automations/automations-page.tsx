@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { automationsQuery } from '../../api/automation-queries.ts';
 import type { Automation } from '../../api/client.ts';
+import { automationsQuery } from '../../api/queries.ts';
 import { useCan, useContext } from '../../shell/can.ts';
 import { Page, RefusedPage } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';

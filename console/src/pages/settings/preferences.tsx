@@ -1,12 +1,11 @@
 import { useState } from 'react';
-import { NotificationSwitch } from '../../shell/notification-switch.tsx';
+import { setNotifications, useNotifications } from '../../shell/notifications.ts';
+import { page as css } from '../../shell/shell.tsx';
 import { ShortcutList } from '../../shell/shortcuts.tsx';
-import { setTheme, type Theme, useTheme } from '../../shell/theme.ts';
+import { setTheme, type Theme, THEMES, useTheme } from '../../shell/theme.tsx';
 import { t } from '../../texts/index.ts';
-import { Button, Segmented } from '../../ui/ui.tsx';
+import { Button, Segmented, toastError } from '../../ui/ui.tsx';
 import { Section } from './section.tsx';
-
-const THEMES: Theme[] = ['system', 'light', 'dark'];
 
 export function Preferences() {
   const theme = useTheme();
@@ -32,5 +31,26 @@ export function Preferences() {
       </Section>
       <ShortcutList open={keys} onClose={() => setKeys(false)} />
     </>
+  );
+}
+
+/** Off until somebody asks for it, because the browser then asks for permission. */
+function NotificationSwitch() {
+  const state = useNotifications();
+  const possible = state === 'on' || state === 'off';
+  return (
+    <label className={css.switch}>
+      <input
+        type="checkbox"
+        role="switch"
+        checked={state === 'on'}
+        disabled={!possible}
+        onChange={({ target: { checked } }) => void setNotifications(checked).catch(toastError)}
+      />
+      <span>
+        {t.notifications.label}
+        <small>{possible ? t.notifications.about : t.notifications[state]}</small>
+      </span>
+    </label>
   );
 }

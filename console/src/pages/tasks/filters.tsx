@@ -1,8 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
-import type { TaskFilter } from '../../api/queries.ts';
-import { automationNamesQuery } from '../../api/list-queries.ts';
-import { projectsQuery } from '../../api/queries.ts';
+import { automationsQuery, projectsQuery, type TaskFilter } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -169,7 +167,7 @@ const order = (archived: string) => ['false', 'true', 'all'].indexOf(archived);
 export function useNames() {
   const can = useCan();
   const { data: projects } = useQuery({ ...projectsQuery, enabled: can('projects:read') });
-  const { data: automations } = useQuery({ ...automationNamesQuery, enabled: can('automations:read') });
+  const { data: automations } = useQuery({ ...automationsQuery, enabled: can('automations:read') });
   const pairs = (list: { id: string; name: string }[] | undefined) =>
     list === undefined || list.length === 0 ? undefined : list.map(({ id, name }): [string, string] => [id, name]);
   return { projects: pairs(projects), automations: pairs(automations) };
