@@ -2,17 +2,19 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { api, type StoredFile } from '../../api/client.ts';
+import { foundQuery } from '../../api/list-queries.ts';
 import { taskFilesQuery, taskQuery } from '../../api/queries.ts';
 import { useCan, useContext } from '../../shell/can.ts';
+import { useLater } from '../../shell/later.ts';
 import { Body, PageHead } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
+import { Ago } from '../../ui/ago.tsx';
 import { useAttachments } from '../../ui/attachments.tsx';
 import { Refused } from '../../ui/nothing.tsx';
-import { Button, Empty, Failure, Skeleton, toastError } from '../../ui/ui.tsx';
+import { Button, Dialog, Empty, Failure, Skeleton, StatusDot, toastError, ui } from '../../ui/ui.tsx';
 import { type Draft, draftOf, EMPTY, filesOf, useDraft } from './draft.ts';
 import { NewTaskForm } from './form.tsx';
 import css from './new-task.module.css';
-import { EarlierTasks } from './earlier.tsx';
 
 const firstMessageQuery = (taskId: string) =>
   queryOptions({
@@ -124,4 +126,47 @@ function WithDraft({ from, title, begin, files }: { from: string; title?: string
     return () => stop.abort();
   }, []);
   return <NewTaskForm {...state} attachments={attachments} {...(title !== undefined && { from: title })} />;
+}
+
+/** Which task is taken as the pattern. */
+function EarlierTasks({ open, onClose }: { open: boolean; onClose: () => void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title={t.newTask.earlierTitle}>
+      <Earlier onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function Earlier({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation();
+  const [text, setText] = useState('');
+  const found = useQuery(foundQuery(useLater(text.trim())));
+  return (
+    <>
+      <p>{t.newTask.earlierText}</p>
+      <input
+        className={ui.input}
+        type="search"
+        autoFocus
+        value={text}
+        maxLength={200}
+        placeholder={t.newTask.earlierSearch}
+        aria-label={t.newTask.earlierSearch}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {found.isError && <Failure error={found.error} retry={() => void found.refetch()} />}
+      {found.data?.length === 0 && <p>{t.newTask.earlierNone}</p>}
+      <ul className={css.earlier}>
+        {found.data?.map(({ id, title, status, createdAt }) => (
+          <li key={id}>
+            <button type="button" onClick={() => (onClose(), navigate(`/new?from=${id}`))}>
+              <StatusDot status={status} size={14} />
+              <span className="ellipsis grow">{title}</span>
+              <Ago at={createdAt} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }

@@ -6,13 +6,12 @@ import { queryClient } from '../../api/queries.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { Confirm, form } from '../../ui/form.tsx';
+import { Choice, Confirm, DialogActions, form } from '../../ui/form.tsx';
 import { fullTime, until } from '../../ui/format.ts';
 import { NothingYet } from '../../ui/nothing.tsx';
 import { Secret } from '../../ui/secret.tsx';
-import { Button, toast } from '../../ui/ui.tsx';
+import { Button, Dialog, Failure, toast } from '../../ui/ui.tsx';
 import { NewKey } from './new-key.tsx';
-import { RotateKey } from './rotate-key.tsx';
 import { ALL_SCOPES, isWithin } from './scopes.ts';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
@@ -122,6 +121,36 @@ function Row({ of: key, rotate, revoke }: { of: Key; rotate: () => void; revoke:
         <small className={own.weak}>{texts.wider}</small>
       )}
     </li>
+  );
+}
+
+function RotateKey({
+  of: key,
+  onClose,
+  onMade,
+}: {
+  of: Key;
+  onClose: () => void;
+  onMade: (title: string, secret: string) => void;
+}) {
+  const { keys: texts } = t.settings;
+  // Without an overlap the session would end before its new secret could be read.
+  const overlaps = Object.entries(texts.overlaps).filter(([seconds]) => !key.current || seconds !== '0');
+  const [overlap, setOverlap] = useState('3600');
+  const rotate = useMutation({
+    mutationFn: () => api.keys.rotate(key.id, { overlapSeconds: Number(overlap) }),
+    onSuccess: ({ secret }) => onMade(texts.rotatedTitle(key.name), secret),
+  });
+  return (
+    <Dialog open onClose={onClose} title={texts.rotateTitle(key.name)}>
+      <p>{texts.rotateText}</p>
+      <Choice label={texts.overlap} value={overlap} onChange={setOverlap} options={overlaps} />
+      {key.current && <p>{texts.rotateCurrent}</p>}
+      {rotate.error !== null && <Failure error={rotate.error} />}
+      <DialogActions onKeep={onClose} disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+        {texts.rotateAction}
+      </DialogActions>
+    </Dialog>
   );
 }
 

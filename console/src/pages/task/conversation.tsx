@@ -1,5 +1,5 @@
 import { memo, useEffect, useRef, useState } from 'react';
-import type { Task } from '../../api/client.ts';
+import type { Message, Task } from '../../api/client.ts';
 import { type Conversation as Data, readOlder } from '../../api/queries.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
@@ -10,9 +10,9 @@ import { Asked, QuietLine, SharedFile, Source, UserMessage } from './blocks.tsx'
 import { Ending } from './ending.tsx';
 import { useFollowedEnd } from './follow-end.ts';
 import { foldAll } from './folds.ts';
-import { Written } from './written.tsx';
+import { useWritten } from './live.ts';
 import { type Block, blocksOf, type Now } from './steps.ts';
-import { Steps } from './steps-view.tsx';
+import { Spinner, Steps } from './steps-view.tsx';
 import css from './conversation.module.css';
 
 /** Follows what comes as long as one stands at the end; a person who reads further up is left there. */
@@ -139,3 +139,32 @@ const BlockView = memo(function BlockView({
       return <QuietLine id={block.key} name={block.name} data={block.data} />;
   }
 });
+
+/** So much of the end of a thought is shown while it grows, in characters. */
+const THOUGHT = 1500;
+
+/** What the model writes at this moment: drawn with each frame, and replaced by the message once there is one. */
+function Written({ messages }: { messages: readonly Message[] }) {
+  const message = useWritten();
+  // In the same drawing as its message comes: never both, and never neither.
+  if (message === null || messages.some(({ id }) => id === message.id)) return null;
+  const parts = [...message.parts].sort(([a], [b]) => a - b);
+  return (
+    <div className={css.written} aria-busy>
+      {parts.map(([index, { type, text }]) =>
+        type === 'text' ? (
+          <div key={index} className={css.say}>
+            <Markdown text={text} />
+          </div>
+        ) : (
+          <section key={index} className={css.thinking} aria-label={t.task.thinking}>
+            <header>
+              <Spinner /> {t.task.thinking}
+            </header>
+            {index === parts.at(-1)?.[0] && <p>{text.length > THOUGHT ? `… ${text.slice(-THOUGHT)}` : text}</p>}
+          </section>
+        ),
+      )}
+    </div>
+  );
+}
