@@ -26,10 +26,13 @@ export function FormFailure({ error, fields }: { error: unknown; fields: readonl
   return <Failure error={error} />;
 }
 
-/** The field at fault has the focus, so that one sees it and can mend it. */
+/** The field at fault is unfolded and has the focus, so that one sees it and can mend it. */
 export function useFaultInFocus(form: RefObject<HTMLElement | null>, error: unknown): void {
   useEffect(() => {
-    if (error != null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    const wrong = error == null ? null : form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    const details = wrong?.closest('details');
+    if (details) details.open = true;
+    wrong?.focus();
   }, [form, error]);
 }
 

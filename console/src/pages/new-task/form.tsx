@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { api, MillwrightError, type Model } from '../../api/client.ts';
 import { modelsQuery, queryClient, taskQuery } from '../../api/queries.ts';
@@ -8,7 +8,7 @@ import { useCan } from '../../shell/can.ts';
 import { Body } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { AttachButton, AttachmentList, type Attachments, useDrop } from '../../ui/attachments.tsx';
-import { named, saidOf } from '../../ui/form.tsx';
+import { named, saidOf, useFaultInFocus } from '../../ui/form.tsx';
 import { count } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, cx, Failure, toast, ui } from '../../ui/ui.tsx';
@@ -69,13 +69,7 @@ export function NewTaskForm({
     error instanceof FieldError ? (error.param === param ? error.message : null) : saidOf(error, param);
   const elsewhere = error !== null && !FIELDS.test(paramOf(error));
 
-  useEffect(() => {
-    // The field that is at fault is opened and has the focus.
-    const wrong = error === null ? null : form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
-    const details = wrong?.closest('details');
-    if (details) details.open = true;
-    wrong?.focus();
-  }, [error]);
+  useFaultInFocus(form, error);
 
   const nothing = draft.content.trim() === '' && attachments.list.length === 0;
   const ready = !nothing && !attachments.busy && !attachments.failed && !create.isPending;
