@@ -49,33 +49,23 @@ export function Selection({
   const going = tasks.filter(({ status }) => !isFinal(status));
   const archived = tasks.filter((task) => task.archived);
   const current = tasks.filter((task) => !task.archived);
-  const change = (what: Done, of: Task[], body: { archived: boolean }) =>
-    begin({ what, tasks: of, act: ({ id }) => api.tasks.update(id, body) });
+  const archiving = (what: 'archive' | 'unarchive', of: Task[]) => {
+    const act = ({ id }: Task) => api.tasks.update(id, { archived: what === 'archive' });
+    return (
+      of.length > 0 && (
+        <Button small icon="Inbox" disabled={work.isPending} onClick={() => begin({ what, tasks: of, act })}>
+          {t.tasks[what]}
+        </Button>
+      )
+    );
+  };
   return (
     <div className={css.selection} role="toolbar" aria-label={t.tasks.selection}>
       <span className={css.selectedCount} role="status">
         {t.tasks.selected(tasks.length)}
       </span>
-      {current.length > 0 && (
-        <Button
-          small
-          icon="Inbox"
-          disabled={work.isPending}
-          onClick={() => change('archive', current, { archived: true })}
-        >
-          {t.tasks.archive}
-        </Button>
-      )}
-      {archived.length > 0 && (
-        <Button
-          small
-          icon="Inbox"
-          disabled={work.isPending}
-          onClick={() => change('unarchive', archived, { archived: false })}
-        >
-          {t.tasks.unarchive}
-        </Button>
-      )}
+      {archiving('archive', current)}
+      {archiving('unarchive', archived)}
       <Button small icon="Pencil" disabled={work.isPending} onClick={() => ask('tags')}>
         {t.tasks.tags}
       </Button>
