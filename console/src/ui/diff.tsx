@@ -23,9 +23,9 @@ export function Stat({ additions, deletions }: { additions: number; deletions: n
   );
 }
 
-export function usePatch(text: string | undefined) {
+/** Null when it is none. */
+export function usePatch(text: string) {
   return useMemo(() => {
-    if (text === undefined) return null;
     try {
       const files = readPatch(text).filter((file) => file.hunks.length > 0 || file.change !== 'modified');
       return files.length > 0 ? files : null;

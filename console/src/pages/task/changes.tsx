@@ -1,15 +1,15 @@
-import { useQuery } from '@tanstack/react-query';
 import type { StoredFile } from '../../api/client.ts';
-import { downloadFile, textQuery } from '../../api/queries.ts';
+import { downloadFile } from '../../api/queries.ts';
 import { remember, remembered, useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { Code, exactly } from '../../ui/code.tsx';
-import { Diff, type DiffLayout, Stat, usePatch } from '../../ui/diff.tsx';
+import { exactly } from '../../ui/code.tsx';
+import { Diff, type DiffLayout, Stat } from '../../ui/diff.tsx';
 import { clockTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { DiffFile } from '../../ui/patch.ts';
 import { Button, copy, cx, Empty, Failure, Segmented, Skeleton, ui, Warning } from '../../ui/ui.tsx';
+import { FileText, PatchText } from './file-text.tsx';
 import css from './task.module.css';
 
 export const isPatch = ({ origin, name, mediaType }: StoredFile): boolean =>
@@ -79,7 +79,11 @@ export function Changes({ files, error, omitted }: ChangesProps) {
             {t.task.files.download}
           </Button>
         </div>
-        <Patch key={file.id} fileId={file.id} layout={layout} />
+        <FileText key={file.id} fileId={file.id} most={8_000_000} h={260}>
+          {(text, cut) => (
+            <PatchText text={text}>{(changed) => <Patched files={changed} cut={cut} layout={layout} />}</PatchText>
+          )}
+        </FileText>
       </div>
     </div>
   );
@@ -100,30 +104,15 @@ export function Reading({ error }: { error: unknown }) {
   );
 }
 
-function Patch({ fileId, layout }: { fileId: string; layout: DiffLayout }) {
-  const { data, error, isPending, refetch } = useQuery(textQuery(fileId, 8_000_000));
-  const files = usePatch(data?.text);
+function Patched({ files, cut, layout }: { files: DiffFile[]; cut: boolean; layout: DiffLayout }) {
   const [path, setPath] = useParam('path', '');
-  if (isPending) return <Skeleton w="100%" h={260} />;
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  const cut = data.cut && <Warning>{t.task.files.cut}</Warning>;
-  if (files === null) {
-    // A patch that cannot be understood is still a text.
-    return (
-      <>
-        {cut}
-        <Code code={data.text} language="diff" label={t.task.labels.patch} />
-      </>
-    );
-  }
   const only = files.filter((file) => file.path === path);
   const total = (name: 'additions' | 'deletions') => files.reduce((sum, file) => sum + file[name], 0);
   return (
     <>
-      {cut}
       <div className={css.changeHead}>
         <strong>{t.task.changes.changed(files.length)}</strong>
-        {!data.cut && <Stat additions={total('additions')} deletions={total('deletions')} />}
+        {!cut && <Stat additions={total('additions')} deletions={total('deletions')} />}
       </div>
       {files.length > 1 && <FileChooser files={files} path={only.length > 0 ? path : ''} setPath={setPath} />}
       <Diff key={path} files={only.length > 0 ? only : files} layout={layout} idPrefix="change" />

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api, type StoredFile } from '../../api/client.ts';
-import { download, downloadFile, textQuery } from '../../api/queries.ts';
+import { download, downloadFile } from '../../api/queries.ts';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -9,9 +8,9 @@ import { Code, exactly, languageOf } from '../../ui/code.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import { Button, Empty, Failure, Skeleton, Warning } from '../../ui/ui.tsx';
+import { Button, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
 import { Reading } from './changes.tsx';
-import { PatchPreview } from './patch-preview.tsx';
+import { FileText, PatchPreview } from './file-text.tsx';
 import css from './task.module.css';
 
 /** Bytes up to which a text is shown whole. */
@@ -112,26 +111,18 @@ function Viewer({ file, close }: { file: StoredFile; close: () => void }) {
         ) : kind === 'image' ? (
           <Picture file={file} />
         ) : (
-          <TextFile file={file} markdown={kind === 'markdown'} />
+          <FileText fileId={file.id}>
+            {(text) =>
+              kind === 'markdown' ? (
+                <Markdown text={text} />
+              ) : (
+                <Code numbered max code={text} language={languageOf(file.name)} label={file.name} />
+              )
+            }
+          </FileText>
         )}
       </div>
     </section>
-  );
-}
-
-function TextFile({ file, markdown }: { file: StoredFile; markdown: boolean }) {
-  const { data, error, isPending, refetch } = useQuery(textQuery(file.id));
-  if (isPending) return <Skeleton w="100%" h={120} />;
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  return (
-    <>
-      {data.cut && <Warning>{t.task.files.cut}</Warning>}
-      {markdown ? (
-        <Markdown text={data.text} />
-      ) : (
-        <Code numbered max code={data.text} language={languageOf(file.name)} label={file.name} />
-      )}
-    </>
   );
 }
 

@@ -8,7 +8,7 @@ import { count } from '../../ui/format.ts';
 import { Terminal } from '../../ui/terminal.tsx';
 import { Button } from '../../ui/ui.tsx';
 import { usePrinted } from './live.ts';
-import { PatchPreview } from './patch-preview.tsx';
+import { PatchPreview } from './file-text.tsx';
 import { type Call, fieldsOf, type Outcome, type PlanItem, textOf } from './steps.ts';
 import css from './tool.module.css';
 

@@ -1,13 +1,14 @@
 // How each tool's call is shown: one line, and what unfolds below it.
+import { diffLines } from 'diff/lib/diff/line.js';
 import type { ReactNode } from 'react';
 import { t } from '../../texts/index.ts';
 import { Code, exactly, languageOf } from '../../ui/code.tsx';
 import { Diff, Stat } from '../../ui/diff.tsx';
 import { bytes } from '../../ui/format.ts';
 import type { IconName } from '../../ui/icon.tsx';
+import { type DiffFile, type DiffLine, readPatch } from '../../ui/patch.ts';
 import { cx } from '../../ui/ui.tsx';
 import { CommandBody, Plan, Published, ReadFile } from './tool-bodies.tsx';
-import { editAsDiff } from './edit-diff.ts';
 import { type Call, fieldsOf, type Outcome, planItems, textOf } from './steps.ts';
 import css from './tool.module.css';
 
@@ -166,3 +167,31 @@ function inOneLine(command: string): string {
 
 const listOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+
+/** The change that a call of `edit` makes, as a patch of one file: the hunks that the service tells, with the numbers of their lines; before there are any, the two texts. */
+function editAsDiff(path: string, before: string, after: string, hunks = ''): DiffFile {
+  const told = hunks.startsWith('@@') && !hunks.includes('\n[…') ? patchOf(path, hunks) : undefined;
+  return told ?? asDiff(path, before, after);
+}
+
+function patchOf(path: string, hunks: string): DiffFile | undefined {
+  try {
+    const file = readPatch(`--- a/file\n+++ b/file\n${hunks}\n`)[0];
+    return file && { ...file, path };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the texts alone it is not known where they stand in the file. */
+function asDiff(path: string, before: string, after: string): DiffFile {
+  const whole = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
+  const lines = diffLines(whole(before), whole(after)).flatMap(({ added, removed, value }): DiffLine[] => {
+    const kind = added ? 'add' : removed ? 'del' : 'same';
+    const texts = value.replace(/\n$/, '').split('\n');
+    return texts.map((text) => ({ kind, text, old: null, new: null }));
+  });
+  const tally = (kind: DiffLine['kind']) => lines.filter((line) => line.kind === kind).length;
+  const hunk = { header: '', lines };
+  return { path, from: null, change: 'modified', additions: tally('add'), deletions: tally('del'), hunks: [hunk] };
+}
