@@ -44,7 +44,7 @@ export function ShortcutList({ open, onClose }: { open: boolean; onClose: () => 
     <Dialog open={open} onClose={onClose} title={t.shortcuts.title}>
       <dl className={ui.shortcuts}>
         {Object.entries(t.shortcuts.keys).map(([keys, what]) => (
-          <div key={keys} className={ui.shortcut}>
+          <div key={keys}>
             <dt>{what}</dt>
             <dd>
               {keys.split(' ').map((key) => (
