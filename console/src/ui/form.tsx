@@ -17,6 +17,24 @@ export function saidOf(error: unknown, param: string): string | null {
     : null;
 }
 
+/** What the parts of a form are given. */
+export interface Editing<Draft> {
+  draft: Draft;
+  change: (changes: Partial<Draft>) => void;
+  error: unknown;
+}
+
+/** What a field needs of it, by the name that the draft and the API have for the field. */
+export const fieldOf = <Draft, Name extends keyof Draft & string>(
+  { draft, change, error }: Editing<Draft>,
+  name: Name,
+) => ({
+  value: draft[name],
+  said: saidOf(error, name),
+  // To TypeScript a computed name is any name.
+  onChange: (value: Draft[Name]) => change({ [name]: value } as unknown as Partial<Draft>),
+});
+
 /** What the service says of a field begins with its name in the API: here with the name that the page has for it. */
 export const named = (said: string, label: string): string => said.replace(/^[a-z]\w*(\.\w+|\[\d+\])*(?=[ :])/, label);
 
@@ -112,7 +130,7 @@ export const TextArea = ({ label, hint, said = null, mono = false, onChange, ...
 );
 
 /** A choice of a few: the browser's own list. */
-export function Choice<T extends string>({
+export const Choice = <T extends string>({
   label,
   hint,
   said = null,
@@ -126,26 +144,19 @@ export function Choice<T extends string>({
   value: T;
   options: (readonly [NoInfer<T>, string])[];
   onChange: (value: T) => void;
-}) {
-  return (
-    <Field label={label} hint={hint} said={said}>
-      {(control) => (
-        <select
-          {...control}
-          className={ui.select}
-          value={value}
-          onChange={(event) => onChange(event.target.value as T)}
-        >
-          {options.map(([one, name]) => (
-            <option key={one} value={one}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-}
+}) => (
+  <Field label={label} hint={hint} said={said}>
+    {(control) => (
+      <select {...control} className={ui.select} value={value} onChange={(event) => onChange(event.target.value as T)}>
+        {options.map(([one, name]) => (
+          <option key={one} value={one}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
 
 export const Group = ({ label, children }: { label: string; children: ReactNode }) => (
   <fieldset className={css.group}>
@@ -257,7 +268,7 @@ export const DialogActions = ({
 );
 
 /** Before something that cannot be taken back. */
-export function Confirm({
+export const Confirm = ({
   open,
   onClose,
   title,
@@ -272,14 +283,12 @@ export function Confirm({
   /** What is done then. */
   does: { mutate: () => void; isPending: boolean; error: unknown };
   children: ReactNode;
-}) {
-  return (
-    <Dialog open={open} onClose={onClose} title={title}>
-      {children}
-      {does.error !== null && <Failure error={does.error} />}
-      <DialogActions onKeep={onClose} look="danger" disabled={does.isPending} onClick={() => does.mutate()}>
-        {action}
-      </DialogActions>
-    </Dialog>
-  );
-}
+}) => (
+  <Dialog open={open} onClose={onClose} title={title}>
+    {children}
+    {does.error !== null && <Failure error={does.error} />}
+    <DialogActions onKeep={onClose} look="danger" disabled={does.isPending} onClick={() => does.mutate()}>
+      {action}
+    </DialogActions>
+  </Dialog>
+);

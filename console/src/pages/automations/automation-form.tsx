@@ -4,11 +4,20 @@ import type { Automation } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Choice, FormFailure, saidOf, TextArea, TextField, useFaultInFocus } from '../../ui/form.tsx';
+import {
+  Choice,
+  type Editing,
+  fieldOf,
+  FormFailure,
+  saidOf,
+  TextArea,
+  TextField,
+  useFaultInFocus,
+} from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import { type Draft, type Editing, LIMITS } from './draft.ts';
+import { type Draft, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 const w = t.automationEditor;
@@ -40,7 +49,7 @@ export function AutomationForm({
     // What was just sent is no draft any more.
     if (!mutation.isSuccess) onDraft?.(draft);
   }, [draft]);
-  const editing: Editing = {
+  const editing: Editing<Draft> = {
     draft,
     change: (changes) => setDraft((now) => ({ ...now, ...changes })),
     error: mutation.error,
@@ -60,14 +69,7 @@ export function AutomationForm({
         submit();
       }}
     >
-      <TextField
-        label={w.name}
-        said={saidOf(mutation.error, 'name')}
-        value={draft.name}
-        placeholder={w.namePlaceholder}
-        autoFocus
-        onChange={(name) => editing.change({ name })}
-      />
+      <TextField label={w.name} {...fieldOf(editing, 'name')} placeholder={w.namePlaceholder} autoFocus />
       <section className={records.part} aria-label={w.when}>
         <h2>{w.when}</h2>
         <TriggerFields {...editing} />
@@ -89,20 +91,14 @@ export function AutomationForm({
   );
 }
 
-function TaskFields({ draft, change, error }: Editing) {
+function TaskFields(editing: Editing<Draft>) {
+  const { draft, change, error } = editing;
   const can = useCan();
   const { data: models = [] } = useQuery(modelsQuery);
   const efforts = models.find(({ id }) => id === draft.model)?.efforts ?? ['low', 'medium', 'high'];
   return (
     <>
-      <TextArea
-        label={w.content}
-        hint={w.contentHint}
-        said={saidOf(error, 'content')}
-        rows={8}
-        value={draft.content}
-        onChange={(content) => change({ content })}
-      />
+      <TextArea label={w.content} hint={w.contentHint} {...fieldOf(editing, 'content')} rows={8} />
       <div className={records.columns}>
         <Choice
           label={w.model}
@@ -119,28 +115,18 @@ function TaskFields({ draft, change, error }: Editing) {
         />
         <Choice
           label={w.effort}
-          said={saidOf(error, 'effort')}
-          value={draft.effort}
-          onChange={(effort) => change({ effort })}
+          {...fieldOf(editing, 'effort')}
           options={[
             ['', t.automations.effortDefault],
             ...efforts.map((effort) => [effort, t.automations.efforts[effort]] as const),
           ]}
         />
         {can('projects:read') && (
-          <ProjectSelect
-            label={w.project}
-            none={w.projectNone}
-            said={saidOf(error, 'projectId')}
-            value={draft.projectId}
-            onChange={(projectId) => change({ projectId })}
-          />
+          <ProjectSelect label={w.project} none={w.projectNone} {...fieldOf(editing, 'projectId')} />
         )}
         <Choice
           label={w.approvals}
-          said={saidOf(error, 'approvals')}
-          value={draft.approvals}
-          onChange={(approvals) => change({ approvals })}
+          {...fieldOf(editing, 'approvals')}
           options={[
             ['none', w.approval.none],
             ['writes', w.approval.writes],
@@ -148,9 +134,8 @@ function TaskFields({ draft, change, error }: Editing) {
         />
         <Choice
           label={w.overlap}
-          said={saidOf(error, 'overlap')}
+          {...fieldOf(editing, 'overlap')}
           value={draft.overlap || (draft.kind === 'webhook' ? 'allow' : 'skip')}
-          onChange={(overlap) => change({ overlap })}
           options={[
             ['skip', w.overlaps.skip],
             ['queue', w.overlaps.queue],
@@ -158,12 +143,12 @@ function TaskFields({ draft, change, error }: Editing) {
           ]}
         />
       </div>
-      <Budget draft={draft} change={change} error={error} />
+      <Budget {...editing} />
     </>
   );
 }
 
-function Budget({ draft: { budget }, change, error }: Editing) {
+function Budget({ draft: { budget }, change, error }: Editing<Draft>) {
   const [open, setOpen] = useState(() => Object.values(budget).some((value) => value !== ''));
   return (
     <details

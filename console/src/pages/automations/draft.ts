@@ -25,13 +25,6 @@ export interface Draft {
   budget: Record<Limit, string>;
 }
 
-/** What each part of the editor is given. */
-export interface Editing {
-  draft: Draft;
-  change: (changes: Partial<Draft>) => void;
-  error: unknown;
-}
-
 export const hereZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const NO_BUDGET = { maxSteps: '', maxTokens: '', maxDurationSeconds: '', maxCost: '' };

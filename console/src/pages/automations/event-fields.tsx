@@ -5,17 +5,16 @@ import { integrationsQuery } from '../../api/automation-queries.ts';
 import { api, type Integration } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Field, FormFailure, saidOf, TextArea, TextField } from '../../ui/form.tsx';
+import { type Editing, Field, fieldOf, FormFailure, saidOf, TextArea, TextField } from '../../ui/form.tsx';
 import { Loaded, records } from '../../ui/records.tsx';
 import { Button, ui, Warning } from '../../ui/ui.tsx';
 import css from './automations.module.css';
-import type { Editing } from './draft.ts';
+import type { Draft } from './draft.ts';
 
 const w = t.automationEditor;
 
 /** Which event of which integration, and what its payload must be. */
-export function EventFields(editing: Editing) {
-  const { draft, change, error } = editing;
+export function EventFields(editing: Editing<Draft>) {
   const can = useCan();
   const query = useQuery({ ...integrationsQuery, enabled: can('integrations:read') });
   return (
@@ -26,30 +25,26 @@ export function EventFields(editing: Editing) {
         <TextField
           label={w.event}
           hint={`${w.noIntegrations} ${w.eventHint}`}
-          said={saidOf(error, 'triggerEvent')}
+          {...fieldOf(editing, 'triggerEvent')}
           mono
-          value={draft.triggerEvent}
           spellCheck={false}
-          onChange={(triggerEvent) => change({ triggerEvent })}
         />
       )}
       <TextField
         label={w.filter}
         hint={w.filterHint}
-        said={saidOf(error, 'filter')}
+        {...fieldOf(editing, 'filter')}
         mono
-        value={draft.filter}
         placeholder={w.filterPlaceholder}
         autoComplete="off"
         spellCheck={false}
-        onChange={(filter) => change({ filter })}
       />
-      {draft.filter.trim() !== '' && <Trial {...editing} />}
+      {editing.draft.filter.trim() !== '' && <Trial {...editing} />}
     </>
   );
 }
 
-function Chooser({ draft, change, error, integrations }: Editing & { integrations: Integration[] }) {
+function Chooser({ draft, change, error, integrations }: Editing<Draft> & { integrations: Integration[] }) {
   const [slug, setSlug] = useState(() => draft.triggerEvent.split('.')[0] ?? '');
   const chosen = integrations.find((one) => one.slug === slug);
   const groups = [
@@ -146,7 +141,7 @@ function Events({ of: { triggerEvents }, chosen }: { of: Integration; chosen: st
 const headOf = (name: string) => name.slice(0, name.lastIndexOf('.'));
 
 /** Whether an event would start a run, as the service sees it; nothing is made. */
-function Trial({ draft: { triggerEvent, filter } }: Editing) {
+function Trial({ draft: { triggerEvent, filter } }: Editing<Draft>) {
   const [text, setText] = useState('');
   const trial = useMutation({
     mutationFn: () => {

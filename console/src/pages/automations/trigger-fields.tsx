@@ -1,19 +1,19 @@
 import { useState } from 'react';
 import { t } from '../../texts/index.ts';
-import { Choice, saidOf, TextField } from '../../ui/form.tsx';
+import { Choice, type Editing, fieldOf, TextField } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button, Segmented } from '../../ui/ui.tsx';
 import { Times } from './automation-facts.tsx';
 import css from './automations.module.css';
 import { nextTimes, parseCron } from './cron.ts';
 import { inWords } from './cron-words.ts';
-import { type Editing, hereZone } from './draft.ts';
+import { type Draft, hereZone } from './draft.ts';
 import { EventFields } from './event-fields.tsx';
 
 const w = t.automationEditor;
 const KINDS = ['recurring', 'one_time', 'webhook'] as const;
 
-export function TriggerFields(editing: Editing) {
+export function TriggerFields(editing: Editing<Draft>) {
   const { draft, change } = editing;
   return (
     <>
@@ -33,8 +33,8 @@ export function TriggerFields(editing: Editing) {
 }
 
 /** Shows the next times while one types, by the same rules as the service's. */
-function Schedule({ draft, change, error }: Editing) {
-  const { cron, timezone } = draft;
+function Schedule(editing: Editing<Draft>) {
+  const { cron, timezone } = editing.draft;
   const [now] = useState(() => Date.now());
   const parsed = parseCron(cron);
   const times = parsed === null ? [] : nextTimes(parsed, timezone, now, 5);
@@ -46,7 +46,7 @@ function Schedule({ draft, change, error }: Editing) {
             key={expression}
             small
             aria-pressed={cron === expression}
-            onClick={() => change({ cron: expression })}
+            onClick={() => editing.change({ cron: expression })}
           >
             {name}
           </Button>
@@ -56,18 +56,14 @@ function Schedule({ draft, change, error }: Editing) {
         <TextField
           label={w.cron}
           hint={w.cronHint}
-          said={saidOf(error, 'cron')}
+          {...fieldOf(editing, 'cron')}
           mono
-          value={cron}
           autoComplete="off"
           spellCheck={false}
-          onChange={(cron) => change({ cron })}
         />
         <Choice
           label={w.zone}
-          said={saidOf(error, 'timezone')}
-          value={timezone}
-          onChange={(zone) => change({ timezone: zone })}
+          {...fieldOf(editing, 'timezone')}
           options={zonesWith(timezone).map((zone) => [zone, zone.replaceAll('_', ' ')] as const)}
         />
       </div>
@@ -86,13 +82,6 @@ function Schedule({ draft, change, error }: Editing) {
 /** Those that the browser knows, and the one that is chosen. */
 const zonesWith = (zone: string): string[] => [...new Set(['UTC', zone, ...Intl.supportedValuesOf('timeZone')])].sort();
 
-const Once = ({ draft, change, error }: Editing) => (
-  <TextField
-    label={w.runAt}
-    hint={w.runAtHint(hereZone())}
-    said={saidOf(error, 'runAt')}
-    type="datetime-local"
-    value={draft.runAt}
-    onChange={(runAt) => change({ runAt })}
-  />
+const Once = (editing: Editing<Draft>) => (
+  <TextField label={w.runAt} hint={w.runAtHint(hereZone())} {...fieldOf(editing, 'runAt')} type="datetime-local" />
 );

@@ -3,7 +3,17 @@ import { type FormEvent, useRef, useState } from 'react';
 import type { CreateWebhook } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Check, form as parts, FormFailure, Group, named, saidOf, TextField, useFaultInFocus } from '../../ui/form.tsx';
+import {
+  Check,
+  type Editing,
+  fieldOf,
+  form as parts,
+  FormFailure,
+  Group,
+  named,
+  TextField,
+  useFaultInFocus,
+} from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
@@ -34,7 +44,6 @@ export function WebhookForm({
   const can = useCan();
   const form = useRef<HTMLFormElement>(null);
   const [draft, setDraft] = useState(first);
-  const change = (changes: Partial<Draft>) => setDraft((now) => ({ ...now, ...changes }));
   const { error, isPending, mutate } = useMutation({
     mutationFn: () =>
       save({
@@ -45,6 +54,11 @@ export function WebhookForm({
         projectId: draft.projectId || null,
       }),
   });
+  const editing: Editing<Draft> = {
+    draft,
+    change: (changes) => setDraft((now) => ({ ...now, ...changes })),
+    error,
+  };
   useFaultInFocus(form, error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -55,32 +69,18 @@ export function WebhookForm({
       <TextField
         label={w.url}
         hint={w.urlHint}
-        said={saidOf(error, 'url')}
+        {...fieldOf(editing, 'url')}
         inputMode="url"
         autoComplete="off"
         spellCheck={false}
         placeholder="https://"
-        value={draft.url}
         autoFocus
-        onChange={(url) => change({ url })}
       />
-      <Types said={saidOf(error, 'types')} types={draft.types} onChange={(types) => change({ types })} />
+      <Types {...fieldOf(editing, 'types')} />
       <div className={records.columns}>
-        <TextField
-          label={w.description}
-          said={saidOf(error, 'description')}
-          placeholder={w.descriptionPlaceholder}
-          value={draft.description}
-          onChange={(description) => change({ description })}
-        />
+        <TextField label={w.description} {...fieldOf(editing, 'description')} placeholder={w.descriptionPlaceholder} />
         {can('projects:read') && (
-          <ProjectSelect
-            label={w.project}
-            none={w.projectAny}
-            said={saidOf(error, 'projectId')}
-            value={draft.projectId}
-            onChange={(projectId) => change({ projectId })}
-          />
+          <ProjectSelect label={w.project} none={w.projectAny} {...fieldOf(editing, 'projectId')} />
         )}
       </div>
       <FormFailure error={error} fields={FIELDS} />
@@ -97,16 +97,8 @@ export function WebhookForm({
 }
 
 /** What one of them says of others is shown: all of a kind, and everything. */
-function Types({
-  said,
-  types,
-  onChange,
-}: {
-  said: string | null;
-  types: string[];
-  onChange: (types: string[]) => void;
-}) {
-  const chosen = new Set(types);
+function Types({ said, value, onChange }: ReturnType<typeof fieldOf<Draft, 'types'>>) {
+  const chosen = new Set(value);
   const turn = (type: string, on: boolean) => {
     const next = new Set(chosen);
     if (on) next.add(type);
