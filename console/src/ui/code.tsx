@@ -1,7 +1,7 @@
 import { Fragment, memo, useEffect, useMemo, useState } from 'react';
 import { t } from '../texts/index.ts';
-import type { Token } from './highlight.ts';
-import { Button, copy, cx } from './ui.tsx';
+import type { Piece } from './highlight.ts';
+import { CopyButton, cx } from './ui.tsx';
 import css from './code.module.css';
 
 const BY_EXTENSION: Record<string, string> = {
@@ -146,14 +146,7 @@ export const Code = memo(function Code({
             ))
           : visibleControls(text)}
       </pre>
-      <Button
-        small
-        look="ghost"
-        icon="Copy"
-        className={css.copy}
-        aria-label={t.common.copy}
-        onClick={() => void copy(code)}
-      />
+      <CopyButton className={css.copy} aria-label={t.common.copy} text={code} />
     </div>
   );
 });

@@ -6,7 +6,7 @@ import { count } from './format.ts';
 import type { Token } from './highlight.ts';
 import { Icon } from './icon.tsx';
 import { readPatch, type DiffFile, type DiffHunk, type DiffLine } from './patch.ts';
-import { Button, copy, cx } from './ui.tsx';
+import { CopyButton, cx } from './ui.tsx';
 import codeCss from './code.module.css';
 import css from './diff.module.css';
 
@@ -90,7 +90,7 @@ const FileDiff = memo(function FileDiff({
   const [open, setOpen] = useState(first);
   const slash = file.path.lastIndexOf('/') + 1;
   return (
-    <section className={css.file} id={id} aria-label={file.path}>
+    <section className={cx(css.file, 'box')} id={id} aria-label={file.path}>
       <header>
         <button
           type="button"
@@ -109,13 +109,7 @@ const FileDiff = memo(function FileDiff({
         {file.change !== 'modified' && <span className={css.badge}>{t.reading.diff.change[file.change]}</span>}
         <span className="grow" />
         <Stat additions={file.additions} deletions={file.deletions} />
-        <Button
-          small
-          look="ghost"
-          icon="Copy"
-          aria-label={t.reading.diff.copyPath}
-          onClick={() => void copy(file.path)}
-        />
+        <CopyButton aria-label={t.reading.diff.copyPath} text={file.path} />
       </header>
       {!open && !first && (
         <button type="button" className={css.large} onClick={() => setOpen(true)}>

@@ -49,7 +49,7 @@ export const Section = ({
   </section>
 );
 
-export const Facts = ({ children }: { children: ReactNode }) => <dl className={css.facts}>{children}</dl>;
+export const Facts = ({ children }: { children: ReactNode }) => <dl className={cx(css.facts, 'box')}>{children}</dl>;
 export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <div>
     <dt>{name}</dt>

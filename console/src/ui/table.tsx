@@ -1,6 +1,7 @@
 // Figures in rows, the first column their name. It scrolls by itself where it is too wide.
 import type { ReactNode } from 'react';
 import css from './table.module.css';
+import { cx } from './ui.tsx';
 
 export { css as table };
 
@@ -16,7 +17,7 @@ export function Table({
   children: ReactNode;
 }) {
   return (
-    <div className={css.scroll} tabIndex={0} role="group" aria-label={label}>
+    <div className={cx(css.scroll, 'box')} tabIndex={0} role="group" aria-label={label}>
       <table className={css.table}>
         <caption className="sr">{label}</caption>
         <thead>

@@ -43,6 +43,11 @@ export function Button({
   );
 }
 
+/** Copies a text; without words of its own it is an icon. */
+export const CopyButton = ({ text, ...props }: ComponentProps<typeof Button> & { text: string }) => (
+  <Button small look="ghost" icon="Copy" onClick={() => void copy(text)} {...props} />
+);
+
 export const Kbd = ({ children }: { children: ReactNode }) => (
   <kbd className={css.kbd} aria-hidden>
     {children}

@@ -5,6 +5,7 @@ import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { count } from '../../ui/format.ts';
 import { Fact, Facts, records, Section } from '../../ui/records.tsx';
+import { cx } from '../../ui/ui.tsx';
 import { ProjectLink } from '../projects/project-link.tsx';
 import css from './automations.module.css';
 import { triggerOf } from './trigger.tsx';
@@ -82,7 +83,7 @@ export function Times({ times, timezone }: { times: (string | number)[]; timezon
     timeZoneName: 'short',
   });
   return (
-    <ol className={css.times}>
+    <ol className={cx(css.times, 'box')}>
       {times.map((time) => {
         const at = new Date(time);
         return (

@@ -7,7 +7,7 @@ import { t } from '../../texts/index.ts';
 import { Code, exactly, languageOf } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import { Button, copy, cx, ui } from '../../ui/ui.tsx';
+import { Button, CopyButton, cx, ui } from '../../ui/ui.tsx';
 import { useDraft } from './drafts.ts';
 import { useSettled, useWriting } from './press.ts';
 import { fieldsOf } from './steps.ts';
@@ -144,9 +144,9 @@ export const Over = ({ text, close }: { text: string; close: () => void }) => (
       {t.task.over.text}
     </span>
     {text !== '' && (
-      <Button small icon="Copy" onClick={() => void copy(text)}>
+      <CopyButton look="plain" text={text}>
         {t.task.over.copy}
-      </Button>
+      </CopyButton>
     )}
     <Button small onClick={close}>
       {t.task.over.close}

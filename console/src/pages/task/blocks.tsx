@@ -158,7 +158,7 @@ function givenOf({ result }: Call): Given | null {
 export function Asked({ call }: { call: Call }) {
   const given = givenOf(call);
   return (
-    <section className={css.asked} aria-label={t.task.questionOfAgent}>
+    <section className={cx(css.asked, 'box')} aria-label={t.task.questionOfAgent}>
       <header>
         <Icon name="Message" size={15} /> {t.task.asked}
       </header>

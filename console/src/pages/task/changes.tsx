@@ -8,7 +8,7 @@ import { Diff, type DiffLayout, Stat } from '../../ui/diff.tsx';
 import { clockTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { DiffFile } from '../../ui/patch.ts';
-import { Button, copy, cx, Empty, Failure, Segmented, Skeleton, ui, Warning } from '../../ui/ui.tsx';
+import { Button, CopyButton, cx, Empty, Failure, Segmented, Skeleton, ui, Warning } from '../../ui/ui.tsx';
 import { FileText, PatchText } from './file-text.tsx';
 import css from './task.module.css';
 
@@ -72,9 +72,9 @@ export function Changes({ files, error, omitted }: ChangesProps) {
           </span>
           <span className="grow" />
           <Segmented label={t.task.changes.layout} value={layout} onChange={choose} options={[...LAYOUTS]} />
-          <Button small icon="Copy" title={gitApply(file.name)} onClick={() => void copy(gitApply(file.name))}>
+          <CopyButton look="plain" title={gitApply(file.name)} text={gitApply(file.name)}>
             {t.task.changes.copyApply}
-          </Button>
+          </CopyButton>
           <Button small icon="Download" onClick={() => downloadFile(file)}>
             {t.task.files.download}
           </Button>
@@ -134,7 +134,7 @@ function FileChooser({ files, path, setPath }: ChooserProps) {
     </button>
   );
   return (
-    <div className={css.jump} role="group" aria-label={t.task.changes.files}>
+    <div className={cx(css.jump, 'box')} role="group" aria-label={t.task.changes.files}>
       {entry('', <span className="ellipsis">{t.task.changes.allFiles}</span>)}
       {files.map((file) =>
         entry(

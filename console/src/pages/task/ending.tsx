@@ -5,7 +5,7 @@ import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Button, Warning } from '../../ui/ui.tsx';
+import { Button, cx, Warning } from '../../ui/ui.tsx';
 import css from './conversation.module.css';
 
 export function Ending({ task }: { task: Task }) {
@@ -64,7 +64,7 @@ export function Ending({ task }: { task: Task }) {
 function Output({ value }: { value: unknown }) {
   const text = JSON.stringify(value, null, 2);
   return (
-    <section className={css.output} aria-label={t.task.output}>
+    <section className={cx(css.output, 'box')} aria-label={t.task.output}>
       <header>
         <strong>{t.task.output}</strong>
         <span className="grow" />

@@ -8,7 +8,7 @@ import { Code, exactly, languageOf } from '../../ui/code.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import { Button, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
+import { Button, cx, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
 import { Reading } from './changes.tsx';
 import { FileText, PatchPreview } from './file-text.tsx';
 import css from './task.module.css';
@@ -49,7 +49,7 @@ export function Files({ taskId, list, error }: { taskId: string; list: StoredFil
             {t.task.files.zip}
           </Button>
         </div>
-        <ul className={css.table}>
+        <ul className={cx(css.table, 'box')}>
           {list.map((file) => (
             <FileRow key={file.id} file={file} viewed={view === file.id} view={setView} />
           ))}
@@ -99,7 +99,7 @@ function FileRow({ file, viewed, view }: { file: StoredFile; viewed: boolean; vi
 function Viewer({ file, close }: { file: StoredFile; close: () => void }) {
   const kind = kindOf(file);
   return (
-    <section className={css.viewer} aria-label={file.name}>
+    <section className={cx(css.viewer, 'box')} aria-label={file.name}>
       <header>
         <span className="ellipsis">{exactly(file.name)}</span>
         <span className="grow" />

@@ -35,7 +35,7 @@ export const Steps = memo(function Steps({
   const folded = open ? steps : steps.slice(0, steps.length - tail.length);
   const failures = folded.filter(failed).length;
   return (
-    <div className={css.steps}>
+    <div className={cx(css.steps, 'box')}>
       {many && (
         <button type="button" className={cx(css.head, css.summary)} data-step aria-expanded={open} onClick={toggle}>
           <span className={css.mark}>

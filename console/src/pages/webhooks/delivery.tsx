@@ -7,7 +7,7 @@ import { t } from '../../texts/index.ts';
 import { Code } from '../../ui/code.tsx';
 import { duration, fullTime } from '../../ui/format.ts';
 import { Loaded, records } from '../../ui/records.tsx';
-import { Button, copy, Failure, toast } from '../../ui/ui.tsx';
+import { Button, CopyButton, Failure, toast } from '../../ui/ui.tsx';
 import css from './webhooks.module.css';
 
 const w = t.webhooks;
@@ -98,9 +98,7 @@ const Whole = ({ delivery: { attemptLog, body } }: { delivery: WholeWebhookDeliv
     <div className={records.filters}>
       <h3 className={css.heading}>{w.body}</h3>
       <span className="grow" />
-      <Button small look="ghost" icon="Copy" onClick={() => void copy(body)}>
-        {w.bodyAsSent}
-      </Button>
+      <CopyButton text={body}>{w.bodyAsSent}</CopyButton>
     </div>
     <Code code={readable(body)} language="json" label={w.body} max />
   </>
