@@ -2,33 +2,8 @@
 import { ConnectionError, Millwright, MillwrightError, type Task } from '@millwright/sdk';
 import { connection } from './connection.ts';
 
-export type {
-  AuditEntry,
-  AuthContext,
-  Automation,
-  AutomationRehearsal,
-  AutomationRun,
-  BillingSummary,
-  CreateWebhook,
-  File as StoredFile,
-  Integration,
-  IntegrationDelivery,
-  Interaction,
-  Key,
-  Member,
-  Message,
-  MessagePart,
-  Model,
-  Project,
-  Task,
-  TaskEvent,
-  TaskStatus,
-  Upload,
-  UsageRow,
-  Webhook,
-  WebhookDelivery,
-  WholeWebhookDelivery,
-} from '@millwright/sdk';
+export type * from '@millwright/sdk';
+export type { File as StoredFile } from '@millwright/sdk';
 export { ConnectionError, isFinal, MillwrightError } from '@millwright/sdk';
 
 /** What a run waits for when that takes a while. */

@@ -1,11 +1,8 @@
 // What a person does with one task.
 import { useMutation, type UseMutationResult } from '@tanstack/react-query';
-import type { ChangeTask, Reply, SendMessage } from '@millwright/sdk';
 import { useRef } from 'react';
-import { api, type Message, type Task } from './client.ts';
+import { api, type ChangeTask, type Message, type Reply, type SendMessage, type Task } from './client.ts';
 import { type Conversation, conversationQuery, queryClient, taskQuery } from './queries.ts';
-
-export type { ChangeTask, Reply, SendMessage };
 
 /** What an answer says of the task is the newest that is known. */
 function taken(task: Task): void {

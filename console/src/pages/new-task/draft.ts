@@ -1,7 +1,6 @@
 // What stands in the form. It is kept in this browser until it is sent: over a reload, a broken connection, the end of the session.
-import type { CreateTask } from '@millwright/sdk';
 import { useEffect, useState } from 'react';
-import type { Message, StoredFile, Task } from '../../api/client.ts';
+import type { CreateTask, Message, StoredFile, Task } from '../../api/client.ts';
 import { useContext } from '../../shell/can.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';

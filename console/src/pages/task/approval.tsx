@@ -1,8 +1,7 @@
 // Nothing is approved that was not in sight: all of the call is shown, control characters and such that turn text as well, and a
 // call that is longer than its box is read to its end first.
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import type { Interaction } from '../../api/client.ts';
-import type { Reply } from '../../api/task-actions.ts';
+import type { Interaction, Reply } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
 import { Code, exactly, languageOf } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';

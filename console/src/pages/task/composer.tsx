@@ -1,6 +1,6 @@
 import { type FormEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react';
-import { type Interaction, isFinal, type Task } from '../../api/client.ts';
-import { type SendMessage, useSend } from '../../api/task-actions.ts';
+import { type Interaction, isFinal, type SendMessage, type Task } from '../../api/client.ts';
+import { useSend } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { Task } from '../../api/client.ts';
+import type { ChangeTask, Task } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
-import { type ChangeTask, useChange } from '../../api/task-actions.ts';
+import { useChange } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, DialogActions, Field, FormFailure, saidOf, TagInput, TextField } from '../../ui/form.tsx';
