@@ -28,6 +28,7 @@ function settle(text: string): string {
     .join('\n');
 }
 
+/** The bright ones are not told from the others. */
 const COLORS: Record<string, string> = {
   'ansi-black': 'k',
   'ansi-red': 'r',
@@ -37,14 +38,6 @@ const COLORS: Record<string, string> = {
   'ansi-magenta': 'm',
   'ansi-cyan': 'c',
   'ansi-white': 'w',
-  'ansi-bright-black': 'k',
-  'ansi-bright-red': 'r',
-  'ansi-bright-green': 'g',
-  'ansi-bright-yellow': 'y',
-  'ansi-bright-blue': 'b',
-  'ansi-bright-magenta': 'm',
-  'ansi-bright-cyan': 'c',
-  'ansi-bright-white': 'w',
 };
 
 export const Terminal = memo(function Terminal({
@@ -117,10 +110,10 @@ function useEnd(live: boolean, length: number): RefObject<HTMLPreElement | null>
 }
 
 function Ansi({ text }: { text: string }) {
-  if (!text.includes('\u001b')) return visibleControls(text);
-  const spans = Anser.ansiToJson(text, { use_classes: true, remove_empty: true, json: true });
-  return spans.map((span, index) => {
-    const fg = span.fg ? COLORS[span.fg] : undefined;
+  if (!text.includes('\u001b')) return turnsShown(text);
+  const pieces = Anser.ansiToJson(text, { use_classes: true, remove_empty: true, json: true });
+  return pieces.map((piece, index) => {
+    const fg = piece.fg ? COLORS[piece.fg.replace('bright-', '')] : undefined;
     const names = cx(
       fg && css[fg],
       span.decorations.includes('bold') && css.bold,

@@ -11,18 +11,21 @@ export function lastDays(days: number, now = Date.now()): string[] {
 
 export const costOf = ({ cost }: UsageRow): number => Number(cost?.amount ?? 0);
 
-type Figure = 'tasks' | 'steps' | 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'reasoningTokens';
+export const FIGURES = [
+  'tasks',
+  'steps',
+  'inputTokens',
+  'cachedInputTokens',
+  'outputTokens',
+  'reasoningTokens',
+] as const;
+type Figure = (typeof FIGURES)[number];
 export type Total = Record<Figure, number> & { cost: number | null };
 
 export function totalOf(rows: UsageRow[]): Total {
   const sum = (name: Figure) => rows.reduce((total, row) => total + row[name], 0);
   return {
-    tasks: sum('tasks'),
-    steps: sum('steps'),
-    inputTokens: sum('inputTokens'),
-    outputTokens: sum('outputTokens'),
-    cachedInputTokens: sum('cachedInputTokens'),
-    reasoningTokens: sum('reasoningTokens'),
+    ...(Object.fromEntries(FIGURES.map((name) => [name, sum(name)])) as Record<Figure, number>),
     cost: rows.some(({ cost }) => cost !== null) ? rows.reduce((total, row) => total + costOf(row), 0) : null,
   };
 }

@@ -9,19 +9,11 @@ import { t } from '../../texts/index.ts';
 import { count, dayOfUtc, money } from '../../ui/format.ts';
 import { Table, table } from '../../ui/table.tsx';
 import { Button, Failure, Segmented, Skeleton } from '../../ui/ui.tsx';
-import { type Total, totalOf } from './figures.ts';
+import { FIGURES, type Total, totalOf } from './figures.ts';
 import own from './usage.module.css';
 
 const GROUPS: UsageGroup[] = ['day', 'model', 'project', 'user', 'automation'];
-const COLUMNS = [
-  'tasks',
-  'steps',
-  'inputTokens',
-  'cachedInputTokens',
-  'outputTokens',
-  'reasoningTokens',
-  'cost',
-] as const;
+const COLUMNS = [...FIGURES, 'cost'] as const;
 const MOST_ROWS = 1000;
 
 /** The figures themselves, by one of five keys. */
@@ -117,8 +109,6 @@ function cell(value: string | number | null): string {
   const text = FORMULA.test(value ?? '') ? `'${value}` : (value ?? '');
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-const FIGURES = ['tasks', 'steps', 'inputTokens', 'cachedInputTokens', 'outputTokens', 'reasoningTokens'] as const;
 
 /** With the names that the API has. The mark at the beginning says to spreadsheets that it is UTF-8. */
 function usageCsv(group: string, rows: UsageRow[]): string {
