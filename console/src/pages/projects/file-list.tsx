@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { StoredFile } from '../../api/client.ts';
-import { downloadFile, queryClient } from '../../api/queries.ts';
+import { queryClient } from '../../api/queries.ts';
 import { useOwns } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
+import { DownloadButton } from '../../ui/download.tsx';
 import { Confirm } from '../../ui/form.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -44,13 +45,7 @@ export function FileList({
                 {bytes(file.size)} · {t.projects.by(file.createdBy.name)} · <Ago at={file.createdAt} />
               </small>
             </span>
-            <Button
-              small
-              look="ghost"
-              icon="Download"
-              aria-label={t.projects.files.download(file.name)}
-              onClick={() => downloadFile(file)}
-            />
+            <DownloadButton look="ghost" aria-label={t.projects.files.download(file.name)} file={file} />
             {may && owns(file.createdBy) && (
               <Button
                 small

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'react';
 import { api, type StoredFile } from '../../api/client.ts';
-import { download, downloadFile } from '../../api/queries.ts';
+import { download } from '../../api/queries.ts';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Code, exactly, languageOf } from '../../ui/code.tsx';
+import { DownloadButton } from '../../ui/download.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
@@ -85,13 +86,7 @@ function FileRow({ file, viewed, view }: { file: StoredFile; viewed: boolean; vi
           onClick={() => view(viewed ? '' : file.id)}
         />
       )}
-      <Button
-        small
-        look="ghost"
-        icon="Download"
-        aria-label={t.task.files.downloadOf(file.name)}
-        onClick={() => downloadFile(file)}
-      />
+      <DownloadButton look="ghost" aria-label={t.task.files.downloadOf(file.name)} file={file} />
     </li>
   );
 }
@@ -132,7 +127,8 @@ function Picture({ file }: { file: StoredFile }) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     let made = '';
-    const { signal, abort } = abortable();
+    const stop = new AbortController();
+    const { signal } = stop;
     const show = async () => {
       const blob = await (await api.files.content(file.id, { signal })).blob();
       if (signal.aborted) return;
@@ -141,15 +137,10 @@ function Picture({ file }: { file: StoredFile }) {
     };
     show().catch((reason: unknown) => signal.aborted || setError(reason));
     return () => {
-      abort();
+      stop.abort();
       if (made !== '') URL.revokeObjectURL(made);
     };
   }, [file.id, file.mediaType]);
   if (error !== null) return <Failure error={error} />;
   return url === null ? <Skeleton w={320} h={200} /> : <img src={url} alt={file.name} />;
-}
-
-function abortable() {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
 }
