@@ -1,6 +1,6 @@
 import { Fragment, memo, useEffect, useMemo, useState } from 'react';
 import { t } from '../texts/index.ts';
-import type { Piece } from './highlight.ts';
+import type { Token } from './highlight.ts';
 import { CopyButton, cx } from './ui.tsx';
 import css from './code.module.css';
 
