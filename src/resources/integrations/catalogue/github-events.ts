@@ -1,3 +1,15 @@
+const TRIAGE = (article: 'A' | 'An', noun: string) => ({
+  assigned: `${article} ${noun} was assigned.`,
+  unassigned: `${article} ${noun} is no longer assigned to somebody.`,
+  labeled: `${article} ${noun} was given a label.`,
+  unlabeled: `A label was taken off ${article.toLowerCase()} ${noun}.`,
+  milestoned: `${article} ${noun} was added to a milestone.`,
+  demilestoned: `${article} ${noun} was taken out of a milestone.`,
+  locked: `The conversation of ${article.toLowerCase()} ${noun} was locked.`,
+  unlocked: `The conversation of ${article.toLowerCase()} ${noun} was unlocked.`,
+});
+const CHANGES = (what: string) => ({ edited: `${what} was changed.`, deleted: `${what} was deleted.` });
+
 /** What GitHub sends to webhooks and what happens in repositories (docs.github.com, "Webhook events and payloads"). */
 export const GITHUB_EVENTS: Record<string, string | Record<string, string>> = {
   push: 'Commits or a tag were pushed, or a branch was deleted.',
@@ -13,14 +25,7 @@ export const GITHUB_EVENTS: Record<string, string | Record<string, string>> = {
     converted_to_draft: 'A pull request became a draft.',
     review_requested: 'A review of a pull request was requested.',
     review_request_removed: 'The request of a review was taken back.',
-    assigned: 'A pull request was assigned.',
-    unassigned: 'A pull request is no longer assigned to somebody.',
-    labeled: 'A pull request was given a label.',
-    unlabeled: 'A label was taken off a pull request.',
-    milestoned: 'A pull request was added to a milestone.',
-    demilestoned: 'A pull request was taken out of a milestone.',
-    locked: 'The conversation of a pull request was locked.',
-    unlocked: 'The conversation of a pull request was unlocked.',
+    ...TRIAGE('A', 'pull request'),
     auto_merge_enabled: 'A pull request will be merged by itself.',
     auto_merge_disabled: 'A pull request will no longer be merged by itself.',
     enqueued: 'A pull request was added to the merge queue.',
@@ -33,8 +38,7 @@ export const GITHUB_EVENTS: Record<string, string | Record<string, string>> = {
   },
   pull_request_review_comment: {
     created: 'A line of a pull request was commented on.',
-    edited: 'A comment on a line of a pull request was changed.',
-    deleted: 'A comment on a line of a pull request was deleted.',
+    ...CHANGES('A comment on a line of a pull request'),
   },
   pull_request_review_thread: {
     resolved: 'A thread of comments on a pull request was resolved.',
@@ -45,14 +49,7 @@ export const GITHUB_EVENTS: Record<string, string | Record<string, string>> = {
     reopened: 'An issue was opened again.',
     closed: 'An issue was closed.',
     edited: 'The title or text of an issue was changed.',
-    assigned: 'An issue was assigned.',
-    unassigned: 'An issue is no longer assigned to somebody.',
-    labeled: 'An issue was given a label.',
-    unlabeled: 'A label was taken off an issue.',
-    milestoned: 'An issue was added to a milestone.',
-    demilestoned: 'An issue was taken out of a milestone.',
-    locked: 'The conversation of an issue was locked.',
-    unlocked: 'The conversation of an issue was unlocked.',
+    ...TRIAGE('An', 'issue'),
     pinned: 'An issue was pinned.',
     unpinned: 'An issue was unpinned.',
     typed: 'An issue was given a type.',
@@ -62,8 +59,7 @@ export const GITHUB_EVENTS: Record<string, string | Record<string, string>> = {
   },
   issue_comment: {
     created: 'An issue or pull request was commented on.',
-    edited: 'A comment on an issue or pull request was changed.',
-    deleted: 'A comment on an issue or pull request was deleted.',
+    ...CHANGES('A comment on an issue or pull request'),
   },
   commit_comment: { created: 'A commit was commented on.' },
   check_run: {
@@ -114,8 +110,7 @@ export const GITHUB_EVENTS: Record<string, string | Record<string, string>> = {
   },
   discussion_comment: {
     created: 'A discussion was commented on.',
-    edited: 'A comment on a discussion was changed.',
-    deleted: 'A comment on a discussion was deleted.',
+    ...CHANGES('A comment on a discussion'),
   },
   milestone: {
     created: 'A milestone was created.',
@@ -126,8 +121,7 @@ export const GITHUB_EVENTS: Record<string, string | Record<string, string>> = {
   },
   label: {
     created: 'A label was created.',
-    edited: 'A label was changed.',
-    deleted: 'A label was deleted.',
+    ...CHANGES('A label'),
   },
   code_scanning_alert: {
     created: 'Code scanning found something.',

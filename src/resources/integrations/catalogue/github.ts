@@ -1,13 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import {
-  type HookRequest,
-  type IntegrationDescription,
-  IntegrationProvider,
-  type Parsed,
-} from '../integration-provider.js';
+import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { GITHUB_EVENTS } from './github-events.js';
-import { eventList, eventOf, textAt } from './payload.js';
+import { eventList, eventOf, handshake, textAt } from './payload.js';
 import { headerOf, hexDigest, isSigned } from './signatures.js';
 
 const DESCRIPTION: IntegrationDescription = {
@@ -28,14 +23,13 @@ export class GithubProvider extends IntegrationProvider {
   }
 
   verify({ headers, body }: HookRequest, secrets: readonly string[]) {
-    const [, hex] = /^sha256=(.*)$/.exec(headerOf(headers, 'x-hub-signature-256') ?? '') ?? [];
-    return isSigned(secrets, [body], [hexDigest(hex)]);
+    return isSigned(secrets, [body], [hexDigest(headerOf(headers, 'x-hub-signature-256'), 'sha256=')]);
   }
 
-  parseEvent(headers: IncomingHttpHeaders, payload: unknown): Parsed {
+  parseEvent(headers: IncomingHttpHeaders, payload: unknown) {
     const event = headerOf(headers, 'x-github-event');
     // GitHub looks at the status alone.
-    if (event === 'ping') return { type: 'handshake', answer: { status: 200, body: { accepted: true } } };
+    if (event === 'ping') return handshake({ accepted: true });
     // The action of a repository_dispatch is any text of its sender, so that a filter must ask for it.
     const action = event === 'repository_dispatch' ? undefined : textAt(payload, 'action');
     return eventOf(headerOf(headers, 'x-github-delivery'), event, action);

@@ -1,12 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import {
-  type HookRequest,
-  type IntegrationDescription,
-  IntegrationProvider,
-  type Parsed,
-} from '../integration-provider.js';
+import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { eventList, eventOf, textAt } from './payload.js';
 import { headerOf } from './signatures.js';
 import { isSigningSecret, isStandardWebhook, SIGNING_SECRET } from './standard-webhooks.js';
@@ -99,7 +94,7 @@ export class GitlabProvider extends IntegrationProvider {
     return (await isStandardWebhook(request, secrets.filter(isSigningSecret))) || known.includes(true);
   }
 
-  parseEvent(headers: IncomingHttpHeaders, payload: unknown): Parsed {
+  parseEvent(headers: IncomingHttpHeaders, payload: unknown) {
     const deliveryId = headerOf(headers, 'webhook-id') ?? headerOf(headers, 'idempotency-key');
     const kind = textAt(payload, 'object_kind');
     return eventOf(deliveryId, kind, actionOf(kind, payload));

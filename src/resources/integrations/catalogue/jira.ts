@@ -1,11 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import {
-  type HookRequest,
-  type IntegrationDescription,
-  IntegrationProvider,
-  type Parsed,
-} from '../integration-provider.js';
+import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { eventList, eventOf, textAt } from './payload.js';
 import { headerOf, hexDigest, isSigned } from './signatures.js';
 
@@ -65,11 +60,10 @@ export class JiraProvider extends IntegrationProvider {
   }
 
   verify({ headers, body }: HookRequest, secrets: readonly string[]) {
-    const [, hex] = /^sha256=(.*)$/.exec(headerOf(headers, 'x-hub-signature') ?? '') ?? [];
-    return isSigned(secrets, [body], [hexDigest(hex)]);
+    return isSigned(secrets, [body], [hexDigest(headerOf(headers, 'x-hub-signature'), 'sha256=')]);
   }
 
-  parseEvent(headers: IncomingHttpHeaders, payload: unknown): Parsed {
+  parseEvent(headers: IncomingHttpHeaders, payload: unknown) {
     const id = headerOf(headers, 'x-atlassian-webhook-identifier');
     // `jira:issue_created`, `comment_created`, `issue_property_set`, `board_configuration_changed`
     const name = textAt(payload, 'webhookEvent')?.replace(/^jira:/, '');

@@ -1,11 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import {
-  type HookRequest,
-  type IntegrationDescription,
-  IntegrationProvider,
-  type Parsed,
-} from '../integration-provider.js';
+import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { HookBodyError, HookThread } from '../hook-thread.js';
 import { eventList, eventOf, textAt, valueAt } from './payload.js';
 import { headerOf, hexDigest, isFresh, isSigned } from './signatures.js';
@@ -78,7 +73,7 @@ export class LinearProvider extends IntegrationProvider {
     }
   }
 
-  parseEvent(headers: IncomingHttpHeaders, payload: unknown): Parsed {
+  parseEvent(headers: IncomingHttpHeaders, payload: unknown) {
     const [type, action] = [textAt(payload, 'type'), textAt(payload, 'action')].map(snakeCase);
     return eventOf(headerOf(headers, 'linear-delivery'), type, action);
   }

@@ -1,12 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import {
-  type HookRequest,
-  type IntegrationDescription,
-  IntegrationProvider,
-  type Parsed,
-} from '../integration-provider.js';
-import { eventList, eventOf, textAt } from './payload.js';
+import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
+import { eventList, eventOf, handshake, textAt } from './payload.js';
 import { headerOf, hexDigest, isSigned } from './signatures.js';
 
 const DESCRIPTION: IntegrationDescription = {
@@ -62,18 +57,15 @@ export class PagerdutyProvider extends IntegrationProvider {
   }
 
   verify({ headers, body }: HookRequest, secrets: readonly string[]) {
-    const given = (headerOf(headers, 'x-pagerduty-signature') ?? '').split(',').map((one) => one.trim());
-    return isSigned(
-      secrets,
-      [body],
-      given.map((one) => (one.startsWith('v1=') ? hexDigest(one.slice(3)) : null)),
-    );
+    const given = (headerOf(headers, 'x-pagerduty-signature') ?? '').split(',');
+    const digests = given.map((one) => hexDigest(one.trim(), 'v1='));
+    return isSigned(secrets, [body], digests);
   }
 
-  parseEvent(_headers: IncomingHttpHeaders, payload: unknown): Parsed {
+  parseEvent(_headers: IncomingHttpHeaders, payload: unknown) {
     const type = textAt(payload, 'event', 'event_type');
     // "Send test event": PagerDuty looks at the status alone.
-    if (type === 'pagey.ping') return { type: 'handshake', answer: { status: 200, body: { accepted: true } } };
+    if (type === 'pagey.ping') return handshake({ accepted: true });
     return eventOf(textAt(payload, 'event', 'id'), type);
   }
 }

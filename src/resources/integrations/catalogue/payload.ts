@@ -26,6 +26,11 @@ export function eventOf(deliveryId: string | undefined, name: string | undefined
   };
 }
 
+/** A question of the provider that this body answers. */
+export function handshake(body: object): Parsed {
+  return { type: 'handshake', answer: { status: 200, body } };
+}
+
 /** `{ issues: { opened: 'An issue was opened.' }, push: 'Commits were pushed.' }` as the list of a description. */
 export function eventList(
   events: Record<string, string | Record<string, string>>,

@@ -1,11 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import {
-  type HookRequest,
-  type IntegrationDescription,
-  IntegrationProvider,
-  type Parsed,
-} from '../integration-provider.js';
+import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { eventList, eventOf, textAt } from './payload.js';
 import { headerOf, hexDigest, isSigned } from './signatures.js';
 
@@ -54,7 +49,7 @@ export class SentryProvider extends IntegrationProvider {
     return isSigned(secrets, [body], [hexDigest(headerOf(headers, 'sentry-hook-signature'))]);
   }
 
-  parseEvent(headers: IncomingHttpHeaders, payload: unknown): Parsed {
+  parseEvent(headers: IncomingHttpHeaders, payload: unknown) {
     return eventOf(
       headerOf(headers, 'request-id'),
       headerOf(headers, 'sentry-hook-resource'),

@@ -12,14 +12,20 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | u
   return typeof value === 'string' ? value : undefined;
 }
 
-/** 64 hexadecimal digits as bytes; letters may be small or capital. */
-export function hexDigest(text: string | undefined): Buffer | null {
-  return text !== undefined && /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : null;
+/** The 64 hexadecimal digits behind a prefix as bytes; letters may be small or capital. */
+export function hexDigest(text: string | undefined, prefix = ''): Buffer | null {
+  const hex = text?.startsWith(prefix) === true ? text.slice(prefix.length) : '';
+  return /^[0-9a-f]{64}$/i.test(hex) ? Buffer.from(hex, 'hex') : null;
 }
 
 /** Whether the time of a signature is at most so far from the time of the arrival, before it or after it. Milliseconds. */
 export function isFresh(signedAt: number, receivedAt: Date, toleranceMs: number): boolean {
   return Math.abs(receivedAt.getTime() - signedAt) <= toleranceMs;
+}
+
+/** Whether a time in whole seconds is at most five minutes from the time of the arrival. */
+export function isOfNow(seconds: string, receivedAt: Date): boolean {
+  return /^[1-9]\d{0,11}$/.test(seconds) && isFresh(Number(seconds) * 1000, receivedAt, 300_000);
 }
 
 /**

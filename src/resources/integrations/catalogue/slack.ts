@@ -6,10 +6,8 @@ import {
   IntegrationProvider,
   type Parsed,
 } from '../integration-provider.js';
-import { eventList, eventOf, textAt } from './payload.js';
-import { headerOf, hexDigest, isFresh, isSigned } from './signatures.js';
-
-const TOLERANCE_MS = 300_000;
+import { eventList, eventOf, handshake, textAt } from './payload.js';
+import { headerOf, hexDigest, isOfNow, isSigned } from './signatures.js';
 
 /** How Slack calls the messages of a type of channel in its list of events. */
 const MESSAGES: Record<string, string> = {
@@ -72,17 +70,16 @@ export class SlackProvider extends IntegrationProvider {
 
   async verify({ headers, body, receivedAt }: HookRequest, secrets: readonly string[]) {
     const timestamp = headerOf(headers, 'x-slack-request-timestamp') ?? '';
-    if (!/^[1-9]\d{0,11}$/.test(timestamp) || !isFresh(Number(timestamp) * 1000, receivedAt, TOLERANCE_MS))
-      return false;
-    const [, hex] = /^v0=(.*)$/.exec(headerOf(headers, 'x-slack-signature') ?? '') ?? [];
-    return isSigned(secrets, [`v0:${timestamp}:`, body], [hexDigest(hex)]);
+    if (!isOfNow(timestamp, receivedAt)) return false;
+    const digest = hexDigest(headerOf(headers, 'x-slack-signature'), 'v0=');
+    return isSigned(secrets, [`v0:${timestamp}:`, body], [digest]);
   }
 
   parseEvent(_headers: IncomingHttpHeaders, payload: unknown): Parsed {
     const type = textAt(payload, 'type');
     if (type === 'url_verification') {
       const challenge = textAt(payload, 'challenge');
-      if (challenge !== undefined) return { type: 'handshake', answer: { status: 200, body: { challenge } } };
+      if (challenge !== undefined) return handshake({ challenge });
       return {
         type: 'malformed',
         fault: 'A url_verification of Slack has a text as its challenge, and this one has none.',
