@@ -40,30 +40,48 @@ export abstract class Resource {
 /** Makes one segment of a path of an id. */
 export const segment = encodeURIComponent;
 
-export class Projects extends Resource {
+/** A resource each of which has an address. */
+export abstract class Collection extends Resource {
+  /** Where they are: `/v1/projects`. */
+  protected abstract readonly root: string;
+
+  delete(id: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(this.path(id), options);
+  }
+
+  /** The address of one, or what lies below it. */
+  protected path(id: string, rest = ''): string {
+    return `${this.root}/${segment(id)}${rest}`;
+  }
+
+  protected post(id: string, rest: string, options?: CallOptions): Request {
+    return { method: 'POST', path: this.path(id, rest), ...options };
+  }
+}
+
+export class Projects extends Collection {
+  protected readonly root = '/v1/projects';
+
   create(body: CreateProject, options?: CallOptions): Promise<Project> {
-    return this.one('project', { method: 'POST', path: '/v1/projects', body, keyed: true, ...options });
+    return this.one('project', { method: 'POST', path: this.root, body, keyed: true, ...options });
   }
   get(id: string, options?: CallOptions): Promise<Project> {
-    return this.one('project', { method: 'GET', path: `/v1/projects/${segment(id)}`, ...options });
+    return this.one('project', { method: 'GET', path: this.path(id), ...options });
   }
   update(id: string, body: ChangeProject, options?: CallOptions): Promise<Project> {
-    return this.one('project', { method: 'PATCH', path: `/v1/projects/${segment(id)}`, body, ...options });
-  }
-  delete(id: string, options?: CallOptions): Promise<Deleted> {
-    return this.deleted(`/v1/projects/${segment(id)}`, options);
+    return this.one('project', { method: 'PATCH', path: this.path(id), body, ...options });
   }
   list(query?: { limit?: number }, options?: CallOptions): List<Project> {
-    return this.all('/v1/projects', 'projects', query, options);
+    return this.all(this.root, 'projects', query, options);
   }
   files(id: string, query?: { limit?: number }, options?: CallOptions): List<StoredFile> {
-    return this.all(`/v1/projects/${segment(id)}/files`, 'files', query, options);
+    return this.all(this.path(id, '/files'), 'files', query, options);
   }
   addFile(id: string, file: Blob, options: UploadOptions = {}): Promise<StoredFile> {
-    return this.upload(`/v1/projects/${segment(id)}/files`, 'file', file, options);
+    return this.upload(this.path(id, '/files'), 'file', file, options);
   }
   removeFile(id: string, fileId: string, options?: CallOptions): Promise<Deleted> {
-    return this.deleted(`/v1/projects/${segment(id)}/files/${segment(fileId)}`, options);
+    return this.deleted(this.path(id, `/files/${segment(fileId)}`), options);
   }
 }
 
@@ -92,23 +110,22 @@ export class Files extends Resource {
   }
 }
 
-export class Keys extends Resource {
+export class Keys extends Collection {
+  protected readonly root = '/v1/keys';
+
   list(options?: CallOptions): Promise<Key[]> {
-    return this.one('keys', { method: 'GET', path: '/v1/keys', ...options });
+    return this.one('keys', { method: 'GET', path: this.root, ...options });
   }
   /** The secret is shown here alone. */
   create(body: CreateKey, options?: CallOptions): Promise<{ key: Key; secret: string }> {
-    return this.transport.json({ method: 'POST', path: '/v1/keys', body, ...options });
+    return this.transport.json({ method: 'POST', path: this.root, body, ...options });
   }
   rotate(
     id: string,
     body: { overlapSeconds?: number } = {},
     options?: CallOptions,
   ): Promise<{ key: Key; secret: string }> {
-    return this.transport.json({ method: 'POST', path: `/v1/keys/${segment(id)}/rotate`, body, ...options });
-  }
-  delete(id: string, options?: CallOptions): Promise<Deleted> {
-    return this.deleted(`/v1/keys/${segment(id)}`, options);
+    return this.transport.json({ ...this.post(id, '/rotate', options), body });
   }
 }
 

@@ -1,8 +1,9 @@
 import { MillwrightError } from './errors.js';
 import { follow, type Frame, isEvent } from './follow.js';
-import { List } from './list.js';
+import type { List } from './list.js';
+import { Collection, segment } from './resources.js';
 import { limited, reasonOf } from './signals.js';
-import type { CallOptions, Query, Transport } from './transport.js';
+import type { CallOptions, Query } from './transport.js';
 import type {
   Answer, ChangeTask, CreateTask, Deleted, Delta, File, Interaction, ListTasks, Message, SendMessage, Task, TaskEvent, TaskStatus,
 } from './types.js'; // prettier-ignore
@@ -35,52 +36,45 @@ export interface WaitOptions<E = TaskEvent> {
 /** With `deltas: true`, events and {@link Delta}s. */
 export type Deltas = { deltas: true };
 
-export class Tasks {
-  constructor(private readonly transport: Transport) {}
+export class Tasks extends Collection {
+  protected readonly root = '/v1/tasks';
 
-  async create(body: CreateTask, options: CallOptions = {}): Promise<Task> {
-    return (await this.transport.json<{ task: Task }>({ method: 'POST', path: '/v1/tasks', body, keyed: true, ...options })).task;
-  } // prettier-ignore
-
-  async get(id: string, options: CallOptions = {}): Promise<Task> {
-    return (await this.transport.json<{ task: Task }>({ method: 'GET', path: path(id), ...options })).task;
+  create(body: CreateTask, options?: CallOptions): Promise<Task> {
+    return this.one('task', { method: 'POST', path: this.root, body, keyed: true, ...options });
   }
 
-  async update(id: string, body: ChangeTask, options: CallOptions = {}): Promise<Task> {
-    return (await this.transport.json<{ task: Task }>({ method: 'PATCH', path: path(id), body, ...options })).task;
+  get(id: string, options?: CallOptions): Promise<Task> {
+    return this.one('task', { method: 'GET', path: this.path(id), ...options });
   }
 
-  delete(id: string, options: CallOptions = {}): Promise<Deleted> {
-    return this.transport.json<Deleted>({ method: 'DELETE', path: path(id), ...options });
+  update(id: string, body: ChangeTask, options?: CallOptions): Promise<Task> {
+    return this.one('task', { method: 'PATCH', path: this.path(id), body, ...options });
   }
 
   /** Newest first; without `archived` those that are not archived. */
   list({ status, metadata = {}, ...rest }: ListTasks = {}, options?: CallOptions): List<Task> {
     const pairs = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value] as const);
     const query: Query = { ...rest, ...Object.fromEntries(pairs), ...(status && { status: String(status) }) };
-    return new List(this.transport, '/v1/tasks', 'tasks', query, options);
+    return this.all(this.root, 'tasks', query, options);
   }
 
-  async cancel(id: string, options: CallOptions = {}): Promise<Task> {
-    const request = { method: 'POST', path: path(id, '/cancel'), repeatable: true, ...options } as const;
-    return (await this.transport.json<{ task: Task }>(request)).task;
+  cancel(id: string, options?: CallOptions): Promise<Task> {
+    return this.one('task', { ...this.post(id, '/cancel', options), repeatable: true });
   }
 
   /** Answers what the task waits for. 409 `interaction_not_pending`: somebody else did. */
-  async answer(id: string, body: Answer, options: CallOptions = {}): Promise<Task> {
-    const request = { method: 'POST', path: path(id, '/interaction'), body, keyed: true, ...options } as const;
-    return (await this.transport.json<{ task: Task }>(request)).task;
+  answer(id: string, body: Answer, options?: CallOptions): Promise<Task> {
+    return this.one('task', { ...this.post(id, '/interaction', options), body, keyed: true });
   }
 
   /** Goes on with a task, whatever its status. */
-  async send(id: string, body: SendMessage, options: CallOptions = {}): Promise<{ message: Message; task: Task }> {
-    return this.transport.json({ method: 'POST', path: path(id, '/messages'), body, keyed: true, ...options });
+  send(id: string, body: SendMessage, options?: CallOptions): Promise<{ message: Message; task: Task }> {
+    return this.transport.json({ ...this.post(id, '/messages', options), body, keyed: true });
   }
 
   /** Takes a message back. 409 `message_already_read`: a run was faster. */
-  withdraw(id: string, messageId: string, options: CallOptions = {}): Promise<Deleted> {
-    const request = { method: 'DELETE', path: path(id, `/messages/${encodeURIComponent(messageId)}`) } as const;
-    return this.transport.json<Deleted>({ ...request, ...options });
+  withdraw(id: string, messageId: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(this.path(id, `/messages/${segment(messageId)}`), options);
   }
 
   /** Oldest first. */
@@ -89,16 +83,16 @@ export class Tasks {
     query: { order?: 'asc' | 'desc'; after?: string; limit?: number } = {},
     options?: CallOptions,
   ): List<Message> {
-    return new List(this.transport, path(id, '/messages'), 'messages', query, options);
+    return this.all(this.path(id, '/messages'), 'messages', query, options);
   }
 
   files(id: string, query: { limit?: number } = {}, options?: CallOptions): List<File> {
-    return new List(this.transport, path(id, '/files'), 'files', query, options);
+    return this.all(this.path(id, '/files'), 'files', query, options);
   }
 
   /** All files of the task as one zip. Resolves with the head of the answer, as `files.content` does. */
   filesArchive(id: string, options: CallOptions = {}): Promise<Response> {
-    return this.transport.response({ method: 'GET', path: path(id, '/files/archive'), ...options });
+    return this.transport.response({ method: 'GET', path: this.path(id, '/files/archive'), ...options });
   }
 
   /**
@@ -123,7 +117,7 @@ export class Tasks {
     let page = { events: [] as TaskEvent[], position: String(after), caughtUp: false };
     while (!page.caughtUp) {
       const query = { after: page.position, ...(types && { types: types.join(',') }) };
-      page = await this.transport.json<typeof page>({ method: 'GET', path: path(id, '/events'), query, signal });
+      page = await this.transport.json<typeof page>({ method: 'GET', path: this.path(id, '/events'), query, signal });
       yield* page.events;
     }
   }
@@ -177,7 +171,7 @@ export class Tasks {
 
   private frames(id: string, { after = 0, types, deltas = false, signal }: EventsOptions): AsyncGenerator<Frame, void> {
     const query = { ...(types && { types: types.join(',') }), ...(deltas && { deltas }) };
-    return follow(this.transport, { path: path(id, '/events'), after: String(after), query, signal });
+    return follow(this.transport, { path: this.path(id, '/events'), after: String(after), query, signal });
   }
 }
 
@@ -240,5 +234,3 @@ function statusIn(frame: Frame): TaskStatus | null {
   const { status } = (frame['data'] ?? {}) as { status?: TaskStatus };
   return /^task\.\w+$/.test(frame.type) && status !== undefined ? status : null;
 }
-
-const path = (id: string, rest = ''): string => `/v1/tasks/${encodeURIComponent(id)}${rest}`;

@@ -1,61 +1,57 @@
 import type { List } from './list.js';
-import { Resource, segment } from './resources.js';
-import type { CallOptions, Request } from './transport.js';
-import type { ChangeWebhook, CreateWebhook, Deleted, Webhook, WebhookDelivery, WholeWebhookDelivery } from './types.js';
+import { Collection, segment } from './resources.js';
+import type { CallOptions } from './transport.js';
+import type { ChangeWebhook, CreateWebhook, Webhook, WebhookDelivery, WholeWebhookDelivery } from './types.js';
 import { unwrap } from './unwrap.js';
 
-export class Webhooks extends Resource {
+export class Webhooks extends Collection {
+  protected readonly root = '/v1/webhooks';
+
   /** The secret is shown here and by {@link rotateSecret} alone. */
   create(body: CreateWebhook, options?: CallOptions): Promise<{ webhook: Webhook; secret: string }> {
-    return this.transport.json({ method: 'POST', path: '/v1/webhooks', body, ...options });
+    return this.transport.json({ method: 'POST', path: this.root, body, ...options });
   }
   get(id: string, options?: CallOptions): Promise<Webhook> {
-    return this.one('webhook', { method: 'GET', path: path(id), ...options });
+    return this.one('webhook', { method: 'GET', path: this.path(id), ...options });
   }
   update(id: string, body: ChangeWebhook, options?: CallOptions): Promise<Webhook> {
-    return this.one('webhook', { method: 'PATCH', path: path(id), body, ...options });
-  }
-  delete(id: string, options?: CallOptions): Promise<Deleted> {
-    return this.deleted(path(id), options);
+    return this.one('webhook', { method: 'PATCH', path: this.path(id), body, ...options });
   }
   list(query?: { limit?: number }, options?: CallOptions): List<Webhook> {
-    return this.all('/v1/webhooks', 'webhooks', query, options);
+    return this.all(this.root, 'webhooks', query, options);
   }
   rotateSecret(
     id: string,
     body: { overlapSeconds?: number } = {},
     options?: CallOptions,
   ): Promise<{ webhook: Webhook; secret: string }> {
-    return this.transport.json({ ...post(id, '/secret', options), body });
+    return this.transport.json({ ...this.post(id, '/secret', options), body });
   }
   /** Sends `webhook.test`, once. */
   test(id: string, options?: CallOptions): Promise<WebhookDelivery> {
-    return this.one('delivery', post(id, '/test', options));
+    return this.one('delivery', this.post(id, '/test', options));
   }
   /** Sends again what was not delivered since then; resolves with how many events that are. */
   recover(id: string, body: { since: string; types?: string[] }, options?: CallOptions): Promise<number> {
-    return this.one('count', { ...post(id, '/recover', options), body });
+    return this.one('count', { ...this.post(id, '/recover', options), body });
   }
   deliveries(
     id: string,
     query?: { status?: string; type?: string; taskId?: string; limit?: number },
     options?: CallOptions,
   ): List<WebhookDelivery> {
-    return this.all(`${path(id)}/deliveries`, 'deliveries', query, options);
+    return this.all(this.path(id, '/deliveries'), 'deliveries', query, options);
   }
   delivery(id: string, deliveryId: string, options?: CallOptions): Promise<WholeWebhookDelivery> {
-    return this.one('delivery', { method: 'GET', path: `${path(id)}/deliveries/${segment(deliveryId)}`, ...options });
+    return this.one('delivery', {
+      method: 'GET',
+      path: this.path(id, `/deliveries/${segment(deliveryId)}`),
+      ...options,
+    });
   }
   redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<WebhookDelivery> {
-    return this.one('delivery', post(id, `/deliveries/${segment(deliveryId)}/redeliver`, options));
+    return this.one('delivery', this.post(id, `/deliveries/${segment(deliveryId)}/redeliver`, options));
   }
   /** {@link unwrap}, which needs no client. */
   readonly unwrap = unwrap;
 }
-
-const path = (id: string): string => `/v1/webhooks/${segment(id)}`;
-const post = (id: string, rest: string, options?: CallOptions): Request => ({
-  method: 'POST',
-  path: `${path(id)}${rest}`,
-  ...options,
-});
