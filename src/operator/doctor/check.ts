@@ -25,15 +25,9 @@ export interface Check {
 }
 
 export const ok = (name: string, detail: string): Finding => ({ name, status: 'ok', detail, advice: null });
-export const warn = (name: string, detail: string, advice: string): Finding => ({
-  name,
-  status: 'warn',
-  detail,
-  advice,
-});
-export const fail = (name: string, detail: string, advice: string): Finding => ({
-  name,
-  status: 'fail',
-  detail,
-  advice,
-});
+export const warn = advised('warn');
+export const fail = advised('fail');
+
+function advised(status: 'warn' | 'fail') {
+  return (name: string, detail: string, advice: string): Finding => ({ name, status, detail, advice });
+}

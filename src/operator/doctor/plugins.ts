@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { Env } from '../../platform/config/env.js';
 import { PluginRegistry, type Seam } from '../../platform/plugins/plugin.js';
 import { composeCli } from '../verbs/compose-cli.js';
+import { withOpen } from '../verbs/verb.js';
+import { type Finding, warn } from './check.js';
 import type { Examination } from './examination.js';
 import { secretOf } from './secret.check.js';
 
@@ -26,13 +26,12 @@ export async function withPlugins<T, R>(
   const env = new Env({ ...variables, DATABASE_URL: url, DATA_DIR, SECRET_KEY }, file, modelKeys);
   // What is not of this installation, other checks say.
   const nothing = () => Promise.resolve();
-  @Module(composeCli(env, at.extensions, { prepare: nothing, recognise: nothing }))
-  class PluginsOfExtensions {}
-  const options = { logger: false, abortOnError: false } as const;
-  const context = await NestFactory.createApplicationContext(PluginsOfExtensions, options);
-  try {
-    return await act(context.get(PluginRegistry).all(seam));
-  } finally {
-    await context.close();
-  }
+  const modules = composeCli(env, at.extensions, { prepare: nothing, recognise: nothing });
+  return withOpen(modules, (services) => act(services.get(PluginRegistry).all(seam)));
+}
+
+/** Of what such a module would have to bring. */
+export function notBrought(check: string, name: string): Finding {
+  const advice = 'Provide it by the operatorModule of its extension, to have it tried here (docs/seams.md).';
+  return warn(check, `'${name}' was not tried: no operatorModule of an extension brings it.`, advice);
 }

@@ -19,7 +19,7 @@ import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
-import { withPlugins } from './plugins.js';
+import { notBrought, withPlugins } from './plugins.js';
 import { inMs, reasonOf } from './words.js';
 
 /** What a trial makes lies in a folder of this name, in DATA_DIR. It goes with the trial, or before the next one. */
@@ -64,8 +64,7 @@ async function ofExtension(at: Examination, name: string, signal: AbortSignal): 
   return withPlugins(at, Sandbox, async (found) => {
     const sandbox = found.get(name);
     if (sandbox !== undefined) return judge([await trial(name, sandbox, signal)], (await at.service).ready === null);
-    const advice = 'Provide it by the operatorModule of its extension, to have it tried here (docs/seams.md).';
-    return [warn('sandbox', `'${name}' was not tried: no operatorModule of an extension brings it.`, advice)];
+    return [notBrought('sandbox', name)];
   });
 }
 

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { LocalStorage } from '../../resources/files/storage/local/local-storage.js';
 import { type ArrivingBytes, StorageDriver, TRIAL_WORKSPACES } from '../../resources/files/storage/storage-driver.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
-import { withPlugins } from './plugins.js';
+import { notBrought, withPlugins } from './plugins.js';
 import { inMs, reasonOf } from './words.js';
 
 const NAME = 'storage';
@@ -23,15 +23,10 @@ export const storageCheck: Check = {
     }
     return withPlugins(at, StorageDriver, async (found) => {
       const driver = found.get(STORAGE);
-      return [driver === undefined ? unknown(STORAGE) : await tried(driver, STORAGE)];
+      return [driver === undefined ? notBrought(NAME, STORAGE) : await tried(driver, STORAGE)];
     });
   },
 };
-
-function unknown(name: string): Finding {
-  const advice = 'Provide it by the operatorModule of its extension, to have it tried here (docs/seams.md).';
-  return warn(NAME, `'${name}' was not tried: no operatorModule of an extension brings it.`, advice);
-}
 
 async function tried(driver: StorageDriver, name: string): Promise<Finding> {
   // Of its own for each trial: two at once do not remove each other's.

@@ -119,7 +119,7 @@ function withFiles<T>(
 ): Promise<T> {
   const { imports, providers } = composeCli(env, extensions, beginning);
   const files = { imports: [...imports, DiskModule], providers: [...providers, FileStorage, LocalStorage] };
-  return withOpen(files, interrupted, act);
+  return withOpen(files, act, interrupted);
 }
 
 const storageOf = (services: Services) => services.get(FileStorage, { strict: false });

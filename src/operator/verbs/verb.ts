@@ -137,7 +137,7 @@ function extensionsOf(command: Command): ExtensionSet {
  */
 export function withServices<T>(modules: ModuleMetadata, act: (services: Services) => Promise<T>): Promise<T> {
   return interruptible((interrupted) =>
-    withOpen(modules, interrupted, (services) => Promise.race([rejection(interrupted), act(services)])),
+    withOpen(modules, (services) => Promise.race([rejection(interrupted), act(services)]), interrupted),
   );
 }
 
@@ -147,15 +147,15 @@ export function withServices<T>(modules: ModuleMetadata, act: (services: Service
  */
 export async function withOpen<T>(
   modules: ModuleMetadata,
-  interrupted: AbortSignal,
   act: (services: Services) => Promise<T>,
+  interrupted?: AbortSignal,
 ): Promise<T> {
   @Module(modules)
   class CliModule {}
   const context = await NestFactory.createApplicationContext(CliModule, { logger: false, abortOnError: false });
   try {
     // It may have come while the services were made.
-    interrupted.throwIfAborted();
+    interrupted?.throwIfAborted();
     return await act(context);
   } finally {
     await context.close();

@@ -39,8 +39,6 @@ const EVENT = columns(WorkspaceEvent, 'e', [
   'createdAt',
 ]);
 
-/** A place in the log. */
-export type Place = Pick<WorkspaceEvent, 'xid' | 'id'>;
 export type Taken = typeof EVENT.row & { matches: boolean; fromXid: number; fromId: number };
 
 /**
