@@ -5,8 +5,9 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DiscoveryService } from '@nestjs/core';
 import { Metrics } from '../metrics/metrics.js';
+import { markedMethods } from '../plugins/providers.js';
 import { type ChoreMethod, type ChoreOptions, choreOptionsOf } from './chore.js';
 import { ChoreLocks } from './chore-locks.js';
 
@@ -31,7 +32,6 @@ export class ChoreRunner implements OnApplicationBootstrap, OnModuleDestroy, Bef
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
     private readonly locks: ChoreLocks,
     private readonly metrics: Metrics,
   ) {}
@@ -99,37 +99,16 @@ export class ChoreRunner implements OnApplicationBootstrap, OnModuleDestroy, Bef
 
   private find(): KnownChore[] {
     const found = new Map<string, KnownChore>();
-    const providers = new Set<object>();
-    for (const wrapper of this.discovery.getProviders()) {
-      const provider: unknown = wrapper.instance;
-      if (typeof provider !== 'object' || provider === null || providers.has(provider)) continue;
-      providers.add(provider);
-      for (const chore of this.choresOf(provider)) {
-        if (!wrapper.isDependencyTreeStatic() || wrapper.isTransient) {
-          throw new Error(`The chore ${chore.name} is of a provider that is made anew: a singleton is expected.`);
-        }
-        const key = chore.lock === undefined ? `${found.size}` : `lock ${chore.lock}`;
-        const other = found.get(key);
-        if (other !== undefined) {
-          throw new Error(
-            `The chores ${other.name} and ${chore.name} have one lock, ${chore.lock}: give each its own.`,
-          );
-        }
-        found.set(key, chore);
+    const marked = markedMethods<ChoreMethod, ChoreOptions>(this.discovery, 'chore', choreOptionsOf);
+    for (const { mark, call: work, ...one } of marked) {
+      const chore = { ...mark, ...one, work, running: null, failure: null };
+      const key = chore.lock === undefined ? `${found.size}` : `lock ${chore.lock}`;
+      const other = found.get(key);
+      if (other !== undefined) {
+        throw new Error(`The chores ${other.name} and ${chore.name} have one lock, ${chore.lock}: give each its own.`);
       }
+      found.set(key, chore);
     }
     return [...found.values()];
-  }
-
-  private choresOf(provider: object): KnownChore[] {
-    const prototype = Object.getPrototypeOf(provider) as Record<string, ChoreMethod> | null;
-    return this.scanner.getAllMethodNames(prototype).flatMap((method) => {
-      const body = prototype?.[method];
-      const options = body === undefined ? undefined : choreOptionsOf(body);
-      if (body === undefined || options === undefined) return [];
-      const name = `${provider.constructor.name}.${method}`;
-      const work: ChoreMethod = (signal) => body.call(provider, signal);
-      return [{ ...options, name, provider, method, work, running: null, failure: null }];
-    });
   }
 }

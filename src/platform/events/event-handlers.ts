@@ -5,13 +5,14 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DiscoveryService } from '@nestjs/core';
 import { Interval } from '@nestjs/schedule';
 import { Database } from '../database/database.js';
 import { Transactions } from '../database/transactions.js';
 import { WorkLoop } from '../jobs/work-loop.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Notices } from '../notices/notices.js';
+import { markedMethods } from '../plugins/providers.js';
 import { ADVANCE, BEHIND, FAIL, NEXT, REGISTER, type Taken } from './event-handlers.sql.js';
 import { type DomainEvent, type EventMethod, eventTypesOf } from './on-event.js';
 
@@ -55,7 +56,6 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
     private readonly database: Database,
     private readonly transactions: Transactions,
     private readonly notices: Notices,
@@ -144,34 +144,16 @@ export class EventHandlers implements OnModuleInit, OnApplicationBootstrap, Befo
 
   private find(): KnownHandler[] {
     const found = new Map<string, KnownHandler>();
-    const providers = new Set<object>();
-    for (const wrapper of this.discovery.getProviders()) {
-      const provider: unknown = wrapper.instance;
-      if (typeof provider !== 'object' || provider === null || providers.has(provider)) continue;
-      providers.add(provider);
-      for (const handler of this.handlersOf(provider)) {
-        if (found.has(handler.name)) {
-          throw new Error(`Two handlers of events are called ${handler.name}: rename one of the classes or methods.`);
-        }
-        if (!wrapper.isDependencyTreeStatic() || wrapper.isTransient) {
-          throw new Error(`The handler ${handler.name} is of a provider that is made anew: a singleton is expected.`);
-        }
-        found.set(handler.name, handler);
+    const marked = markedMethods<EventMethod, string[]>(this.discovery, 'handler', eventTypesOf);
+    for (const { name, mark: types, call: handle } of marked) {
+      if (found.has(name)) {
+        throw new Error(`Two handlers of events are called ${name}: rename one of the classes or methods.`);
       }
+      const handler: Handler = { name, types, handle };
+      const look = () => this.read(handler);
+      found.set(name, { ...handler, reading: new WorkLoop({ at: `the events of ${name}`, look }) });
     }
     return [...found.values()];
-  }
-
-  private handlersOf(provider: object): KnownHandler[] {
-    const prototype = Object.getPrototypeOf(provider) as Record<string, EventMethod> | null;
-    return this.scanner.getAllMethodNames(prototype).flatMap((method) => {
-      const body = prototype?.[method];
-      const types = body === undefined ? undefined : eventTypesOf(body);
-      if (body === undefined || types === undefined) return [];
-      const name = `${provider.constructor.name}.${method}`;
-      const handler: Handler = { name, types, handle: (event, tx) => body.call(provider, event, tx) };
-      return [{ ...handler, reading: new WorkLoop({ at: `the events of ${name}`, look: () => this.read(handler) }) }];
-    });
   }
 }
 

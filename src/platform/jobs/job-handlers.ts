@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { Env } from '../config/env.js';
+import { isSingleton, providersOf } from '../plugins/providers.js';
 import { handlerMarkOf, type HandlerMark, isDeclared, JobWork } from './job-handler.js';
 
 export type KnownHandler = HandlerMark & { readonly work: JobWork };
@@ -16,9 +17,7 @@ export class JobHandlers implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    for (const wrapper of this.discovery.getProviders()) {
-      const work: unknown = wrapper.instance;
-      if (typeof work !== 'object' || work === null) continue;
+    for (const [work, wrapper] of providersOf(this.discovery)) {
       const mark = handlerMarkOf(work);
       if (mark === undefined) continue;
       const { name } = work.constructor;
@@ -27,11 +26,11 @@ export class JobHandlers implements OnModuleInit {
           `The handler ${name} of the queue '${mark.queue}' is no JobWork: let the class extend JobWork.`,
         );
       }
-      if (!wrapper.isDependencyTreeStatic() || wrapper.isTransient) {
+      if (!isSingleton(wrapper)) {
         throw new Error(`The handler ${name} is a provider that is made anew: a singleton is expected.`);
       }
       const other = this.found.get(mark.queue)?.work;
-      if (other !== undefined && other !== work) {
+      if (other !== undefined) {
         throw new Error(
           `The queue '${mark.queue}' has two handlers, ${other.constructor.name} and ${name}: ` +
             `rename it in the @JobHandler of one, or take one out of its module.`,

@@ -2,6 +2,7 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../config/env.js';
+import { providersOf } from './providers.js';
 
 /** A seam is an abstract class; it doubles as the injection token and as the contract in sentences. */
 export type Seam<T> = abstract new (...args: never[]) => T;
@@ -54,13 +55,10 @@ export class PluginRegistry {
   /** All implementations of a seam by name. Two of one name are a wiring mistake: it throws and names both classes. */
   all<T>(seam: Seam<T>): Map<string, T> {
     const found = new Map<string, T>();
-    for (const wrapper of this.discovery.getProviders()) {
-      const instance: unknown = wrapper.instance;
-      if (typeof instance !== 'object' || instance === null) continue;
+    for (const instance of providersOf(this.discovery).keys()) {
       const mark = Reflect.getMetadata(PLUGIN, instance.constructor) as PluginMark | undefined;
       if (mark?.seam !== seam) continue;
       const other = found.get(mark.name) as object | undefined;
-      if (other === instance) continue;
       if (other !== undefined) {
         throw new Error(
           `Two plugins of ${seam.name} are called '${mark.name}': ${other.constructor.name} and ` +
