@@ -62,19 +62,15 @@ const TRANSPARENCY_DEFAULT = {
   step_boundaries: false,
 };
 
-const kind = z.boolean().optional();
-const transparency = z.strictObject({
-  text: kind,
-  reasoning: kind,
-  tool_activity: kind,
-  files: kind,
-  url_sources: kind,
-  document_sources: kind,
-  reasoning_files: kind,
-  data: kind,
-  custom: kind,
-  step_boundaries: kind,
-});
+/** The ten kinds of parts that a policy may expose, in the order of the documentation. */
+export const EXPOSABLE = Object.keys(TRANSPARENCY_DEFAULT) as (keyof Transparency)[];
+
+const transparency = z.strictObject(
+  Object.fromEntries(EXPOSABLE.map((kind) => [kind, z.boolean().optional()])) as Record<
+    keyof Transparency,
+    z.ZodOptional<z.ZodBoolean>
+  >,
+);
 
 const positive = z.int().positive();
 const sandbox = z
@@ -136,9 +132,6 @@ export type Transparency = typeof TRANSPARENCY_DEFAULT;
 export function transparencyOf(file: ConfigFile): Transparency {
   return Object.assign({}, TRANSPARENCY_DEFAULT, file.transparency);
 }
-
-/** The ten kinds of parts that a policy may expose, in the order of the documentation. */
-export const EXPOSABLE = Object.keys(TRANSPARENCY_DEFAULT) as (keyof Transparency)[];
 
 /** The policy that exposes these kinds and no others. */
 export function transparencyWith(kinds: readonly string[]): Transparency {
