@@ -9,7 +9,7 @@ import { EndpointExplorer } from './endpoint-explorer.js';
 import { PinoLogger } from '../logging/pino-logger.js';
 import { refuseBrokenRequest, refuseTunnel, wrongHost } from './broken-request.js';
 import { noSuchPath, nothingHere } from './not-found.js';
-import { plainTarget } from './request.js';
+import { accepts, plainTarget } from './request.js';
 import { requestLog, requestSpans } from './request-log.js';
 import { RequestSlots } from './request-slots.js';
 import { newId } from '../database/ids.js';
@@ -62,16 +62,9 @@ function onlyHealth(req: Request, _res: Response, next: NextFunction): void {
 function showPage(Location: '/console/' | '/docs') {
   return (req: Request, res: Response, next: NextFunction): void => {
     const reads = req.method === 'GET' || req.method === 'HEAD';
-    if (req.path !== '/' || !reads || !asksForHtml(req.headers.accept ?? '')) return next();
+    if (req.path !== '/' || !reads || !accepts(req, 'text/html')) return next();
     res.writeHead(302, { Location, Vary: 'Accept' }).end();
   };
-}
-
-/** Whether `Accept` names `text/html`; a weight of 0 refuses it (RFC 9110 §12.4.2). */
-function asksForHtml(accept: string): boolean {
-  const ranges = accept.toLowerCase().split(',');
-  const html = ranges.find((range) => range.split(';', 1)[0]?.trim() === 'text/html');
-  return html !== undefined && !/;\s*q\s*=\s*0(\.0*)?\s*(;|$)/.test(html);
 }
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {

@@ -23,6 +23,13 @@ export function announcesBody(req: Request): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
+/** Whether `Accept` names the media type; a weight of 0 refuses it (RFC 9110 §12.4.2). */
+export function accepts(req: Request, type: 'text/html' | 'text/event-stream'): boolean {
+  const ranges = (req.headers.accept ?? '').toLowerCase().split(',');
+  const named = ranges.find((range) => range.split(';', 1)[0]?.trim() === type);
+  return named !== undefined && !/;\s*q\s*=\s*0(\.0*)?\s*(;|$)/.test(named);
+}
+
 /** Whether the percent signs of a path are followed by what UTF-8 allows. */
 export function isDecodable(path: string): boolean {
   try {

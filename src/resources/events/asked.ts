@@ -1,15 +1,10 @@
 // What a request for events asks for, beyond what its fields say by themselves.
 import type { Request } from 'express';
 import { ApiError } from '../../platform/http/api-error.js';
-import { headerValues } from '../../platform/http/request.js';
+import { accepts, headerValues } from '../../platform/http/request.js';
 import type { EventsQuery, TaskEventsQuery } from './events.dto.js';
 
-/** Whether `Accept` names `text/event-stream`; a weight of 0 refuses it (RFC 9110 §12.4.2). */
-export function asksForStream(req: Request): boolean {
-  const ranges = (req.headers.accept ?? '').toLowerCase().split(',');
-  const named = ranges.find((range) => range.split(';', 1)[0]?.trim() === 'text/event-stream');
-  return named !== undefined && !/;\s*q\s*=\s*0(\.0*)?\s*(;|$)/.test(named);
-}
+export const asksForStream = (req: Request): boolean => accepts(req, 'text/event-stream');
 
 const OF_JSON = ['limit', 'wait'] as const;
 const OF_STREAMS = ['until', 'deltas', 'format'] as const;
