@@ -3,7 +3,7 @@ import { VERSION } from '../../platform/config/version.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Database } from '../../platform/database/database.js';
 import { sql } from '../../platform/database/sql.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
+import { Metrics, oncePerScrape } from '../../platform/metrics/metrics.js';
 import { DUE, UNREAD, type Waiting } from '../doctor/work.sql.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
 
@@ -40,6 +40,8 @@ type Figure = [string, number];
 /** Figures that are read when Prometheus asks: the queue, from the database, and the process itself. */
 @Injectable()
 export class ServiceFigures implements OnModuleInit {
+  private readonly read = oncePerScrape(() => this.database.read.run(QUEUE()).catch(() => []));
+
   constructor(
     private readonly metrics: Metrics,
     private readonly database: Database,
@@ -74,21 +76,9 @@ export class ServiceFigures implements OnModuleInit {
   // Without a database the rest of the figures is all the more of interest: these are then missing.
   private shown(figures: (queue: Queue) => Figure[]): () => Promise<Figure[]> {
     return async () => {
-      const queue = await this.read();
+      const [queue] = await this.read();
       return queue === undefined ? [] : figures(queue);
     };
-  }
-
-  private reading: Promise<Queue | undefined> | undefined;
-
-  /** One statement for all gauges of one scrape. */
-  private read(): Promise<Queue | undefined> {
-    this.reading ??= this.database.read
-      .run(QUEUE())
-      .then(([queue]) => queue)
-      .catch(() => undefined)
-      .finally(() => (this.reading = undefined));
-    return this.reading;
   }
 }
 

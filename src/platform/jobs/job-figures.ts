@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Chore } from '../chores/chore.js';
 import { Database } from '../database/database.js';
 import { LOCKS } from '../database/locks.js';
-import { Metrics } from '../metrics/metrics.js';
+import { Metrics, oncePerScrape } from '../metrics/metrics.js';
 import { FIGURES, FORGET, type QueueFigures } from './jobs.sql.js';
 
 const KEEP_FAILED_DAYS = 30;
@@ -10,7 +10,8 @@ const KEEP_FAILED_DAYS = 30;
 /** What waits and what has failed, for Prometheus; and what has failed long ago is forgotten. */
 @Injectable()
 export class JobFigures implements OnModuleInit {
-  private reading: Promise<QueueFigures[]> | undefined;
+  /** Without a database they are missing. */
+  private readonly read = oncePerScrape(() => this.database.read.run(FIGURES()).catch(() => []));
 
   constructor(
     private readonly database: Database,
@@ -28,14 +29,5 @@ export class JobFigures implements OnModuleInit {
   @Chore({ every: 3_600_000, lock: LOCKS.failedJobs })
   async forgetFailed(): Promise<void> {
     await this.database.work.run(FORGET({ days: KEEP_FAILED_DAYS }));
-  }
-
-  /** One statement for all gauges of one scrape. Without a database they are missing. */
-  private read(): Promise<QueueFigures[]> {
-    this.reading ??= this.database.read
-      .run(FIGURES())
-      .catch(() => [])
-      .finally(() => (this.reading = undefined));
-    return this.reading;
   }
 }

@@ -95,3 +95,9 @@ export class Metrics {
     return found;
   }
 }
+
+/** One read for all gauges of one scrape. */
+export function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => (reading ??= read().finally(() => (reading = undefined)));
+}
