@@ -1,7 +1,7 @@
 import { Injectable, Module, Scope } from '@nestjs/common';
 import { ChoreRunner, JobHandler, JobQueue, JobWork, Transactions } from '../../src/index.js';
 import { Database } from '../../src/platform/database/database.js';
-import { backOffMs } from '../../src/platform/jobs/back-off.js';
+import { backOffMs } from '../../src/platform/jobs/job-runner.js';
 import { JobClaims } from '../../src/platform/jobs/job-claims.js';
 import { JobFigures } from '../../src/platform/jobs/job-figures.js';
 import type { KnownHandler } from '../../src/platform/jobs/job-handlers.js';
