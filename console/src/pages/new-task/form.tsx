@@ -100,7 +100,7 @@ export function NewTaskForm({
             <span className="ellipsis">{t.newTask.from(from)}</span>
           </p>
         )}
-        <div className={cx(css.card, drop.over && css.over)}>
+        <div className={cx(ui.letter, css.card, drop.over && css.over)}>
           <input
             className={css.title}
             value={draft.title}

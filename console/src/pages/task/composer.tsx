@@ -61,7 +61,7 @@ export function Composer({ task, ask, hidden, onWriting }: Props) {
 
   return (
     <form
-      className={cx(css.composer, drop.over && css.over)}
+      className={cx(ui.letter, css.composer, drop.over && css.over)}
       hidden={hidden}
       onSubmit={submit}
       onKeyDown={pressed}
