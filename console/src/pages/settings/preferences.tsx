@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { setNotifications, useNotifications } from '../../shell/notifications.ts';
-import { page as css } from '../../shell/shell.tsx';
 import { ShortcutList } from '../../shell/shortcuts.tsx';
 import { setTheme, type Theme, THEMES, useTheme } from '../../shell/theme.tsx';
 import { t } from '../../texts/index.ts';
 import { Button, Segmented, toastError } from '../../ui/ui.tsx';
 import { Section } from './section.tsx';
+import own from './settings.module.css';
 
 export function Preferences() {
   const theme = useTheme();
@@ -39,7 +39,7 @@ function NotificationSwitch() {
   const state = useNotifications();
   const possible = state === 'on' || state === 'off';
   return (
-    <label className={css.switch}>
+    <label className={own.switch}>
       <input
         type="checkbox"
         role="switch"
