@@ -1,6 +1,6 @@
 // A call's arguments as a tool's fields. Models know tools of other names and spellings; what can mean one thing only is taken.
 import type { z } from 'zod';
-import type { JsonValue } from '../models/conversation.js';
+import { isJsonObject, type JsonValue } from '../models/conversation.js';
 import type { AgentTool } from './agent-tool.js';
 import { truncateMiddle } from './tools/tool-text.js';
 
@@ -25,7 +25,7 @@ export function readArguments(
   input: JsonValue,
 ): { input: unknown } | { error: string } {
   const fields = `The fields of ${tool.name}: ${fieldsOf(schema)}.`;
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+  if (!isJsonObject(input)) {
     const error = `The arguments of ${tool.name} are not a JSON object of at most 10,000 keys and values, so nothing was done.`;
     return { error: `${error} ${fields}` };
   }

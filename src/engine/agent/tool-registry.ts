@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { z } from 'zod';
-import type { JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
+import { isJsonObject, type JsonValue, type ToolInvocation, type ToolResult } from '../models/conversation.js';
 import { longText } from '../models/result-text.js';
 import type { ToolDefinition } from '../models/model-provider.js';
 import { walkJson } from '../../platform/http/json-walk.mjs';
@@ -173,8 +173,7 @@ export function parseArguments(text: string, again = true): JsonValue {
   if (walkJson(text, true) !== null) return cleanText(text);
   try {
     const value = JSON.parse(text) as JsonValue;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return cleanJson(value, text.isWellFormed() ? text : JSON.stringify(value));
+    if (isJsonObject(value)) return cleanJson(value, text.isWellFormed() ? text : JSON.stringify(value));
     const inner = again && typeof value === 'string' && value.trim() !== '' ? parseArguments(value, false) : null;
     if (typeof inner === 'object' && inner !== null) return inner;
   } catch {

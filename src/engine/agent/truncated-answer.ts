@@ -1,5 +1,5 @@
 // Answers and calls that were truncated at the output limit of a model (reference §15). The record marks them with `cut`.
-import type { ConversationMessage, StoredPart } from '../models/conversation.js';
+import { type ConversationMessage, type StoredPart, textOf } from '../models/conversation.js';
 import { truncatedInARow } from '../models/nudges.js';
 
 export const TRUNCATED_TOO_OFTEN = {
@@ -25,7 +25,5 @@ export function wholeAnswer(conversation: readonly ConversationMessage[]): strin
   if (truncatedInARow(conversation) > 0) return null;
   const before = truncatedInARow(conversation.slice(0, -1));
   const answers = conversation.slice(conversation.length - 1 - before);
-  return answers
-    .map(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n'))
-    .join('');
+  return answers.map(({ parts }) => textOf(parts)).join('');
 }

@@ -11,6 +11,11 @@ export const OWN = 'millwright';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
+/** Whether a value is an object of JSON, and no list. */
+export function isJsonObject(value: unknown): value is Record<string, JsonValue> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
  * A part as stored in `messages.parts`. A `tool` part points at a row of `tool_invocations` of the same message; `cut`: the
  * model came to its output limit while it wrote the call. Of a step, `nudged`: an empty answer was there before; `cut`: it ends
@@ -95,4 +100,9 @@ export interface ConversationMessage {
   invocations: ToolInvocation[];
   /** Of an answer as it is sent: of a turn that was over when something was left out of the conversation. */
   beforeCut?: true;
+}
+
+/** The text of an answer, put together from its parts. */
+export function textOf(parts: readonly StoredPart[]): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }

@@ -1,5 +1,5 @@
 // What a model reads of a tool's result: one pure function of the record, so that a prompt is sent again byte for byte (docs/decisions/0047).
-import type { ForModel, JsonValue, ToolResult } from './conversation.js';
+import { type ForModel, isJsonObject, type JsonValue, type ToolResult } from './conversation.js';
 import { asLines, isTruncated, type Line, outputLines, terminalText, truncateLines } from './result-lines.js';
 
 /** Characters of one result that a model is shown: the least and the most for any model. */
@@ -52,13 +52,13 @@ type Success = Extract<ToolResult, { status: 'success' }>;
 
 function outputText(result: Success): string {
   const { output } = result;
-  if (isObject(output) && isCommand(output)) return commandText(output, result);
+  if (isJsonObject(output) && isCommand(output)) return commandText(output, result);
   return shortened(plainText(output), result);
 }
 
 function plainText(output: JsonValue): string {
   if (typeof output === 'string') return output;
-  return isObject(output) ? fieldsText(output) : JSON.stringify(sorted(output));
+  return isJsonObject(output) ? fieldsText(output) : JSON.stringify(sorted(output));
 }
 
 function shortened(text: string, { forModel }: Pick<Success, 'forModel'>): string {
@@ -71,7 +71,7 @@ export function longText(result: ToolResult, characters = MOST_CHARACTERS): stri
   if (result.status === 'denied') return null;
   if (result.status === 'error') return result.error.length > characters ? result.error : null;
   const { output } = result;
-  if (isObject(output) && isCommand(output)) return null;
+  if (isJsonObject(output) && isCommand(output)) return null;
   const text = plainText(output);
   return text.length > characters ? text : null;
 }
@@ -83,10 +83,6 @@ export function isTruncatedCommand(output: CommandOutput, forModel: ForModel, ch
 
 type Fields = Record<string, JsonValue>;
 export type CommandOutput = { exitCode: number; stdout: string; stderr: string };
-
-function isObject(value: JsonValue): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isCommand(output: Fields): output is Fields & CommandOutput {
   const { exitCode, stdout, stderr } = output;

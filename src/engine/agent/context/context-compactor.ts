@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { newId } from '../../../platform/database/ids.js';
-import type { ConversationMessage, StoredPart } from '../../models/conversation.js';
+import { type ConversationMessage, type StoredPart, textOf } from '../../models/conversation.js';
 import { ContextOverflowError, type ModelRequest, type ModelUsage } from '../../models/model-provider.js';
 import { resultText } from '../../models/result-text.js';
 import type { AgentEvent, AgentInput } from '../agent-engine.js';
@@ -136,7 +136,7 @@ export class ContextCompactor {
     const whole = conversation.slice(0, conversation.findLastIndex(({ id }) => id === upto.id) + 1);
     const { people, summary: notes, plan, surroundings } = budget;
     const limits = { people: bytes(people), notes: bytes(notes), plan: bytes(plan), surroundings: bytes(surroundings) };
-    const summary = summaryText(whole, textOf(answer), limits);
+    const summary = summaryText(whole, textOf(answer?.parts ?? []), limits);
     const what = { kind: 'summary', uptoMessageId: upto.id, uptoCalls: 0, summary } as const;
     return this.done(conversation, measured, what, answer);
   }
@@ -187,8 +187,4 @@ function countedAtFirst(
   if (tokens !== null && tokens > 0 && last !== undefined) return { tokens, messageId: last.id, withResults: false };
   const one = compactions.at(-1);
   return one === undefined ? null : { tokens: one.tokensAfter, messageId: one.throughMessageId, withResults: true };
-}
-
-function textOf(answer: CalledAnswer | null): string {
-  return (answer?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }

@@ -2,7 +2,7 @@
 // notes, the plan.
 import { readFileSync } from 'node:fs';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
-import type { ConversationMessage, JsonValue, ToolInvocation } from '../../models/conversation.js';
+import { type ConversationMessage, type JsonValue, textOf, type ToolInvocation } from '../../models/conversation.js';
 import { AFTER_TRUNCATION, afterUnfit, truncatedInARow, outputFault } from '../../models/nudges.js';
 import { resultText } from '../../models/result-text.js';
 import { truncateMiddle } from '../tools/tool-text.js';
@@ -56,8 +56,7 @@ function beginning(text: string, limit: number): string {
 /** The end of the answer, with which the model is to go on. */
 function truncatedAnswer(messages: ConversationMessage[], limit: number): string {
   const { parts = [] } = messages.at(-1) ?? {};
-  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(textOf(parts));
   const end = bytes.subarray(Math.max(0, bytes.length - limit)).toString().replace(/^\uFFFD+/, ''); // prettier-ignore
   return `# The end of your last answer\n\n${end}\n\n${AFTER_TRUNCATION}`;
 }

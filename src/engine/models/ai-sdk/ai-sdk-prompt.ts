@@ -2,6 +2,7 @@
 import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
 import {
   type ConversationMessage,
+  isJsonObject,
   type JsonValue,
   OWN,
   type ProviderMetadata,
@@ -127,7 +128,7 @@ function addAssistant(
     const { toolCallId } = call;
     const field = freeform.get(toolName);
     if (field === undefined) {
-      const input = isObject(call.input) ? call.input : { unreadable: call.input };
+      const input = isJsonObject(call.input) ? call.input : { unreadable: call.input };
       content.push({ type: 'tool-call', toolCallId, toolName, input, ...withOptions(part.providerMetadata, maker) });
     } else {
       // Without what the provider gave: the item's id, which is refused when the model wrote the call as JSON.
@@ -180,8 +181,4 @@ function isForeign(metadata: ProviderMetadata | undefined, maker: string | undef
 /** Providers refuse a whole request because of one odd name that the model itself once made up. */
 function safeName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unknown';
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 // Calls that a model writes as plain text in place of JSON: the custom tools of OpenAI's Responses API.
 import { APICallError, type LanguageModelV3CallOptions } from '@ai-sdk/provider';
-import type { JsonValue } from '../conversation.js';
+import { isJsonObject, type JsonValue } from '../conversation.js';
 import type { SdkModel } from '../model-config.js';
 import type { ModelPart, ToolDefinition } from '../model-provider.js';
 
@@ -40,7 +40,7 @@ export function withField(part: ModelPart, fields: FreeformFields): ModelPart {
 /** The text of a call, also of one that another model wrote as JSON. */
 export function freeformText(input: JsonValue, field: string): string {
   if (typeof input === 'string') return input;
-  const text = typeof input === 'object' && input !== null && !Array.isArray(input) ? input[field] : undefined;
+  const text = isJsonObject(input) ? input[field] : undefined;
   return typeof text === 'string' ? text : JSON.stringify(input);
 }
 

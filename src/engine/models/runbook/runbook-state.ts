@@ -1,6 +1,12 @@
 // Where a runbook stands, read from the conversation alone: nothing else survives a restart, so nothing else is asked.
 import { setImmediate } from 'node:timers/promises';
-import type { ConversationMessage, JsonValue, ToolInvocation } from '../conversation.js';
+import {
+  type ConversationMessage,
+  isJsonObject,
+  type JsonValue,
+  textOf,
+  type ToolInvocation,
+} from '../conversation.js';
 import { isNudge } from '../nudges.js';
 import { type Block, parseRunbook, type Runbook } from './runbook-blocks.js';
 
@@ -88,7 +94,7 @@ async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
   for (const message of unread) {
     // Each in a turn of the event loop of its own: leases are renewed between them, however long the history is.
     await setImmediate();
-    const text = textOf(message);
+    const text = textOf(message.parts);
     const { blocks, remarks, outputs } = await parseRunbook(text, { lines, blocks: runbook.blocks.length });
     runbook.blocks = runbook.blocks.concat(blocks);
     runbook.remarks = runbook.remarks.concat(remarks);
@@ -162,8 +168,7 @@ function stdoutOf({ result }: ToolInvocation): string {
 }
 
 function field(value: JsonValue, name: string): JsonValue {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return value[name] ?? null;
+  return isJsonObject(value) ? (value[name] ?? null) : null;
 }
 
 /** The end of an output as a code block; its middle is in the tool's result alone. */
@@ -182,8 +187,4 @@ function blockOf(word: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
   const fence = '`'.repeat(longest + 1);
   return `\n\n${fence}${word}\n${text}\n${fence}`;
-}
-
-function textOf(message: ConversationMessage): string {
-  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }
