@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { ConversationMessage, StoredPart, ToolResult } from '../models/conversation.js';
 import type { SandboxSession } from '../sandbox/sandbox.js';
 import type { PublishedFile, ToolOutcome } from './agent-tool.js';
@@ -74,10 +75,8 @@ export class FolderNotes {
   /** Null when it is not that of the original commit any more. */
   private async textOf(file: string, sum: string): Promise<string | null> {
     const { size, content } = await (await this.sandbox()).readFile(file);
-    const chunks: Buffer[] = [];
-    if (size <= FILE_BYTES) for await (const chunk of content) chunks.push(chunk as Buffer);
+    const bytes = size <= FILE_BYTES ? await buffer(content) : Buffer.alloc(0);
     content.destroy();
-    const bytes = Buffer.concat(chunks);
     if (createHash('sha256').update(bytes).digest('hex') !== sum) return null;
     return cleanText(truncateNotes(bytes.toString()));
   }

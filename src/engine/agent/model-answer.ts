@@ -1,4 +1,5 @@
-import type { JsonValue, ProviderMetadata, StoredPart } from '../models/conversation.js';
+import { newId } from '../../platform/database/ids.js';
+import type { ConversationMessage, JsonValue, ProviderMetadata, StoredPart } from '../models/conversation.js';
 import { ModelError, type ModelPart, type ModelUsage } from '../models/model-provider.js';
 import { cleanJson, cleanText } from './clean-json.js';
 import type { LiveAnswer } from './live-answer.js';
@@ -33,7 +34,20 @@ interface OpenPart {
   providerMetadata?: ProviderMetadata;
 }
 
-/** Puts the chunks of a stream together. `uniqueId` turns a model's call id into one that the conversation has not seen. */
+/**
+ * Turns a model's id of a call into one that the conversation has not seen, or leaves it: models repeat ids or leave them out, and in a
+ * conversation they are unique.
+ */
+export function uniqueIds(conversation: readonly ConversationMessage[]): (id: string) => string {
+  const taken = new Set(conversation.flatMap(({ invocations }) => invocations.map((one) => one.toolCallId)));
+  return (id) => {
+    const unique = /^[\w.:-]{1,100}$/.test(id) && !taken.has(id) ? id : `call_${newId()}`;
+    taken.add(unique);
+    return unique;
+  };
+}
+
+/** Puts the chunks of a stream together. `uniqueId`: see {@link uniqueIds}. */
 export class AnswerCollector {
   private readonly parts: StoredPart[] = [];
   private readonly calls: RequestedCall[] = [];

@@ -7,10 +7,10 @@ import { markedWithoutFiles, mayShow, type RequestFiles } from '../models/reques
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome, ToldSurroundings } from './agent-engine.js';
 import { needsApproval, recordsBeginning } from './approval.js';
 import { BesideResults } from './beside-results.js';
-import { CallIds } from './call-ids.js';
 import { TRUNCATED_CALL, TRUNCATED_TOO_OFTEN, isTruncatedCall } from './truncated-answer.js';
 import { markFolders } from './folder-mark.js';
 import { type CallRef, LiveAnswer, progressOf } from './live-answer.js';
+import { uniqueIds } from './model-answer.js';
 import type { CalledAnswer } from './model-caller.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import { ReadsAhead, runsBesideOthers } from './reads-ahead.js';
@@ -42,7 +42,7 @@ const NOTHING_NEW: AgentFeedback = { steer: [], files: [] };
 /** One run of a turn: model, tools, model, until there is an outcome. */
 export class TurnRun {
   private readonly conversation: ConversationMessage[];
-  private readonly callIds: CallIds;
+  private readonly uniqueId: (id: string) => string;
   private readonly beside: BesideResults;
   /** Ends a model call when the worker stops: the worker that takes over calls the model again. Tool calls have more time. */
   private readonly modelSignal: AbortSignal;
@@ -67,7 +67,7 @@ export class TurnRun {
     // Each call that runs listens to it, some to their own ends once more.
     setMaxListeners(0, input.signal);
     this.modelSignal = AbortSignal.any([input.signal, input.stopping]);
-    this.callIds = new CallIds(this.conversation);
+    this.uniqueId = uniqueIds(this.conversation);
   }
 
   async *run(): Steps<AgentOutcome> {
@@ -149,7 +149,7 @@ export class TurnRun {
   ): Promise<CalledAnswer> {
     const { taskId: cacheKey, model, waits } = this.input;
     const about = { modelId: model.id, effort: model.effort, files, cacheKey, signal: this.modelSignal };
-    return this.deps.caller.call({ ...about, ...request }, (id) => this.callIds.unique(id), live, waits);
+    return this.deps.caller.call({ ...about, ...request }, this.uniqueId, live, waits);
   }
 
   private async *step(answer: CalledAnswer): Steps<AgentOutcome | null> {

@@ -5,7 +5,7 @@ import { Env, readEnv } from '../../../platform/config/env.js';
 import { resultText } from '../../models/result-text.js';
 import type { SandboxSession } from '../../sandbox/sandbox.js';
 import type { ToolContext, ToolOutcome } from '../agent-tool.js';
-import { OutputFiles } from '../output-files.js';
+import { BesideResults } from '../beside-results.js';
 import { BashTool } from './bash.js';
 import { ReadTool } from './read.js';
 
@@ -15,11 +15,11 @@ const env = new Env(readEnv({}).variables, {}, new Map());
 
 /** The tool of the agent in the session of a driver, and what a model reads of its result. */
 function agentIn(session: SandboxSession) {
-  const outputs = new OutputFiles([]);
   const sandbox = () => Promise.resolve(session);
+  const { keepWhole } = new BesideResults([], { sandbox: { get: sandbox }, context: { compacted: () => [] } });
   const context: ToolContext = {
     ...{ taskId: '', workspaceId: '', userId: '', toolCallId: '', signal: new AbortController().signal, sandbox },
-    keepWhole: (content) => outputs.keep(sandbox, content),
+    keepWhole,
   };
   const bash = async (command: string) => {
     return told(await new BashTool(env).execute({ command, timeoutSeconds: 60 }, context));
