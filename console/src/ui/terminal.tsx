@@ -110,10 +110,10 @@ function useEnd(live: boolean, length: number): RefObject<HTMLPreElement | null>
 }
 
 function Ansi({ text }: { text: string }) {
-  if (!text.includes('\u001b')) return turnsShown(text);
+  if (!text.includes('\u001b')) return visibleControls(text);
   const pieces = Anser.ansiToJson(text, { use_classes: true, remove_empty: true, json: true });
-  return pieces.map((piece, index) => {
-    const fg = piece.fg ? COLORS[piece.fg.replace('bright-', '')] : undefined;
+  return pieces.map((span, index) => {
+    const fg = span.fg ? COLORS[span.fg.replace('bright-', '')] : undefined;
     const names = cx(
       fg && css[fg],
       span.decorations.includes('bold') && css.bold,

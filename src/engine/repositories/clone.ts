@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Waits } from '../agent/agent-engine.js';
 import { bytesOf } from '../sandbox/workdir/folder-size.js';
-import { connection } from './connection.js';
 import { GitError, type GitOptions, HostGit } from './host-git.js';
 import { asRepositoryError, RepositoryError, TOO_LARGE } from './repository-error.js';
 import type { RepositoryRules, RepositorySource } from './repository-rules.js';
@@ -45,7 +44,7 @@ export async function cloneInto(
     let settings = {};
     if (source.type !== 'file') {
       over = limits.waits?.({ code: 'name', message: `The name ${source.url.hostname} is looked up.` });
-      settings = await connection(source.url, wanted.workspace, rules, limits.signal);
+      settings = await rules.connection(source.url, wanted.workspace, limits.signal);
       over?.();
     }
     over = limits.waits?.({ code: 'clone', message: `The repository at ${source.url.href} is cloned.` });

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Base, COMMIT } from './clone.js';
-import { connection } from './connection.js';
 import { GitError, type GitOptions, HostGit } from './host-git.js';
 import { type PushOfTask, PushError } from './push-record.js';
 import { asRepositoryError } from './repository-error.js';
@@ -52,7 +51,7 @@ export class RemoteBranch {
   ): Promise<RemoteBranch> {
     const { url, workspace, base, files } = about;
     try {
-      const settings = await connection(url, workspace, rules, limits.signal);
+      const settings = await rules.connection(url, workspace, limits.signal);
       const git = new HostGit({ folder, protocol: 'https', settings, ...limits });
       await git.run(['init', '--quiet', '--bare', '--template=', git.repository]);
       // What the tree says of line ends, filters and encodings does not count, as in the comparison.

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Injectable } from '@nestjs/common';
 import { DataDir } from '../../platform/config/data-dir.js';
-import { type Hosting, hostingOf, type RepositoryHost } from '../../platform/config/repositories.js';
+import { basicCredential, type Hosting, hostingOf, type RepositoryHost } from '../../platform/config/repositories.js';
 import { Env } from '../../platform/config/env.js';
 import { ownFolders } from '../../platform/disk/own-folders.js';
 import { Egress } from '../../platform/egress/egress.js';
@@ -74,6 +74,22 @@ export class RepositoryRules {
   /** The file of certificates that the host of a URL is checked against; null for the system's. */
   caFile(url: URL): string | null {
     return this.entry(url)?.caFile ?? null;
+  }
+
+  /** Settings of git(1) that lead it to a host: the addresses that were checked, the credential of the workspace if there is one. */
+  async connection(url: URL, workspaceSlug: string, signal: AbortSignal): Promise<Record<string, string>> {
+    const addresses = await this.egress.addresses(url, workspaceSlug, signal);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    // The addresses that were checked; curl asks nobody else for those of this name.
+    const shown = addresses.map((address) => (address.includes(':') ? `[${address}]` : address));
+    const [token, caFile] = [this.token(url, workspaceSlug), this.caFile(url)];
+    return {
+      ...(addresses.includes(host) ? {} : { 'http.curloptResolve': `${host}:${url.port || '443'}:${shown.join(',')}` }),
+      ...(caFile === null ? {} : { [`http.${url.origin}/.sslCAInfo`]: caFile }),
+      ...(token === null
+        ? {}
+        : { [`http.${url.origin}/.extraHeader`]: `Authorization: Basic ${basicCredential(token)}` }),
+    };
   }
 
   /** With what a branch of a repository is written for a workspace; null when the operator does not allow all three. */
