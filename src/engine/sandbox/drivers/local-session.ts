@@ -162,7 +162,8 @@ export class LocalSession extends SandboxSession {
     this.parts.signal.removeEventListener('abort', this.abort);
     await (await this.wayOut?.catch(() => undefined))?.close();
     await this.disk.idle();
-    await this.removeProject();
+    // A folder that stays is removed with the next session or with the task.
+    await this.parts.project?.remove().catch(() => undefined);
     this.parts.release();
   }
 
@@ -187,11 +188,6 @@ export class LocalSession extends SandboxSession {
 
   private mayBegin(folder: string): boolean {
     return Object.values(this.parts.inside).some((one: string) => isWithin(folder, one));
-  }
-
-  private async removeProject(): Promise<void> {
-    // A folder that stays is removed with the next session or with the task.
-    await this.parts.project?.remove().catch(() => undefined);
   }
 
   private async finish(command: Command, writes: boolean): Promise<RunResult> {
