@@ -1,4 +1,5 @@
 // Stopping at once, whatever hangs.
+import { setTimeout } from 'node:timers/promises';
 
 /** The promise's outcome, or the signal's reason as soon as it is aborted; the promise is then left to itself. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -11,8 +12,6 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 }
 
 /** Waits; rejects with the signal's reason. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  let timer: NodeJS.Timeout;
-  const waited = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  return untilAborted(waited, signal).finally(() => clearTimeout(timer));
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
