@@ -138,20 +138,24 @@ export class ModelCaller {
   /** @param begun called when the first of the answer comes, and after that. */
   private async attempt(request: ModelRequest, collector: AnswerCollector, begun: () => void): Promise<ModelAnswer> {
     const { idleMs, answerMs } = this.settings;
+    const { signal } = request;
     const controller = new AbortController();
     const giveUp = (message: string) => controller.abort(new ModelError(message, true));
-    const signal = AbortSignal.any([request.signal, controller.signal]);
+    const onAbort = () => controller.abort(signal.reason);
     const idle = setTimeout(() => giveUp(`The model was silent for ${idleMs / 1000} seconds.`), idleMs);
     const whole = setTimeout(() => giveUp(`The model took more than ${answerMs / 1000} seconds.`), answerMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
     try {
-      const reading = this.read({ ...request, signal }, collector, () => {
+      const reading = this.read({ ...request, signal: controller.signal }, collector, () => {
         begun();
         idle.refresh();
       });
-      return await untilAborted(reading, signal);
+      return await untilAborted(reading, controller.signal);
     } finally {
       clearTimeout(idle);
       clearTimeout(whole);
+      signal.removeEventListener('abort', onAbort);
     }
   }
 
