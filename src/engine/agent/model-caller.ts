@@ -141,6 +141,7 @@ export class ModelCaller {
     const { signal } = request;
     const controller = new AbortController();
     const giveUp = (message: string) => controller.abort(new ModelError(message, true));
+    // Not AbortSignal.any: Node keeps a joined signal as long as somebody listens to it, and a client may never stop (nodejs/node#54614).
     const onAbort = () => controller.abort(signal.reason);
     const idle = setTimeout(() => giveUp(`The model was silent for ${idleMs / 1000} seconds.`), idleMs);
     const whole = setTimeout(() => giveUp(`The model took more than ${answerMs / 1000} seconds.`), answerMs);
