@@ -1,10 +1,10 @@
 // The verbs `automation …` (reference §12, §16).
 import type { Command } from 'commander';
-import { AutomationsDesk } from '../../resources/automations/automations-desk.js';
+import { OperatorAutomations } from '../../resources/automations/operator-automations.js';
 import type { AutomationRow } from '../../resources/automations/automations.sql.js';
 import { inWords, ofWorkspace, type Services, type Verb, verb, workspaceOf } from './verb.js';
 
-const controls = (services: Services) => services.get(AutomationsDesk, { strict: false });
+const controls = (services: Services) => services.get(OperatorAutomations, { strict: false });
 
 /** What an operator needs to know of an automation. */
 function brief(row: AutomationRow) {

@@ -16,7 +16,7 @@ import { NoticesModule } from '../../platform/notices/notices.module.js';
 import { OffboardingModule } from '../../resources/tasks/offboarding/offboarding.module.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { AutomationStates } from '../../resources/automations/automation-states.js';
-import { AutomationsDesk } from '../../resources/automations/automations-desk.js';
+import { OperatorAutomations } from '../../resources/automations/operator-automations.js';
 import { RunRecords } from '../../resources/automations/run-records.js';
 import { BillingAccounts } from '../../resources/billing/billing-accounts.js';
 import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
@@ -31,7 +31,7 @@ const knowsSecret: Recognise = (installation) => installation.compare({ withFold
 /** What verbs use of the modules that serve HTTP. */
 const USED = [
   ...[CredentialsService, KeysService, SessionCookies, ConsoleSessions, AuditReader, AuditVerifier],
-  ...[StorageQuota, BillingAccounts, AutomationStates, AutomationsDesk, RunRecords, WebhookPurge],
+  ...[StorageQuota, BillingAccounts, AutomationStates, OperatorAutomations, RunRecords, WebhookPurge],
 ];
 
 /**

@@ -1,7 +1,7 @@
 import { Transactions } from '../../platform/database/transactions.js';
 import { type Job, JobHandler, JobWork } from '../../platform/jobs/job-handler.js';
 import { AutomationFirer } from '../../resources/automations/automation-firer.js';
-import { type AskedRun, ASKED_RUNS } from '../../resources/automations/automations-desk.js';
+import { type AskedRun, ASKED_RUNS } from '../../resources/automations/operator-automations.js';
 import { LOCK_BY_ID } from '../../resources/automations/automations.sql.js';
 
 /** Makes the runs that an operator has asked for. A run has the id of its job, so that a second attempt makes no second run. */

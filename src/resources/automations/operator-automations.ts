@@ -25,7 +25,7 @@ export interface AskedRun {
 
 /** Automations for the operator (reference §16). Everything here throws {@link OperatorError}. */
 @Injectable()
-export class AutomationsDesk {
+export class OperatorAutomations {
   constructor(
     private readonly transactions: Transactions,
     private readonly states: AutomationStates,
