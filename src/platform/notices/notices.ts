@@ -49,6 +49,9 @@ export interface WorkCarrier {
   add(work: Work): void;
 }
 
+/** Ids of one notice to other processes. */
+const TOGETHER = 150;
+
 /** `here`: this process has sent it. */
 type Listener = (value: never, here: boolean) => void;
 
@@ -108,9 +111,12 @@ export class Notices {
     }
   }
 
-  /** Tells the other processes alone. */
+  /** Tells the other processes alone; a long list in several parts, for NOTIFY takes less than 8,000 bytes. */
   passOn(notice: Notice): void {
-    this.channel.send(JSON.stringify({ from: this.self, ...notice }));
+    for (const [topic, value] of Object.entries(notice)) {
+      const parts = Array.isArray(value) ? partsOf(value) : [value];
+      for (const part of parts) this.channel.send(JSON.stringify({ from: this.self, [topic]: part }));
+    }
   }
 
   private receive(text: string): void {
@@ -125,6 +131,12 @@ export class Notices {
   private tell(topic: string, value: unknown, here: boolean): void {
     for (const heard of this.listeners.get(topic) ?? []) heard(value as never, here);
   }
+}
+
+function partsOf(ids: string[]): string[][] {
+  return Array.from({ length: Math.ceil(ids.length / TOGETHER) }, (_, n) =>
+    ids.slice(n * TOGETHER, (n + 1) * TOGETHER),
+  );
 }
 
 function sentOf(text: string): Partial<z.infer<typeof sentSchema>> {
