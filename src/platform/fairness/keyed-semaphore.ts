@@ -1,5 +1,3 @@
-// How those who ask for the same thing entry a process with all others.
-
 interface Entry {
   taken: number;
   /** The one that waits longest first. */
@@ -7,16 +5,16 @@ interface Entry {
 }
 
 /**
- * A semaphore with a count for each key, such as the id of a workspace: of each key so many permits at once, and the one that waits
- * longest is next. A permit is handed on in the next round of the event loop, so that what other keys have to do comes in between,
- * however many of one key wait.
+ * A semaphore for each key, such as the id of a workspace. At most `atOnce` permits of one key are taken at a time, and the caller that waits
+ * longest gets the next one. The semaphore hands a permit on in the next round of the event loop, so the work of other keys comes in
+ * between, however many callers of one key wait.
  */
 export class KeyedSemaphore {
   private readonly entries = new Map<string, Entry>();
   private readonly handed: (() => void)[] = [];
 
   /**
-   * @param atOnce permits of one key; a function is asked whenever a permit may be handed on
+   * @param atOnce permits of one key, at least one; a function is called each time a permit may be taken or handed on
    * @param inRound permits that are handed on in one round of the event loop; without a bound when not given
    */
   constructor(
@@ -25,8 +23,8 @@ export class KeyedSemaphore {
   ) {}
 
   /**
-   * Resolves with what releases the permit; that is called once. Rejects with the reason of `signal` when it is aborted before;
-   * a caller with a signal looks at it once more when it has its permit. Rejects after `ms` milliseconds of waiting too.
+   * Resolves with a function that releases the permit; it is called once. Rejects with the reason of `signal` when that is aborted first, and
+   * with an error after `ms` milliseconds of waiting. A caller with a signal checks it again after this call.
    */
   async acquire(key: string, signal?: AbortSignal, ms?: number): Promise<() => void> {
     signal?.throwIfAborted();
@@ -37,10 +35,10 @@ export class KeyedSemaphore {
     return () => this.release(key, entry);
   }
 
-  /** The same for a permit that is free, without a promise; undefined when the caller has to wait. */
+  /** Takes a permit at once when one is free; undefined when the caller has to wait. */
   tryAcquire(key: string): (() => void) | undefined {
     const entry = this.entries.get(key) ?? { taken: 0, waiting: new Set() };
-    // After a bound has risen some wait beside a free permit, until the next one ends.
+    // When a bound rises, callers may wait although a permit is free. The next release lets them go on.
     if (entry.taken >= this.mostOf(key) || entry.waiting.size > 0) return undefined;
     entry.taken++;
     this.entries.set(key, entry);

@@ -1,29 +1,29 @@
-// How much of a process one workspace may have at once: every number of it, and why. Who has more waits, the one that waits longest is next (`KeyedSemaphore`), and
-// what others have to do comes in between. Rate limits bound how much is asked for in a minute, these how much of it is under way.
+// What one workspace may use of a process at once: every limit, with its reason. A caller above its limit waits, and the one that waits longest is
+// next (`KeyedSemaphore`). Rate limits bound the requests of a minute; these bound the work that is under way.
 
-/** Of so many places for runs or jobs one is kept for workspaces that have none. */
+/** One place in so many is kept for workspaces that run nothing. */
 const ONE_IN = 4;
 
 /**
- * How many of a worker's `places` go to a workspace only while it has none: one in four, at least one of two (docs/decisions/0029). Of a
- * single place none is kept: the workspaces take turns.
+ * How many of a worker's `places` a workspace gets only while it runs nothing there: one in four, and at least one when there are two or more
+ * (docs/decisions/0029). A single place is never kept: the workspaces take turns.
  */
 export function keptPlaces(places: number): number {
   return places < 2 ? 0 : Math.max(1, Math.floor(places / ONE_IN));
 }
 
-/** Occurrences of automations that a worker fires. They use the connections of the requests, of which there are ten (docs/decisions/0037). */
+/** How many occurrences of automations a worker fires at once. They run on the ten database connections of the requests (docs/decisions/0037). */
 export const OCCURRENCES = 4;
 
 /** Deliveries of providers (docs/decisions/0035). */
 export const HOOKS = {
-  /** Bodies of one connection that are used: of the ten connections to the database that all requests share, a flood to one has so many. */
+  /** How many bodies of one integration are worked on at once. A flood to one takes no more of the ten database connections that all requests share. */
   ofConnection: 2,
-  /** Bodies beyond 64 KiB that arrive from one address. */
+  /** How many bodies above 64 KiB one address may be sending at once. */
   longOfAddress: 2,
 };
 
-/** Requests to webhooks, and of one workspace among them: one whose endpoints all hang leaves the others room (docs/decisions/0059). */
+/** Requests to webhooks at once: of all, and of one workspace. When all endpoints of one hang, the others still have room (docs/decisions/0059). */
 export const DELIVERIES = { atOnce: 64, ofWorkspace: 32 };
 
 /** Requests, before it is known whose they are (docs/decisions/0075). */
@@ -32,9 +32,9 @@ export const ARRIVALS = {
   /** Whatever credentials they have. */
   ofAddress: 64,
   /**
-   * Of those that had to wait, in one round of the event loop. A round takes one new connection (libuv since 1.45), so behind 600 that had just been
-   * opened another client's waited for 600 rounds: 3 s where a round had 128 refusals. With these few it is mostly 0.1 s, and on full
-   * cores up to 1.7 s, because the process waits for a core in each round.
+   * How many of those that wait go on in one round of the event loop. libuv (since 1.45) accepts one new connection in a round, so a client waits
+   * one round for each connection that was opened before its own. With 128 refusals in each round a client behind 600 connections waited
+   * 3 s. With four it mostly waits 0.1 s, and up to 1.7 s when all cores are busy.
    */
   inRound: 4,
 };
@@ -44,24 +44,24 @@ export const REQUESTS = {
   /** Of the ten connections on which the transactions of requests run: half. */
   writes: 5,
   /**
-   * Of the twelve connections for reads. With 16 a GET of a workspace that is alone costs 10 % less, because more statements share a write, but reads
-   * that stand still one by one would take all twelve.
+   * Of the twelve connections for reads. If this were 16, a GET of a workspace that is alone would cost 10 % less, because more statements share a
+   * write; but 16 reads that hang would take all twelve connections.
    */
   reads: 10,
-  /** While its answers are long: each of 1 MiB takes the event loop 10 ms. */
+  /** Reads while the answers are long: one of 1 MiB takes the event loop 10 ms. */
   longReads: 2,
   /** Bodies beyond 16 KiB. */
   parsed: 1,
 };
 
-/** Of the two connections for reports, a workspace searches its tasks on so many. */
+/** Searches that one workspace runs at once. Two connections serve all reports. */
 export const SEARCHES = 1;
 
-/** Of the four connections for events, a workspace reads on so many: two hundred of its streams must not keep those of another waiting. */
+/** Reads of events that one workspace runs at once. Four connections serve all: two hundred streams of one workspace do not delay another's. */
 export const EVENT_READS = 2;
 
 /** Pieces of files of one workspace that a process takes in, or works on. */
 export const FILE_PIECES = 4;
 
-/** Names of one workspace that are looked up, for all uses: forty whose servers are silent hold up none of another workspace. */
+/** Look-ups of names of one workspace at once, for all uses. Forty names with silent servers delay no other workspace. */
 export const NAME_LOOKUPS = 4;

@@ -2,21 +2,21 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 
 interface LoopOptions {
-  /** What a look is at, for the log: `the jobs`. */
+  /** What the loop looks at, for the log: `the jobs`. */
   at: string;
-  /** Takes what there is. Resolves with the milliseconds after which the loop wakes by itself; without them only others wake it. */
+  /** Claims the work that is due. Resolves with the milliseconds until the next look; with nothing, the loop sleeps until `wake()`. */
   look: () => Promise<number | void>;
-  /** Milliseconds from a wake to its look: what comes meanwhile is found by the same look. */
+  /** Milliseconds from a wake to its look. The look also finds what comes meanwhile. */
   delayMs?: number;
-  /** Milliseconds from one look to the next at least. */
+  /** Milliseconds from the begin of one look to that of the next, at least. */
   pauseMs?: number;
   /** Milliseconds after which it wakes by itself when a look has failed. */
   retryMs?: number;
 }
 
 /**
- * The loop of everything that works: it is woken by notices and by the clock, looks for work in the database, one look at a time, and
- * looks again when it was woken meanwhile.
+ * The loop of everything that works. Notices and the clock wake it. It then looks for work in the database, one look at a time. If it is woken
+ * during a look, it looks again.
  */
 export class WorkLoop {
   private readonly logger = new Logger(WorkLoop.name);
@@ -33,7 +33,7 @@ export class WorkLoop {
     return this.running !== null;
   }
 
-  /** There may be work. Resolves when there was a look that began after this call, and none is wanted any more. Never rejects. */
+  /** Says that there may be work. Resolves after a look that began after this call, when no other is due. Never rejects. */
   wake(): Promise<void> {
     if (this.stop.signal.aborted) return Promise.resolve();
     this.woken = true;
@@ -41,7 +41,7 @@ export class WorkLoop {
     return this.running;
   }
 
-  /** No look begins any more. Resolves when none is under way. */
+  /** Begins no more looks. Resolves when the one under way is over. */
   async end(): Promise<void> {
     this.stop.abort();
     clearTimeout(this.alarm);
@@ -52,7 +52,7 @@ export class WorkLoop {
     const { signal } = this.stop;
     clearTimeout(this.alarm);
     let sleepMs: number | void = undefined;
-    // A microtask at least: who wakes it has `running` before the first look begins.
+    // It waits a microtask at least, so that `running` is set before the first look begins.
     await this.rest();
     while (this.woken && !signal.aborted) {
       this.woken = false;
@@ -60,7 +60,7 @@ export class WorkLoop {
       sleepMs = await this.look();
       if (this.woken) await this.rest();
     }
-    // In the same turn as the last look at `woken`: a wake from now on begins anew.
+    // Nothing is awaited between the check of `woken` and this line: a later wake begins a new run.
     this.running = null;
     if (sleepMs !== undefined && !signal.aborted) this.alarm = setTimeout(() => void this.wake(), Math.ceil(sleepMs));
   }

@@ -7,19 +7,19 @@ const work = z.strictObject({ kind: z.string(), id: z.string() });
 
 /** What a notice may say, by topic. */
 const topics = {
-  /** A run or a job waits. */
+  /** A run or a job is there to be claimed. Heard by `RunExecutor` and `JobRunner`. */
   work,
-  /** These runs belong to their workers no more: ids. */
+  /** Workers no longer hold these runs: ids. Heard by `RunLeases`. */
   stop: z.array(z.string()),
-  /** An automation may be due sooner than the workers know: its id. */
+  /** An automation may be due earlier than the workers planned: its id. Heard by `OccurrenceTicker`. */
   automation: z.string(),
-  /** Deliveries of a webhook are due: its id. */
+  /** Deliveries of a webhook are due: its id. Heard by `DeliverySender`. */
   webhook: z.string(),
-  /** There may be new events of these tasks: ids. */
+  /** There may be new events of these tasks: ids. Heard by `EventSubscriptions`. */
   tasks: z.array(z.string()),
-  /** There may be new events in the log of this workspace: its id. */
+  /** There may be new events in the log of this workspace: its id. Heard by `EventSubscriptions`, `EventHandlers` and `DeliverySender`. */
   workspace: z.string(),
-  /** Why a model cannot be called; null: it can. */
+  /** Why a model cannot be called; null when it can. Heard by `ModelsModule`. */
   model: z.strictObject({
     id: z.string(),
     refusal: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
@@ -43,7 +43,7 @@ export type Subscribed = Topics['subscribed'];
 /** The kind of a run. No queue of jobs has this name. */
 export const RUNS = 'runs';
 
-/** Takes notices of work to a process that works, instead of this class: Bull. It never throws. */
+/** Carries notices of work to a worker instead of PostgreSQL. Bull implements it (`BullQueues`). It never throws. */
 export interface WorkCarrier {
   readonly connected: boolean;
   add(work: Work): void;
@@ -52,20 +52,19 @@ export interface WorkCarrier {
 /** Ids of one notice to other processes. */
 const TOGETHER = 150;
 
-/** `here`: this process has sent it. */
+/** `here`: this process sent the notice. */
 type Listener = (value: never, here: boolean) => void;
 
 /**
- * Topics that the other processes need not hear of, and those that one process is enough for. Events reach other processes where
- * somebody is subscribed to them (`EventSubscriptions`).
+ * `HERE`: only this process hears these topics, and `EventSubscriptions` passes them on to processes where somebody is subscribed. `ONE`: one
+ * process is enough. All other topics reach every process.
  */
 const HERE: ReadonlySet<string> = new Set<Topic>(['tasks', 'workspace']);
 const ONE: ReadonlySet<string> = new Set<Topic>(['work']);
 
 /**
- * "Something happened": the one way in which parts of the service, in this process and in others, learn of it at once. A notice may be
- * lost, doubled or reordered. PostgreSQL is the truth, and who needs it looks there each second. So sending is never awaited and
- * never throws.
+ * A notice tells other parts of the service, in this process and in others, at once that something happened. It may be lost, doubled or
+ * reordered. PostgreSQL holds the truth, and every listener also looks there each second. So nobody awaits `send`, and it never throws.
  */
 @Injectable()
 export class Notices {
@@ -98,13 +97,13 @@ export class Notices {
     if (missed !== undefined) this.missed.add(missed);
   }
 
-  /** Tells who listens, here and where it is needed. In a transaction: `tx.afterCommit(() => notices.send(…))`. */
+  /** Tells the listeners in this process, and other processes where needed. In a transaction: `tx.afterCommit(() => notices.send(…))`. */
   send(notice: Notice): void {
     for (const [topic, value] of Object.entries(notice)) {
       if (HERE.has(topic)) this.tell(topic, value, true);
       else if (ONE.has(topic) && this.carrier !== null) this.carrier.add(value as Work);
       else {
-        // The answer to the request goes first.
+        // The answer to the request goes out before the listeners run.
         if (this.listeners.has(topic)) setImmediate(() => this.tell(topic, value, true));
         if (!(ONE.has(topic) && this.listeners.has(topic))) this.passOn({ [topic]: value });
       }
@@ -123,7 +122,7 @@ export class Notices {
     const { from = null, ...notice } = sentOf(text);
     if (from === this.self) return;
     const known = Object.entries(notice);
-    // All users of the database may send on the channel.
+    // Any user of the database can send on the channel.
     if (known.length === 0) this.logger.warn('A notice that no process of this service sends was ignored.');
     for (const [topic, value] of known) this.tell(topic, value, false);
   }

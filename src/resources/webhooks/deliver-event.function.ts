@@ -1,24 +1,24 @@
-// How an event `e` of `workspace_events` becomes a delivery to a webhook `w`: pieces of SQL for the trigger, and for the statement that makes up
-// for what was missed (`RECOVER` in webhook-deliveries.sql.ts). No functions: PostgreSQL would not put their bodies into a statement, and a call
-// costs 30 µs, of a million events half a minute.
+// SQL that makes a delivery to a webhook `w` of an event `e` of `workspace_events`. The trigger uses it, and so does `RECOVER`
+// (webhook-deliveries.sql.ts), which adds deliveries that were missed. It is not a function of SQL: PostgreSQL would not inline it, and each call costs
+// 30 µs, half a minute for a million events.
 
-/** A UUIDv7 (RFC 9562, section 5.7): a trigger has no program that makes one. */
+/** A UUIDv7 (RFC 9562, section 5.7). A trigger cannot call the program that makes ids. */
 export const NEW_ID = `encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING
     substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
 
 /** The id by which clients know the event. */
 export const EVENT_KEY = `coalesce(e.event_id::text, e.task_id::text || '-' || e.seq::text)`;
 
-/** What stands among a webhook's types when it is told of the event: `task.completed`, `task.*` or `*`. */
+/** The entries of a webhook's types that match the event: `task.completed`, `task.*` or `*`. */
 export const NAMES_OF_TYPE = `ARRAY[e.type, split_part(e.type, '.', 1) || '.*', '*']`;
 
-/** Whether the event is of the webhook's project, if it has one. An event of an automation is of the automation's project. */
+/** True when the webhook has no project, or the event is of that project. An event of an automation is of the automation's project. */
 export const OF_PROJECT = `(w.project_id IS NULL OR e.data ->> 'projectId' = w.project_id::text OR (e.type LIKE 'automation.%' AND EXISTS (
     SELECT 1 FROM automations a WHERE a.id = (e.data ->> 'automationId')::uuid AND a.project_id = w.project_id)))`;
 
 /**
- * What is sent: the event's data with the task and the number. The words of a reason may repeat what a task holds (the name of a file,
- * the answer of a model), so they stay here, and so does who made a task that is deleted: it decides who sees the event.
+ * The body that is sent: the event's data, the id of the task and the number. The words of a reason are left out, because they may repeat the name
+ * of a file or the answer of a model. `createdBy` is left out too: it only decides who may see the event of a deleted task.
  */
 export const BODY = `json_build_object(
     'id', ${EVENT_KEY},
@@ -31,10 +31,10 @@ export const BODY = `json_build_object(
       FROM jsonb_each(e.data - 'createdBy' || jsonb_build_object('taskId', e.task_id, 'seq', e.seq))))::text`;
 
 /**
- * Writes a delivery for each webhook that wants an event: the trigger below calls it, for events of tasks
- * (src/resources/tasks/events/record-task-event.function.ts) and for those of `EventLog.append`. Who sends it: src/work/deliveries/.
+ * Writes a delivery for each webhook that wants an event. The trigger below calls it, for events of tasks
+ * (src/resources/tasks/events/record-task-event.function.ts) and for those of `EventLog.append`. src/work/deliveries/delivery-sender.ts sends them.
  *
- * A trigger, so that no statement can forget it: deliveries are rows of the transaction that makes the change (docs/decisions/0059).
+ * It is a trigger, so no statement can skip it. A delivery commits with the change that causes it (docs/decisions/0059).
  */
 export const DELIVER_EVENT = `
 CREATE OR REPLACE FUNCTION deliver_event() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -67,6 +67,7 @@ export class DeliverySender implements OnModuleInit, OnApplicationBootstrap, Bef
 
   onModuleInit(): void {
     const wake = () => this.wake();
+    // This process writes events (`workspace`), or one without workers does, whose notices of `work` and `stop` tell of it.
     for (const topic of ['workspace', 'webhook', 'work', 'stop'] as const) this.notices.on(topic, wake, wake);
   }
 

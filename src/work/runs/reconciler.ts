@@ -7,8 +7,8 @@ import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
 
 /**
- * Brings a worker its work from PostgreSQL: at once by the signals of the channel, and each second by a look for what no
- * signal has brought. Recovery comes before new work, or it would stand behind the backlog.
+ * Brings a worker its work from PostgreSQL: at once by notices, and each second by a look for what no
+ * notice has brought. Recovery comes before new work, or it would stand behind the backlog.
  */
 @Injectable()
 export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {

@@ -32,6 +32,7 @@ export class RunDriver implements OnModuleInit {
     private readonly settings: EngineSettings,
   ) {}
 
+  /** The built-in engine is `LoopEngine` (src/engine/agent/loop-engine.ts). */
   onModuleInit(): void {
     this.engine = this.plugins.chosen(AgentEngine, 'AGENT_ENGINE', this.env.variables.AGENT_ENGINE);
   }

@@ -27,8 +27,11 @@ const MAX_LOST = 3;
 const BUSY_MS = 1000;
 
 /**
- * Drives runs: claims one, lets the engine work, records what happens, and takes the next. A signal is obeyed while there
- * are free places that nothing waits for; else the table says in fair order what comes next (docs/decisions/0014).
+ * Drives runs: claims one, lets the engine work, records what happens, and takes the next. When a notice names a run, a place is free and
+ * nothing else waits, the executor claims that run. Otherwise it reads the queue in fair order (docs/decisions/0014).
+ *
+ * A place is one of WORKER_CONCURRENCY. A free one is _kept_ for workspaces without a running task, or _open_ to every workspace
+ * (docs/decisions/0029). The `first` run of a workspace is one that may have a kept place.
  */
 @Injectable()
 export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -38,7 +41,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly claiming = new Map<string, Promise<unknown>>();
   private readonly table = new WorkLoop({ at: 'the queue', look: () => this.look() });
   private state: 'booting' | 'working' | 'stopping' = 'booting';
-  /** A run may wait that was left out for want of a place. A claim under way that is refused leaves one, and the table is looked at again. */
+  /** A queued run may have been left out because no place was free. When a claim under way is then refused, the executor looks at the queue again. */
   private leftOut = false;
   /** Claims in a row that were lost to other processes. */
   private lost = 0;
@@ -67,20 +70,20 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
 
   /** How many runs could start now. */
   get free(): number {
-    // Below the reserve the queue waits; the reconciler's next second goes on when there is space again.
+    // When the disk is nearly full no run starts. The reconciler looks each second, and goes on when there is space.
     if (performance.now() < this.busyUntil || this.space.state !== 'enough') return 0;
     return this.state === 'working' ? this.concurrency - this.held.size - this.claiming.size : 0;
   }
 
-  /** Of the free places, how many are for every workspace. */
+  /** Free places that any workspace may have. */
   get open(): number {
     return Math.max(0, this.free - this.kept);
   }
 
   /**
-   * Where every signal ends: claims the run and starts it when there is a free place that nothing else waits for. Otherwise it
-   * is left in the table with the others, which is looked at whenever a run ends.
-   * Resolves when it is claimed (true) or refused, not when it is over. Never rejects: the reconciler tries again.
+   * Every notice of a run ends here. Claims the run and starts it when a place is free and nothing else waits. Otherwise the run stays in the
+   * queue, which is looked at whenever a run ends. Resolves with whether it is claimed, not when it is over. Never rejects: the reconciler
+   * tries again.
    */
   async execute(runId: string): Promise<boolean> {
     if (this.claiming.has(runId)) return false;
@@ -90,21 +93,21 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
       return false;
     }
     const open = this.open > 0;
-    // A claim under way may be of the same workspace, which would then have a kept place beside an open one. The look counts claims.
+    // A claim under way may be of the same workspace, which would then get a kept place too. The look counts such claims, so it decides.
     if (!open && this.claiming.size > 0) {
       await this.claimWaiting();
       return false;
     }
     if (await this.claim(runId)) return true;
-    // Without an open place it was refused a kept one. A claim under way that is refused too leaves one open, or has by now.
+    // No open place was free, so it asked for a kept one and was refused. If another claim is refused too, its place opens: then look again.
     if (!open) this.leftOut ||= this.open > 0 || this.claiming.size > 0;
     if (this.leftOut) await this.claimWaiting();
     return false;
   }
 
   /**
-   * Takes what waits in the table, in fair order, as far as places are free. Resolves when it is done, without waiting for the claims: one
-   * may wait for a task that a stopped process has locked. Never rejects.
+   * Claims queued runs in fair order while places are free. Does not wait for the claims: one may hang at a task that a frozen process has
+   * locked. Never rejects.
    */
   claimWaiting(): Promise<void> {
     return this.table.wake();
@@ -117,15 +120,15 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     for (const run of await this.claims.queued(this.free, this.open, claiming)) void this.take(run);
   }
 
-  /** Bull brings work as soon as its own module is ready; a run that is claimed before the rest is (engine, sandbox) would break. */
+  /** Bull brings work as soon as its own module is ready. A run that is claimed before engine and sandbox are ready would fail. */
   onApplicationBootstrap(): void {
     this.state = 'working';
     void this.claimWaiting();
   }
 
   /**
-   * Stops claiming, hands running work back, and resolves when nothing runs here any more. Told by a signal of the system, it
-   * lets short commands end first; a program that closes the application waits for nothing.
+   * Stops claiming, hands running work back, and resolves when nothing runs here any more. On SIGTERM the calls of a step may end first
+   * (run-leases.ts); when a program closes the application they are aborted at once.
    */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.state = 'stopping';
@@ -136,7 +139,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     await this.held.stopAll(new HandedBackError('This worker stops.'), signal === undefined ? 'now' : 'soon');
   }
 
-  /** Claims what a look has found; when another process was first, there may be more for us. */
+  /** Claims a run that a look has found. When another process was faster, it looks again. */
   private async take({ id, first }: QueuedRun): Promise<void> {
     if ((first ? this.free : this.open) <= 0) this.leftOut ||= this.claiming.size > 0;
     else if (!(await this.claim(id)) && ++this.lost <= MAX_LOST) await this.claimWaiting();
@@ -163,7 +166,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   private async drive(run: ClaimedRun, askedAt: number): Promise<void> {
     const signals = this.held.add(run, askedAt);
     try {
-      // A claim that was under way when the stop came.
+      // The stop came while this run was being claimed.
       if (this.state === 'stopping') throw new HandedBackError('This worker stops.');
       await this.held.clear(run);
       await this.driver.drive(run, signals);
@@ -175,7 +178,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     void this.claimWaiting();
   }
 
-  /** What is left to do when a run was stopped rather than finished. */
+  /** Cleans up after a run that was stopped before its end. */
   private async ended(run: ClaimedRun, thrown: unknown, { signal, stopping }: RunSignals): Promise<void> {
     const stopped: unknown = stopping.aborted && !(thrown instanceof FencedError) ? stopping.reason : thrown;
     const error: unknown = signal.aborted ? signal.reason : stopped;
@@ -201,7 +204,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
       const message = 'An internal error ended this turn. Send a message to try again.';
       await this.recorder.finish(run, { type: 'failed', code: 'internal_error', message, retryable: true }, signal);
     } catch (cause) {
-      // The database cannot be reached, or the run is not ours: its lease runs out and another worker takes over.
+      // The database is away, or another worker has the run. In both cases the lease here ends, and another worker takes over.
       this.logger.warn({ ...idsOf(run), msg: `The end of run ${run.runId} was not recorded: ${String(cause)}` });
     }
   }

@@ -1,12 +1,13 @@
 /**
- * Writes the event of a change of the task's own row to `task_events` and `workspace_events`: of its creation, of its status (with all that is
- * told of it), or of what a PATCH, a wait, a hand-over or the end of its project changes. The triggers below call it. What a person sends
- * brings an archived task back, which is told before the status. Other events of a task stand in the statement of the change (record.sql.ts),
- * and come before these. Who is told of them: src/resources/webhooks/deliver-event.function.ts.
+ * Writes one event for each change of a task's row, to `task_events` and `workspace_events`: created, status changed, or fields changed by a
+ * PATCH, a wait, a hand-over or the end of its project. The triggers below call it. A person who sends something to an archived task brings it
+ * back: `task.updated` comes first, then the status. The statements that change a task write all its other events themselves, with lower
+ * numbers. What is sent of the events: src/resources/webhooks/deliver-event.function.ts.
  *
- * It also forgets what the run has waited for, when the status changes.
+ * When the status changes, it also clears what the run has waited for.
  *
- * In a BEFORE trigger the number is part of the change itself, and no statement can move a task without its event (docs/decisions/0032).
+ * A BEFORE trigger can still change the row. So `last_event` rises in the same statement, and no task changes without its event
+ * (docs/decisions/0032).
  */
 export const RECORD_TASK_EVENT = `
 CREATE OR REPLACE FUNCTION record_task_event() RETURNS trigger LANGUAGE plpgsql AS $$
