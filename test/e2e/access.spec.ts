@@ -1,6 +1,8 @@
+import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { SCOPES } from '../../src/platform/http/endpoint.js';
 import { bootApp, useService } from '../harness/app.js';
 import { Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
+import { holding } from '../harness/locks.js';
 import { makeNotes, NotesModule } from './notes.module.js';
 
 describe('Scopes, roles and the order of the checks (reference §1, §3)', () => {
@@ -56,6 +58,13 @@ describe('Scopes, roles and the order of the checks (reference §1, §3)', () =>
       user.id,
     ]);
     expect((await client.post('/v1/notes', { text: 'as viewer' })).status).toBe(403);
+  });
+  it('a change of role does not wait for a write of the member that is under way', async () => {
+    const { workspace, user } = await makeMember(service);
+    const writing = await holding(service.db, 'SELECT hold_membership($1, $2)', [workspace.id, user.id]);
+    const changed = await service.app.get(MembershipsService).add(workspace.id, user.id, 'admin');
+    await writing.release();
+    expect(changed).toMatchObject({ role: 'admin', previousRole: 'member' });
   });
 
   describe('each check comes before the next', () => {

@@ -84,7 +84,9 @@ export class MembershipsService {
       }
       const [before] = await tx.run(LOCK_ROLE({ workspaceId, userId }));
       if (before?.role === 'owner' && role !== 'owner') await checkOwners(tx, [workspaceId], userId, change);
-      await tx.manager.getRepository(Membership).upsert({ workspaceId, userId, role }, ['workspaceId', 'userId']);
+      // Not `upsert`: it sets the key too, and would wait for the requests under way that refer to it.
+      const put = tx.manager.createQueryBuilder().insert().into(Membership).values({ workspaceId, userId, role });
+      await put.orUpdate(['role'], ['workspace_id', 'user_id']).execute();
       if (before !== undefined && before.role !== role) {
         for (const listener of this.roleListeners) await listener(tx, workspaceId, userId, role);
       }

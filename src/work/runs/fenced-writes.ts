@@ -41,7 +41,7 @@ export class FencedWrites {
     return this.fenced(held, whole);
   }
 
-  /** As {@link fenced}, for what changes the status of the task: it stands in the log of the workspace. */
+  /** As {@link fenced}, for what stands in the log of the workspace too: the status of the task, and what it waits for. */
   async fencedInLog<Row>(held: ActiveRun, query: Query<Row>): Promise<void> {
     await this.fenced(held, query);
     this.notices.send({ workspace: held.run.workspaceId });

@@ -43,6 +43,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     for (const id of await this.claims.recoverExpired())
       this.logger.warn(`Run ${id} is taken from a worker that has not renewed its lease.`);
     await this.interactions.expire();
-    await this.executor.claimWaiting();
+    // Not awaited: its loop may go on for as long as notices come, and recovery is due each second.
+    void this.executor.claimWaiting();
   }
 }

@@ -206,7 +206,7 @@ export class RunRecorder {
     });
   }
 
-  /** Records what the run waits for; nothing when it is not ours any more. Null: it goes on. */
+  /** Records what the run waits for; null: it goes on. Throws {@link FencedError} when the run is not ours any more. */
   async waits(run: ClaimedRun, waitingFor: WaitingFor | null, signal: AbortSignal): Promise<void> {
     await this.writes.fencedInLog({ run, signal }, WAITS({ run, waitingFor }));
   }
