@@ -32,7 +32,7 @@ CREATE INDEX idempotency_keys_location ON idempotency_keys (workspace_id, locati
 CREATE TABLE folder_removals (
   kind text NOT NULL CHECK (kind IN ('workdir', 'storage')),
   id uuid NOT NULL,
-  -- Whoever takes it puts this off, so that another tries again when the first was killed.
+  -- The process that takes it puts this off, so that another tries again when the first was killed.
   not_before timestamptz NOT NULL,
   PRIMARY KEY (kind, id)
 );

@@ -1,12 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { type Subscribed, Notices } from '../notices/notices.js';
+import { Notices, partsOf, type Subscribed } from '../notices/notices.js';
 
 /** Milliseconds for which a process knows what another one is subscribed to, and how often that is said again. */
 const LIVES_MS = 15_000;
 const RENEWED_MS = 5_000;
-/** Ids of one notice: a payload of NOTIFY has fewer than 8,000 bytes. */
-const TOGETHER = 150;
 /** Of the JSON of one update. */
 const UPDATE_BYTES = 7_000;
 
@@ -129,10 +127,7 @@ export class EventSubscriptions implements OnModuleInit {
   }
 
   private announce(ids: string[], updates: boolean, begins: boolean): void {
-    for (let from = 0; from < ids.length; from += TOGETHER) {
-      const subscribed = { ids: ids.slice(from, from + TOGETHER), updates, begins };
-      this.notices.passOn({ subscribed });
-    }
+    for (const part of partsOf(ids)) this.notices.passOn({ subscribed: { ids: part, updates, begins } });
   }
 
   private subscribedElsewhere({ ids, updates, begins }: Subscribed): void {

@@ -103,9 +103,10 @@ export class Notices {
       if (HERE.has(topic)) this.tell(topic, value, true);
       else if (ONE.has(topic) && this.carrier !== null) this.carrier.add(value as Work);
       else {
+        const heard = this.listeners.has(topic);
         // The answer to the request goes out before the listeners run.
-        if (this.listeners.has(topic)) setImmediate(() => this.tell(topic, value, true));
-        if (!(ONE.has(topic) && this.listeners.has(topic))) this.passOn({ [topic]: value });
+        if (heard) setImmediate(() => this.tell(topic, value, true));
+        if (!heard || !ONE.has(topic)) this.passOn({ [topic]: value });
       }
     }
   }
@@ -132,7 +133,8 @@ export class Notices {
   }
 }
 
-function partsOf(ids: string[]): string[][] {
+/** Ids in parts of which each fits into one notice to other processes. */
+export function partsOf(ids: string[]): string[][] {
   return Array.from({ length: Math.ceil(ids.length / TOGETHER) }, (_, n) =>
     ids.slice(n * TOGETHER, (n + 1) * TOGETHER),
   );
