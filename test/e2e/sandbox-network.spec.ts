@@ -4,8 +4,8 @@ import { bootWorker, useService } from '../harness/app.js';
 import { plan, runs } from '../harness/automations.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { connect, deliver, github } from '../harness/hooks.js';
-import { ModelServer, stepOf } from '../harness/model-server.js';
-import { createTask, finished, readResults } from '../harness/tasks.js';
+import { type Answer, ModelServer, stepOf } from '../harness/model-server.js';
+import { call, createTask, finished, readResults } from '../harness/tasks.js';
 import { resolverOf, WebHosts } from '../harness/web-hosts.js';
 
 /** What a command of each task prints: its proxy, and what a host says. */
@@ -15,12 +15,15 @@ describe('With hosts that commands may reach (reference §15, §16)', () => {
   let model: ModelServer;
   let hosts: WebHosts;
   let member: Member;
+  /** Answers that come before the usual ones. */
+  const elsewhere: Answer[] = [];
   const service = useService(async () => {
     hosts = await WebHosts.start();
     const command = LOOK.replace('PORT', String(hosts.http));
-    model = await ModelServer.start((request) =>
-      stepOf(request) === 0 ? { calls: [{ name: 'bash', arguments: { command } }] } : { text: 'Seen.' },
-    );
+    model = await ModelServer.start((request) => {
+      const usual = stepOf(request) === 0 ? { calls: [{ name: 'bash', arguments: { command } }] } : { text: 'Seen.' };
+      return elsewhere.shift() ?? usual;
+    });
     return bootWorker({
       env: { OPENAI_COMPATIBLE_URL: model.url, OPENAI_COMPATIBLE_KEY: 'key' },
       config: { sandbox: { network: 'allow', allowHosts: [`allowed.test:${hosts.http}`, '*.npmjs.org'] } },
@@ -57,6 +60,20 @@ describe('With hosts that commands may reach (reference §15, §16)', () => {
     );
     const said = JSON.stringify(model.requests.at(-1));
     expect(said).toContain('no network but to the hosts that <surroundings> names');
+  });
+
+  it('a task shows what its commands may reach, and which hosts they were refused', async () => {
+    const curl = (host: string) => call('bash', { command: `curl -sS http://${host}/` });
+    const steps = ['elsewhere.test', 'other.test', 'elsewhere.test'].map(curl);
+    elsewhere.push(...steps, { text: 'Seen.' });
+    const { id } = await createTask(member.client, { content: 'Look elsewhere.' });
+    const task = await finished(member.client, id);
+    const allowed = [`allowed.test:${hosts.http}`, '*.npmjs.org'];
+    expect(task.network).toEqual({ hosts: allowed, refused: ['elsewhere.test', 'other.test'] });
+    const { body } = await member.client.get<{ events: { type: string; data: { changed?: string[] } }[] }>(
+      `/v1/tasks/${id}/events?types=task.updated`,
+    );
+    expect(body.events.map(({ data }) => data.changed)).toEqual([['network'], ['network']]);
   });
 
   it('so does a task that a schedule began', async () => {

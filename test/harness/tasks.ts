@@ -23,6 +23,7 @@ export interface TaskBody {
   } | null;
   result: { text: string; fileIds: string[] } | null;
   usage: Record<string, number | null>;
+  network: { hosts: string[]; refused: string[] } | null;
   messageCount: number;
   createdAt: string;
   startedAt: string | null;

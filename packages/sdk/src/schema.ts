@@ -1584,6 +1584,13 @@ export interface components {
             };
             /** @description An id of `GET /v1/models`. */
             model: string;
+            /** @description The network of its commands; null until one of them had a network, so always where there is none. */
+            network: {
+                /** @description What its commands may reach, as the operator has it. */
+                hosts: string[];
+                /** @description Hosts that they were refused, 50 at most. */
+                refused: string[];
+            } | null;
             /** @description The JSON Schema that the last answer of each turn has to fit; null when it may be any text. */
             outputSchema: {
                 [key: string]: unknown;

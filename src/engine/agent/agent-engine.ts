@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
 import type { PushRecord } from '../repositories/push-record.js';
-import type { OpenedFile, SandboxSession, SharedFile } from '../sandbox/sandbox.js';
+import type { NetworkReport, OpenedFile, SandboxSession, SharedFile } from '../sandbox/sandbox.js';
 import type { PublishedFile, Question } from './agent-tool.js';
 import type { Compaction } from './context/compaction.js';
 import type { OutputSchema } from './output/output-schema.js';
@@ -224,6 +224,8 @@ export type AgentEvent =
       last: boolean;
       /** The workdir's size as last measured; null or absent: not known. */
       workdirBytes?: number | null;
+      /** What commands reach, when there is news of it. */
+      network?: NetworkReport | null;
     };
 
 /** The recorder's answer to each event. */

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import {
+  type NetworkReport,
   type Sandbox,
   SandboxError,
   SandboxFileError,
@@ -15,6 +16,8 @@ export class LazySandbox {
   private laying: Promise<void> = Promise.resolve();
   private reservation: SandboxReservation | null = null;
   private session: SandboxSession | null = null;
+  /** How many refused hosts were told; null before the first command with a network. */
+  private told: number | null = null;
 
   constructor(
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
@@ -26,9 +29,12 @@ export class LazySandbox {
     this.reservation = await this.sandboxes.reserve(this.input.taskId);
   }
 
-  /** As of {@link SandboxSession}; null without a session. */
-  get workdirBytes(): number | null {
-    return this.session?.workdirBytes ?? null;
+  /** As of {@link SandboxSession}, null without a session; `network` also when it is the same as at the last call. */
+  takeState(): { workdirBytes: number | null; network: NetworkReport | null } {
+    const { workdirBytes = null, network = null } = this.session ?? {};
+    if (network === null || network.refused.length === this.told) return { workdirBytes, network: null };
+    this.told = network.refused.length;
+    return { workdirBytes, network };
   }
 
   /** Rejects with {@link SandboxError} when no sandbox can be opened. */

@@ -220,8 +220,8 @@ export class TurnRun {
       const result = withHint(done.result, last ? this.conversation : [], this.deps.resultCharacters);
       call.result = result;
       const about = { messageId: message.id, toolCallId: call.toolCallId, last };
-      const { workdirBytes } = this.deps.sandbox;
-      yield* this.emit({ type: 'tool', ...about, result, files, parts, workdirBytes }, call);
+      const state = this.deps.sandbox.takeState();
+      yield* this.emit({ type: 'tool', ...about, result, files, parts, ...state }, call);
       if (call.result !== result) forget(message);
     } finally {
       closeFiles(done);

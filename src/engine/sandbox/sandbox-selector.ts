@@ -7,6 +7,7 @@ import { textSaysFull } from '../../platform/disk/storage-full.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import {
+  type NetworkReport,
   type OpenedFile,
   type RunOptions,
   type RunResult,
@@ -118,6 +119,10 @@ class MeteredSession extends SandboxSession {
 
   override get workdirBytes(): number | null {
     return this.session.workdirBytes;
+  }
+
+  override get network(): NetworkReport | null {
+    return this.session.network;
   }
 
   close(): Promise<void> {

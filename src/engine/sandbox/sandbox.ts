@@ -87,6 +87,14 @@ export interface RunResult {
   killed: 'timeout' | 'output' | 'disk' | 'memory' | null;
 }
 
+/** The network of a session (reference §4). */
+export interface NetworkReport {
+  /** What its commands may reach, as the operator wrote it. */
+  hosts: readonly string[];
+  /** The hosts that they were refused, some of the names. */
+  refused: readonly string[];
+}
+
 /** A file that is open for reading. The caller reads `content` to its end or destroys it. */
 export interface OpenedFile {
   /** Bytes that `content` gives. */
@@ -114,6 +122,10 @@ export abstract class SandboxSession {
   abstract writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void>;
   /** What the workdir had, with `/tmp` and home, when it was last measured; null when it was not. */
   get workdirBytes(): number | null {
+    return null;
+  }
+  /** What its commands reach, once one of them could reach anything; null until then. */
+  get network(): NetworkReport | null {
     return null;
   }
   /** Kills what is left and gives back what `open` has taken. Idempotent. The workdir stays. */

@@ -6,6 +6,7 @@ import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import type { PushOfTask } from '../../engine/repositories/push-record.js';
+import type { NetworkReport } from '../../engine/sandbox/sandbox.js';
 import { Big, CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import { Project } from '../projects/project.entity.js';
 import type { StatusReason, TaskStatus } from './task-status.js';
@@ -104,6 +105,8 @@ export class Task {
   @Column('text', { array: true, default: '{}' }) approvedTools: string[];
   /** Of the workdir, as last measured at the end of a command. */
   @Big({ default: 0 }) workdirBytes: number;
+  /** What its commands reach; null before the first one that has a network. */
+  @Column('jsonb', { nullable: true }) network: NetworkReport | null;
   /** What made it, if an automation did. Both stay when the automation is deleted: they are no foreign keys. */
   @Column('uuid', { nullable: true }) automationId: string | null;
   @Column('uuid', { nullable: true }) automationRunId: string | null;

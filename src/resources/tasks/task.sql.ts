@@ -55,6 +55,7 @@ const TASK = columns(Task, 't', [
   'automationRunId',
   'repository',
   'changes',
+  'network',
   'createdAt',
   'updatedAt',
   'startedAt',

@@ -160,6 +160,13 @@ export const taskSchema = named(
       .describe(
         'Between the repository and its original commit after the last turn, as in its `changes.patch`; null before, and when it is not known.',
       ),
+    network: z
+      .strictObject({
+        hosts: z.array(z.string()).describe('What its commands may reach, as the operator has it.'),
+        refused: z.array(z.string()).describe('Hosts that they were refused, 50 at most.'),
+      })
+      .nullable()
+      .describe('The network of its commands; null until one of them had a network, so always where there is none.'),
     pullRequest: z
       .strictObject({ url: z.string() })
       .nullable()
@@ -212,6 +219,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     outputSchema: row.outputSchema,
     repository: repositoryView(row.repository),
     changes: row.changes === null ? null : { ...row.changes, patchOmitted: row.changes.patchOmitted ?? false },
+    network: row.network === null ? null : { hosts: [...row.network.hosts], refused: [...row.network.refused] },
     pullRequest: row.repository?.push?.pullRequestUrl == null ? null : { url: row.repository.push.pullRequestUrl },
     metadata: row.metadata,
     tags: row.tags,

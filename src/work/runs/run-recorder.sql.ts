@@ -14,6 +14,7 @@ import {
   sql,
   text,
   textOrNull,
+  texts,
   uuid,
   uuidOrNull,
 } from '../../platform/database/sql.js';
@@ -210,6 +211,15 @@ ${result(sql`jsonb_array_length(${TOLD})`, STEER('0'), EXHAUSTED_AFTER)}`.rows<W
 export const CLONED = sql`
 WITH ${PROGRESS}
 UPDATE tasks t SET repository = t.repository || jsonb_build_object('commit', ${text('commit')}), updated_at = now()
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+/** What commands of the run reach. The names of a few refused hosts stay: a sandbox may make up any number of them. */
+export const NETWORK = sql`
+WITH ${fence(HELD)}
+UPDATE tasks t SET updated_at = now(), network = jsonb_build_object('hosts', ${texts('hosts')}, 'refused', (
+  SELECT coalesce(jsonb_agg(name), '[]') FROM (
+    SELECT jsonb_array_elements_text(t.network->'refused') AS name UNION SELECT unnest(${texts('refused')})
+    ORDER BY name LIMIT 50) known))
 FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 
 const COUNTED = jsonb<ChangeCounts | null>()('counted');

@@ -21,6 +21,7 @@ import {
   CHANGES,
   CHANGES_PATCH,
   CLONED,
+  NETWORK,
   PUBLISH,
   STEP,
   STEP_FREELY,
@@ -167,7 +168,8 @@ export class RunRecorder {
   }
 
   private async tool(held: ActiveRun, event: Event<'tool'>): Promise<Recorded> {
-    const { messageId, toolCallId, last, parts } = event;
+    const { messageId, toolCallId, last, parts, network = null } = event;
+    if (network !== null) await this.writes.fenced(held, NETWORK({ run: held.run, ...network }));
     const workdirBytes = await this.folders.withRepository(held.run.taskId, event.workdirBytes ?? null);
     const about = {
       run: held.run,

@@ -75,6 +75,7 @@ export function Details({ task, plan, turn, files, close }: DetailsProps) {
       )}
       <Facts task={task} />
       {task.repository && <Repository task={task} />}
+      {task.network && <Network network={task.network} />}
       <Spent task={task} turn={turn} />
     </aside>
   );
@@ -173,6 +174,23 @@ function Repository({ task }: { task: Task }) {
         {changes && (
           <Fact name={details.changes}>
             <span className="num">{details.changed(changes.files, changes.additions, changes.deletions)}</span>
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Network({ network: { hosts, refused } }: { network: NonNullable<Task['network']> }) {
+  const { details } = t.task;
+  return (
+    <section>
+      <h2>{details.network}</h2>
+      <dl className={css.facts}>
+        <Fact name={details.mayReach}>{hosts.join(', ')}</Fact>
+        {refused.length > 0 && (
+          <Fact name={details.refusedHosts} title={details.refusedNote}>
+            {refused.join(', ')}
           </Fact>
         )}
       </dl>

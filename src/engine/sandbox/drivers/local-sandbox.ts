@@ -159,6 +159,7 @@ export abstract class LocalSandbox extends Sandbox {
       inside: this.inside(folders),
       project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
       user,
+      hosts: this.hosts,
       wayOut:
         options.network === true && this.hosts.length > 0 ? () => this.proxy.open(prepared.base, taskId, user) : null,
       release: () => own?.release(),

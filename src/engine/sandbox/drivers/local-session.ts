@@ -5,6 +5,7 @@ import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, 
 import { DiskWatch } from '../workdir/disk-watch.js';
 import type { WatchedSpace } from '../../../platform/disk/disk-space.js';
 import {
+  type NetworkReport,
   type OpenedFile,
   type RunOptions,
   type RunResult,
@@ -28,8 +29,9 @@ interface SessionParts {
   /** The folder of the project's files as the host names it; it goes with the session. */
   project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
-  /** Makes the way out; null: there is none. */
+  /** Makes the way out to `hosts`; null: there is none. */
   wayOut: (() => Promise<WayOut>) | null;
+  hosts: readonly string[];
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
   limits: SandboxLimits;
@@ -58,6 +60,8 @@ export class LocalSession extends SandboxSession {
   private readonly projectFiles: WorkdirFiles | null;
   private readonly disk: DiskWatch;
   private wayOut: Promise<WayOut> | undefined;
+  /** What is reached by it; null before the first command with a network. */
+  private refused: ReadonlySet<string> | null = null;
   private closed = false;
   private readonly abort = () => this.killAll('ended');
 
@@ -155,6 +159,10 @@ export class LocalSession extends SandboxSession {
     return this.disk.bytes;
   }
 
+  override get network(): NetworkReport | null {
+    return this.refused && { hosts: this.parts.hosts, refused: [...this.refused] };
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     this.killAll('ended');
@@ -174,7 +182,9 @@ export class LocalSession extends SandboxSession {
       if (this.wayOut === made) this.wayOut = undefined;
     };
     made.then(async ({ lost }) => (await lost) && forget(), forget);
-    return await made;
+    const way = await made;
+    this.refused = way.refused;
+    return way;
   }
 
   /** With `~` as a shell has it. A file of that name is `./~`. */

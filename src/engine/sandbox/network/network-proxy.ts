@@ -14,6 +14,8 @@ import { SandboxError } from '../sandbox.js';
 export interface WayOut {
   /** The socket, as the host names it. */
   path: string;
+  /** The hosts that it refused, some of the names: they come while it is open. */
+  refused: ReadonlySet<string>;
   /** Resolves with true when it has gone by a defect, with false when it was closed. */
   lost: Promise<boolean>;
   /** Ends its connections, and logs them. Idempotent. */
@@ -33,10 +35,12 @@ interface Tally {
 type Said =
   | { type: 'opened'; id: string; error: string | null }
   | ({ type: 'closed'; id: string } & Tally)
+  | { type: 'refused'; id: string; host: string }
   | { type: 'find'; id: number; host: string };
 
 interface Way {
   path: string;
+  refused: Set<string>;
   opened: (error: string | null) => void;
   closed: (tally: Tally | null) => void;
 }
@@ -87,8 +91,9 @@ export class NetworkProxy implements OnApplicationShutdown {
     const id = randomBytes(8).toString('hex');
     const path = join(folder, id);
     let ended = Promise.resolve<Tally | null>(null);
+    const refused = new Set<string>();
     const opened = new Promise<string | null>((resolve) => {
-      ended = new Promise((closed) => this.ways.set(id, { path, opened: resolve, closed }));
+      ended = new Promise((closed) => this.ways.set(id, { path, refused, opened: resolve, closed }));
       this.thread ??= this.start();
       // Only what is open keeps the process.
       this.thread.ref();
@@ -108,7 +113,7 @@ export class NetworkProxy implements OnApplicationShutdown {
     }
     if (user !== null) chownSync(path, 0, user.uid);
     chmodSync(path, user === null ? 0o600 : 0o660);
-    return { path, lost: ended.then((tally) => tally === null), close };
+    return { path, refused, lost: ended.then((tally) => tally === null), close };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -133,6 +138,7 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   private hear(thread: Worker, said: Said): void {
     if (said.type === 'find') void this.find(said).then((found) => thread.postMessage(found));
+    else if (said.type === 'refused') this.ways.get(said.id)?.refused.add(said.host);
     else if (said.type === 'opened') this.ways.get(said.id)?.opened(said.error);
     else this.ways.get(said.id)?.closed(said);
   }

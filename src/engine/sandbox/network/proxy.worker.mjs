@@ -46,6 +46,7 @@ parentPort.on('message', (message) => {
 
 function open({ id, path }) {
   const way = {
+    id,
     hosts: new Map(),
     refused: 0,
     names: new Set(),
@@ -226,7 +227,12 @@ function tallyOf(way, hostname) {
 
 function refused(way, hostname, message) {
   way.refused += 1;
-  if (way.names.size < MOST_REFUSED) way.names.add(hostname.slice(0, NAME_LENGTH));
+  const name = hostname.slice(0, NAME_LENGTH);
+  if (way.names.size < MOST_REFUSED && !way.names.has(name)) {
+    way.names.add(name);
+    // Before the sandbox hears of it: the service knows when the command has ended.
+    parentPort.postMessage({ type: 'refused', id: way.id, host: name });
+  }
   return new Refusal(403, message);
 }
 

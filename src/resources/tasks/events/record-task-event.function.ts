@@ -1,6 +1,6 @@
 /**
  * Writes one event for each change of a task's row, to `task_events` and `workspace_events`: created, status changed, or fields changed by a
- * PATCH, a wait, a hand-over or the end of its project. The triggers below call it. A person who sends something to an archived task brings it
+ * PATCH, a wait, a network, a hand-over or the end of its project. The triggers below call it. A person who sends something to an archived task brings it
  * back: `task.updated` comes first, then the status. The statements that change a task write all its other events themselves, with lower
  * numbers. What is sent of the events: src/resources/webhooks/deliver-event.function.ts.
  *
@@ -37,6 +37,7 @@ BEGIN
       CASE WHEN OLD.archived <> NEW.archived THEN 'archived' END,
       CASE WHEN OLD.model <> NEW.model THEN 'model' END,
       CASE WHEN OLD.effort IS DISTINCT FROM NEW.effort THEN 'effort' END,
+      CASE WHEN OLD.network IS DISTINCT FROM NEW.network THEN 'network' END,
       CASE WHEN OLD.waiting_for IS DISTINCT FROM NEW.waiting_for THEN 'waitingFor' END,
       CASE WHEN OLD.created_by <> NEW.created_by THEN 'createdBy' END], NULL));
   ELSE
@@ -71,12 +72,12 @@ CREATE OR REPLACE TRIGGER event_of_status BEFORE UPDATE OF status ON tasks FOR E
 
 /** A column that clients may change stands here, and in `changed` above. */
 export const EVENT_OF_UPDATE = `
-CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, created_by, waiting_for
+CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, created_by, waiting_for, network
   ON tasks
   FOR EACH ROW
   WHEN (OLD.status = NEW.status
-    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.created_by, OLD.waiting_for)
+    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.created_by, OLD.waiting_for, OLD.network)
     IS DISTINCT FROM
-      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.created_by, NEW.waiting_for))
+      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.created_by, NEW.waiting_for, NEW.network))
   EXECUTE FUNCTION record_task_event();
 `;
