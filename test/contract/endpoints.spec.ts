@@ -78,7 +78,7 @@ describe('The endpoint table (reference §2)', () => {
 
 function alternatives(scopes: Row['scopes']) {
   if (scopes === 'public') return [];
-  if (scopes === 'personal') return [{ personalApiKey: [] }];
+  if (scopes === 'personal' || scopes === 'administration') return [{ personalApiKey: [] }];
   const services = scopes === 'any' ? SCOPES.map((scope) => [scope]) : [scopes];
   return [{ personalApiKey: [] }, ...services.map((serviceId) => ({ serviceId }))];
 }
@@ -87,11 +87,13 @@ function mayUse(needed: Row['scopes'], has: readonly Scope[], credential: 'perso
   if (needed === 'public') return true;
   if (needed === 'any') return credential === 'personal_api_key' || has.length > 0;
   if (needed === 'personal') return credential === 'personal_api_key';
+  if (needed === 'administration') return credential === 'personal_api_key' && has.length === SCOPES.length;
   return needed.every((scope) => has.includes(scope));
 }
 
-/** A refusal names a scope that the route needs and the key has not. */
+/** A refusal names a scope that the route needs and the key has not; that of a service key where none may, names none. */
 function namesMissing(needed: Row['scopes'], has: readonly Scope[], said: string | undefined): boolean {
   if (needed === 'any' || needed === 'personal') return said === undefined;
+  if (needed === 'administration') return said === undefined || !(has as readonly string[]).includes(said);
   return (needed as readonly string[]).includes(said ?? '') && !(has as readonly string[]).includes(said ?? '');
 }

@@ -5,7 +5,7 @@ export interface Row {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `/v1/tasks/{taskId}` */
   path: string;
-  scopes: readonly Scope[] | 'any' | 'personal' | 'public';
+  scopes: readonly Scope[] | 'any' | 'personal' | 'administration' | 'public';
   policy: RateLimitPolicy | null;
   key: 'required' | 'optional' | null;
   status: number;
@@ -73,6 +73,19 @@ const KEYS: Row[] = [
   row('POST', '/v1/keys/{keyId}/rotate', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['key', 'secret'], body: {} }),
 ]; // prettier-ignore
 
+const MEMBERS: Row[] = [
+  read('/v1/members', 'any', ['members'], 'metadata_read'),
+  row('POST', '/v1/members', { scopes: 'administration', policy: 'resource_write', key: 'optional', status: 201, answer: ['member'], body: { email: 'new@acme.example', role: 'member' } }),
+  row('PATCH', '/v1/members/{memberId}', { scopes: 'administration', policy: 'resource_write', answer: ['member'], body: { role: 'viewer' } }),
+  row('DELETE', '/v1/members/{memberId}', { scopes: 'administration', policy: 'resource_write', answer: DELETED }),
+  read('/v1/service-accounts', 'administration', ['serviceAccounts']),
+  row('POST', '/v1/service-accounts', { scopes: 'administration', policy: 'resource_write', key: 'optional', status: 201, answer: ['serviceAccount'], body: { name: 'Robot' } }),
+  row('DELETE', '/v1/service-accounts/{serviceAccountId}', { scopes: 'administration', policy: 'resource_write', answer: DELETED }),
+  read('/v1/service-accounts/{serviceAccountId}/keys', 'administration', ['keys']),
+  row('POST', '/v1/service-accounts/{serviceAccountId}/keys', { scopes: 'administration', policy: 'resource_write', status: 201, answer: ['key', 'secret'], body: { name: 'K', scopes: ['tasks:read'] } }),
+  row('DELETE', '/v1/service-accounts/{serviceAccountId}/keys/{keyId}', { scopes: 'administration', policy: 'resource_write', answer: DELETED }),
+]; // prettier-ignore
+
 const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };
 const WEBHOOKS: Row[] = [
   list('/v1/webhooks', ['automations:read'], 'webhooks'),
@@ -102,7 +115,7 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/models', 'any', ['models'], 'metadata_read'),
   read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'),
   read('/v1/billing/usage', ['billing:read'], ['usage'], 'metadata_read'),
-  read('/v1/members', 'any', ['members'], 'metadata_read'),
+  ...MEMBERS,
   ...KEYS,
   { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },
@@ -127,7 +140,7 @@ export const ENDPOINTS: readonly Row[] = [
   { ...read('/v1/files/{fileId}/content', ['files:read'], []), answer: null },
   ...AUTOMATIONS.map((one) => ({ ...one, builtBy: 'automations' as const })),
   ...WEBHOOKS,
-  list('/v1/audit', 'personal', 'entries'),
+  list('/v1/audit', 'administration', 'entries'),
   { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },
   row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),
   open('/health/live'),

@@ -1,6 +1,18 @@
 import { Automations } from './automations.js';
 import { follow, isEvent } from './follow.js';
-import { Audit, Auth, Billing, Files, Integrations, Keys, Members, Models, Projects, Uploads } from './resources.js';
+import {
+  Audit,
+  Auth,
+  Billing,
+  Files,
+  Integrations,
+  Keys,
+  Members,
+  Models,
+  Projects,
+  ServiceAccounts,
+  Uploads,
+} from './resources.js';
 import { Tasks } from './tasks.js';
 import { type ClientOptions, Transport } from './transport.js';
 import type { WorkspaceEvent } from './types.js';
@@ -26,6 +38,7 @@ export class Millwright {
   readonly integrations: Integrations;
   readonly keys: Keys;
   readonly members: Members;
+  readonly serviceAccounts: ServiceAccounts;
   readonly models: Models;
   readonly projects: Projects;
   readonly tasks: Tasks;
@@ -47,6 +60,7 @@ export class Millwright {
     this.integrations = new Integrations(transport);
     this.keys = new Keys(transport);
     this.members = new Members(transport);
+    this.serviceAccounts = new ServiceAccounts(transport);
     this.models = new Models(transport);
     this.projects = new Projects(transport);
     this.tasks = new Tasks(transport);

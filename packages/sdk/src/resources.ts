@@ -2,8 +2,9 @@
 import { List } from './list.js';
 import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
-  AuditEntry, AuthContext, BillingSummary, ChangeProject, CreateKey, CreateProject, Deleted, File as StoredFile, Integration,
-  IntegrationDelivery, Key, Member, Model, Project, Upload, UsageRow,
+  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeProject, CreateKey, CreateProject, CreateServiceAccount,
+  CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationDelivery, Key, Member, Model, Project, ServiceAccount,
+  Upload, UsageRow,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -142,9 +143,44 @@ export class Models extends Resource {
   }
 }
 
+/** Who belongs to the workspace. Only owners and admins change it, with a key of all ten scopes. */
 export class Members extends Resource {
   list(options?: CallOptions): Promise<Member[]> {
     return this.one('members', { method: 'GET', path: '/v1/members', ...options });
+  }
+  /** 409 `member_exists`: its role is changed with {@link update}. */
+  add(body: AddMember, options?: CallOptions): Promise<Member> {
+    return this.one('member', { method: 'POST', path: '/v1/members', body, keyed: true, ...options });
+  }
+  /** 409 `last_owner`: the workspace would have no person as owner. */
+  update(id: string, body: ChangeMember, options?: CallOptions): Promise<Member> {
+    return this.one('member', { method: 'PATCH', path: `/v1/members/${segment(id)}`, body, ...options });
+  }
+  /** @param query `transferTo`: the member who gets what it owns. */
+  remove(id: string, query: { transferTo?: string } = {}, options?: CallOptions): Promise<Deleted> {
+    return this.transport.json({ method: 'DELETE', path: `/v1/members/${segment(id)}`, query, ...options });
+  }
+}
+
+/** Accounts for programs, and their keys: for owners and admins, with a key of all ten scopes. */
+export class ServiceAccounts extends Collection {
+  protected readonly root = '/v1/service-accounts';
+
+  list(options?: CallOptions): Promise<ServiceAccount[]> {
+    return this.one('serviceAccounts', { method: 'GET', path: this.root, ...options });
+  }
+  create(body: CreateServiceAccount, options?: CallOptions): Promise<ServiceAccount> {
+    return this.one('serviceAccount', { method: 'POST', path: this.root, body, keyed: true, ...options });
+  }
+  keys(id: string, options?: CallOptions): Promise<Key[]> {
+    return this.one('keys', { method: 'GET', path: this.path(id, '/keys'), ...options });
+  }
+  /** The secret is shown here alone. */
+  createKey(id: string, body: CreateServiceKey, options?: CallOptions): Promise<{ key: Key; secret: string }> {
+    return this.transport.json({ ...this.post(id, '/keys', options), body });
+  }
+  deleteKey(id: string, keyId: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(this.path(id, `/keys/${segment(keyId)}`), options);
   }
 }
 

@@ -53,6 +53,12 @@ export class Actor {
       `Only the owner of this ${what}, or an owner or admin of the workspace, may do this.`,
     );
   }
+
+  /** An admin neither makes nor changes nor removes owners. `roles`: those that a change begins or ends. Throws 403 `role_not_allowed`. */
+  requireOwnerFor(...roles: readonly Role[]): void {
+    if (this.role === 'owner' || !roles.includes('owner')) return;
+    throw new ApiError('role_not_allowed', 'Only an owner of the workspace makes, changes or removes owners.');
+  }
 }
 
 interface Credential {

@@ -1,4 +1,4 @@
-// Who asks: the credential of a request, the route that shows it, those by which people keep their own keys, and the console's sessions.
+// Who asks: the credential of a request, the route that shows it, those by which people keep their own keys and those of service accounts, and the console's sessions.
 import { Module } from '@nestjs/common';
 import { AuthController } from './auth.controller.js';
 import { BearerStrategy } from './bearer.strategy.js';
@@ -8,13 +8,15 @@ import { KeyUses } from './key-uses.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 import { OwnKeysService } from './own-keys.service.js';
+import { ServiceKeysController } from './service-keys.controller.js';
+import { ServiceKeysService } from './service-keys.service.js';
 import { SessionCookies } from './session-cookies.js';
 
 const SHARED = [BearerStrategy, ConsoleSessions, CredentialsService, KeysService, SessionCookies];
 
 @Module({
-  controllers: [AuthController, KeysController],
-  providers: [...SHARED, KeyUses, OwnKeysService],
+  controllers: [AuthController, KeysController, ServiceKeysController],
+  providers: [...SHARED, KeyUses, OwnKeysService, ServiceKeysService],
   exports: SHARED,
 })
 export class AuthModule {}

@@ -28,7 +28,10 @@ export function waitedForMembership(error: unknown): boolean {
 /** Throws 401 `invalid_credential` for the failure of {@link holdMembership}, any other error as it is. */
 export function refuseStranger(error: unknown): never {
   if ((error as { code?: unknown }).code !== NO_MEMBER) throw error;
-  throw new ApiError('invalid_credential', 'The owner of this key is no member of the workspace any more.', {
-    cause: error,
-  });
+  throw noMemberAnyMore(error);
+}
+
+/** 401 for a caller whose membership ended while its request was under way. */
+export function noMemberAnyMore(cause?: unknown): ApiError {
+  return new ApiError('invalid_credential', 'The owner of this key is no member of the workspace any more.', { cause });
 }

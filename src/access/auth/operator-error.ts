@@ -1,8 +1,23 @@
+import { ApiError, type ErrorCode } from '../../platform/http/api-error.js';
 import { isName, NAME_RULE } from '../../platform/text/names.js';
 
 /** What an operator asked for and cannot have; the message says what to do instead. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
+}
+
+/**
+ * Resolves as `work`. A rule that requests follow too and that is broken is an {@link OperatorError}.
+ * @param advice by the code of the refusal: what an operator does about it, as a further sentence.
+ */
+export async function forOperator<T>(work: Promise<T>, advice: Partial<Record<ErrorCode, string>> = {}): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const more = advice[error.code as ErrorCode];
+    throw new OperatorError(more === undefined ? error.message : `${error.message} ${more}`, { cause: error });
+  }
 }
 
 /**

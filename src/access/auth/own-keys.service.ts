@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
-import { newId } from '../../platform/database/ids.js';
 import { doubleOrNull, sql, uuid } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
@@ -9,10 +8,10 @@ import type { Scope } from '../../platform/http/endpoint.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { instantOf } from '../../platform/text/instant.js';
 import { ApiKey } from './api-key.entity.js';
-import { newKey, prefixOf } from './api-key.js';
 import type { AuthContext } from './auth-context.js';
 import { CredentialsService } from './credentials.service.js';
 import type { CreateKeyDto } from './key.dto.js';
+import { checkAhead, checkKnown, insertKey, invalidEnd, MOST_KEYS } from './key-rules.js';
 import { USER, WORKSPACE } from './visibility.js';
 
 // Locks are taken in the order membership, keys by id.
@@ -48,9 +47,6 @@ UPDATE api_keys SET expires_at = least(expires_at, clock_timestamp() + make_inte
 WHERE id = ${uuid('id')}`.rows();
 
 const REVOKE = sql`UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = ${uuid('id')}`.rows();
-
-/** Live keys of a user in a workspace. */
-const MOST_KEYS = 50;
 
 /** A key with its secret, which exists in this one answer. */
 export interface MadeKey {
@@ -119,12 +115,9 @@ export class OwnKeysService {
     tx: UnitOfWork,
     { name, scopes, expiresAt }: Pick<OwnKeyRow, 'name' | 'scopes' | 'expiresAt'>,
   ): Promise<MadeKey> {
-    const secret = newKey();
     const { workspaceId, userId } = auth;
-    const keys = tx.manager.getRepository(ApiKey);
-    const stored = { prefix: prefixOf(secret), digest: this.credentials.digest(secret), lastUsedAt: null };
-    const key = keys.create({ id: newId(), workspaceId, userId, name, scopes, expiresAt, ...stored });
-    await keys.insert(key);
+    const wanted = { workspaceId, userId, name, scopes, expiresAt };
+    const { key, secret } = await insertKey(tx, this.credentials, 'person', wanted);
     return { key: this.shown(key), secret };
   }
 
@@ -134,11 +127,7 @@ export class OwnKeysService {
   }
 
   private checkScopes(auth: AuthContext, scopes: readonly Scope[]): void {
-    const unknown = scopes.findIndex((scope) => !this.extensions.scopes.includes(scope));
-    if (unknown >= 0) {
-      const param = `scopes[${unknown}]`;
-      throw new ApiError('invalid_field', `${param} must be one of ${this.extensions.scopes.join(', ')}.`, { param });
-    }
+    checkKnown(scopes, this.extensions.scopes);
     for (const scope of scopes) auth.require(scope);
   }
 }
@@ -175,14 +164,10 @@ function checkWithin(key: OwnKeyRow, calling: OwnKeyRow): void {
 }
 
 function checkEnd(end: Date | null, latest: Date | null, now: Date): void {
-  if (end !== null && end <= now) throw invalidEnd('expiresAt must lie ahead.');
+  checkAhead(end, now);
   if (latest !== null && isLater(end, latest)) {
     throw invalidEnd(`expiresAt must not be after ${latest.toISOString()}, when the calling key ends.`);
   }
-}
-
-function invalidEnd(message: string): ApiError {
-  return new ApiError('invalid_field', message, { param: 'expiresAt' });
 }
 
 /** Null is never. */

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiError } from '../../platform/http/api-error.js';
-import { type EndpointContract, writes } from '../../platform/http/endpoint.js';
+import { type EndpointContract, SCOPES, writes } from '../../platform/http/endpoint.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
 import type { AuthContext } from './auth-context.js';
 import { authOf } from './auth.decorator.js';
@@ -31,13 +31,15 @@ export function refusal(
     if (caller.credentialType === 'personal_api_key' || caller.scopes.length > 0) return undefined;
     return new ApiError('missing_scope', 'This credential has no scope at all; any one is needed.');
   }
-  if (scopes === 'personal') {
-    if (caller.credentialType === 'personal_api_key') return undefined;
+  if ((scopes === 'personal' || scopes === 'administration') && caller.credentialType !== 'personal_api_key') {
     return new ApiError('role_not_allowed', 'This takes a personal key; a service account has none.');
   }
-  const missing = scopes.find((scope) => !caller.scopes.includes(scope));
+  if (scopes === 'personal') return undefined;
+  const needed = scopes === 'administration' ? SCOPES : scopes;
+  const missing = needed.find((scope) => !caller.scopes.includes(scope));
   if (missing !== undefined) return new ApiError('missing_scope', `This credential lacks the scope ${missing}.`);
-  if (contract.administrators === true && caller.role !== 'owner' && caller.role !== 'admin') {
+  const administrators = contract.administrators === true || scopes === 'administration';
+  if (administrators && caller.role !== 'owner' && caller.role !== 'admin') {
     return new ApiError('role_not_allowed', 'Only an owner or admin of the workspace does this.');
   }
   if (caller.role === 'viewer' && writes(contract)) {

@@ -61,9 +61,9 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
     const keyed = keyedRequest(contract, req);
     const answer =
       keyed === undefined
-        ? await this.commit(req, res, perform)
+        ? await this.commit(contract, req, res, perform)
         : await this.inFlight.once(keyed, () =>
-            this.commit(req, res, (tx) => performOnce(tx, keyed, () => perform(tx))),
+            this.commit(contract, req, res, (tx) => performOnce(tx, keyed, () => perform(tx))),
           );
     if (answer.replayed) res.setHeader('Idempotent-Replayed', 'true');
     if (answer.location !== null) res.setHeader('Location', answer.location);
@@ -72,17 +72,26 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
   }
 
   /** One transaction around `work`, in a turn of the workspace; resolves after its commit. */
-  private commit(req: Request, res: Response, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
-    return this.turns.write(req, res, () => this.transaction(req, work));
+  private commit(
+    contract: EndpointContract,
+    req: Request,
+    res: Response,
+    work: (tx: UnitOfWork) => Promise<Answer>,
+  ): Promise<Answer> {
+    return this.turns.write(req, res, () => this.transaction(contract, req, work));
   }
 
-  private transaction(req: Request, work: (tx: UnitOfWork) => Promise<Answer>): Promise<Answer> {
+  private transaction(
+    { locksMembers }: EndpointContract,
+    req: Request,
+    work: (tx: UnitOfWork) => Promise<Answer>,
+  ): Promise<Answer> {
     const span = this.tracing.begin('transaction', { parent: notesOf(req).span?.traceparent });
     const committed = this.transactions
       .open(async (tx) => {
         if (span !== undefined) tx.traceparent = span.traceparent;
         setUnitOfWork(req, tx);
-        await holdMembership(tx, authOf(req));
+        if (locksMembers !== true) await holdMembership(tx, authOf(req));
         return work(tx);
       })
       .catch(refuseStranger);
@@ -123,7 +132,7 @@ const bodyOf = (req: Request) => (req.body ?? {}) as Record<string, unknown>;
 
 function locate(contract: EndpointContract, res: Response, value: unknown): void {
   if (contract.location !== undefined && res.statusCode === 201)
-    res.setHeader('Location', locationOf(contract.location, value));
+    res.setHeader('Location', locationOf(contract.location, value, res.req.params));
 }
 
 function keyedRequest(contract: EndpointContract, req: Request): KeyedRequest | undefined {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { idSchema, named } from '../../platform/http/schema.js';
+import { idSchema, named, timestampSchema } from '../../platform/http/schema.js';
+import type { AuthContext } from '../auth/auth-context.js';
 import type { MemberRow } from './memberships.sql.js';
 
 const memberSchema = named(
@@ -9,12 +10,20 @@ const memberSchema = named(
     name: z.string(),
     role: z.enum(['owner', 'admin', 'member', 'viewer']),
     kind: z.enum(['person', 'service']),
+    email: z
+      .string()
+      .nullable()
+      .describe('For the personal keys of owners and admins; null for others, and of a service account.'),
+    createdAt: timestampSchema.describe('When it became a member.'),
   }),
 );
 
 export const membersAnswer = named('MembersResponse', z.strictObject({ members: z.array(memberSchema) }));
+export const memberAnswer = named('MemberResponse', z.strictObject({ member: memberSchema }));
 
-/** A member as the others of its workspace see it (reference §3): without its address. */
-export function memberView({ userId, name, role, kind }: MemberRow): z.output<typeof memberSchema> {
-  return { id: userId, name, role, kind };
+/** A member as the caller sees it (reference §3): addresses are for people who manage the members. */
+export function memberView(row: MemberRow, caller: AuthContext): z.output<typeof memberSchema> {
+  const { userId, name, role, kind, email, createdAt } = row;
+  const shown = caller.seesEverything && caller.credentialType === 'personal_api_key';
+  return { id: userId, name, role, kind, email: shown ? email : null, createdAt: createdAt.toISOString() };
 }

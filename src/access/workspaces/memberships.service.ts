@@ -1,23 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { recordOperator } from '../audit/record.js';
-import type { Role } from '../auth/auth-context.js';
-import { OperatorError } from '../auth/operator-error.js';
+import type { Actor, Role } from '../auth/auth-context.js';
+import { forOperator } from '../auth/operator-error.js';
 import { Database } from '../../platform/database/database.js';
+import { isUuid } from '../../platform/database/ids.js';
+import type { Sql } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { Membership } from './membership.entity.js';
+import { lockMembers } from './lock-members.js';
 import {
   EVERYONE,
   GET,
   HOLD_USER,
+  JOIN,
   LIST,
-  LOCK,
   LOCK_EVERYWHERE,
   LOCK_OWNERS,
-  LOCK_ROLE,
   LOCK_USER,
   type MemberRow,
   type MembershipRow,
+  ONE,
   REMOVE,
   WITHOUT_OTHER_OWNER,
 } from './memberships.sql.js';
@@ -47,7 +51,21 @@ export interface OwnerChange {
   evenLastOwner?: boolean;
 }
 
-/** Who belongs to a workspace, as what. */
+/** As whom a membership is changed: `by` is who sends a request, whose membership is held too; without it the operator. */
+export interface MemberChange extends OwnerChange {
+  by?: Actor;
+}
+
+/** What an operator does about a rule that is broken. */
+const ADVICE = {
+  last_owner: "'member add --role owner' makes one, and with --yes it is done all the same.",
+  not_found: "'member add' adds a member, and 'member list' shows all.",
+} as const;
+
+/**
+ * Who belongs to a workspace, as what. What takes a transaction is the rules, which requests and the operator's verbs follow; `add`,
+ * `remove` and `removeEverywhere` are the verbs.
+ */
 @Injectable()
 export class MembershipsService {
   private readonly listeners: MemberRemoved[] = [];
@@ -69,7 +87,7 @@ export class MembershipsService {
   }
 
   /**
-   * Adds a member, or changes the role of one: `previousRole` is null for a new member. Throws {@link OperatorError}, for the
+   * Adds a member, or changes the role of one: `previousRole` is null for a new member. Throws OperatorError, for the
    * last owner unless `evenLastOwner`.
    */
   add(
@@ -78,23 +96,44 @@ export class MembershipsService {
     role: Role,
     change: OwnerChange = {},
   ): Promise<MembershipRow & { previousRole: Role | null }> {
-    return this.transactions.open(async (tx) => {
-      if ((await tx.run(HOLD_USER({ userId }))).length === 0) {
-        throw new OperatorError('The user was removed at the same moment; try again.');
-      }
-      const [before] = await tx.run(LOCK_ROLE({ workspaceId, userId }));
-      if (before?.role === 'owner' && role !== 'owner') await checkOwners(tx, [workspaceId], userId, change);
-      // Not `upsert`: it sets the key too, and would wait for the requests under way that refer to it.
-      const put = tx.manager.createQueryBuilder().insert().into(Membership).values({ workspaceId, userId, role });
-      await put.orUpdate(['role'], ['workspace_id', 'user_id']).execute();
-      if (before !== undefined && before.role !== role) {
-        for (const listener of this.roleListeners) await listener(tx, workspaceId, userId, role);
-      }
-      const [member] = await tx.run(GET({ workspaceId, userId }));
-      if (member === undefined) throw new OperatorError('The member was removed at the same moment; try again.');
+    const added = this.transactions.open(async (tx) => {
+      const joined = await this.join(tx, workspaceId, userId, role);
+      const previousRole = joined ? null : await this.changeRole(tx, workspaceId, userId, role, change);
       await recordOperator(tx, workspaceId, 'member.add', { type: 'user', id: userId });
-      return { ...member, previousRole: before?.role ?? null };
+      const [member] = await tx.run(GET({ workspaceId, userId }));
+      if (member === undefined) throw noSuchMember();
+      return { ...member, previousRole };
     });
+    return forOperator(added, ADVICE);
+  }
+
+  /** Makes a user a member; false: it is one already, and keeps its role. */
+  async join(tx: UnitOfWork, workspaceId: string, userId: string, role: Role): Promise<boolean> {
+    if ((await tx.run(HOLD_USER({ userId }))).length === 0) {
+      throw new ApiError('unavailable', 'The account was removed at the same moment; try again.');
+    }
+    return (await tx.run(JOIN({ workspaceId, userId, role }))).length > 0;
+  }
+
+  /**
+   * Gives a member another role; resolves with the one of before. Throws 403 `role_not_allowed` for an admin and an owner, 404, and
+   * 409 `last_owner` unless `evenLastOwner`.
+   */
+  async changeRole(
+    tx: UnitOfWork,
+    workspaceId: string,
+    userId: string,
+    role: Role,
+    { by, ...change }: MemberChange = {},
+  ): Promise<Role> {
+    const before = (await lockMembers(tx, workspaceId, { [userId]: 'change' }, by?.userId)).get(userId);
+    if (before === undefined) throw noSuchMember();
+    by?.requireOwnerFor(before, role);
+    if (before === role) return before;
+    if (before === 'owner') await checkOwners(tx, [workspaceId], userId, change);
+    await tx.manager.getRepository(Membership).update({ workspaceId, userId }, { role });
+    for (const listener of this.roleListeners) await listener(tx, workspaceId, userId, role);
+    return before;
   }
 
   /** The people; service accounts have a list of their own. */
@@ -107,9 +146,16 @@ export class MembershipsService {
     return this.database.read.run(EVERYONE({ workspaceId }));
   }
 
+  /** A person or service account, within a transaction. Throws 404. */
+  async one(tx: Sql, workspaceId: string, userId: string): Promise<MemberRow> {
+    const [member] = isUuid(userId) ? await tx.run(ONE({ workspaceId, userId })) : [];
+    if (member === undefined) throw noSuchMember();
+    return member;
+  }
+
   /**
    * Removes a member with all keys, for good: adding it again revives none. What it owns goes to `heirId`, any other member
-   * but a viewer; without one it stays, and what is under way of it is cancelled. Throws {@link OperatorError}, for the last
+   * but a viewer; without one it stays, and what is under way of it is cancelled. Throws OperatorError, for the last
    * owner unless `evenLastOwner`.
    * @param action what the audit log calls it.
    */
@@ -120,25 +166,41 @@ export class MembershipsService {
     change: OwnerChange = {},
     action = 'member.remove',
   ): Promise<void> {
-    await this.transactions.open(async (tx) => {
-      const userIds = heirId === null ? [userId] : [userId, heirId];
-      const members = await tx.run(LOCK({ workspaceId, userIds }));
-      const leaver = members.find((one) => one.userId === userId);
-      if (leaver === undefined) throw new OperatorError('This user is not a member of this workspace.');
-      if (heirId !== null) checkHeir(userId, heirId, members.find((one) => one.userId === heirId)?.role);
-      if (leaver.role === 'owner') await checkOwners(tx, [workspaceId], userId, change);
-      await this.end(tx, workspaceId, userId, heirId);
+    const removed = this.transactions.open(async (tx) => {
+      await this.leave(tx, workspaceId, userId, heirId, change);
       await recordOperator(tx, workspaceId, action, { type: 'user', id: userId });
     });
+    await forOperator(removed, ADVICE);
+  }
+
+  /**
+   * What {@link remove} does, in a transaction. Throws 403 `role_not_allowed` for an admin and an owner, 404 for no member, and 409
+   * `last_owner`; about `transferTo` 404, and 400 for a viewer and for the member itself.
+   */
+  async leave(
+    tx: UnitOfWork,
+    workspaceId: string,
+    userId: string,
+    heirId: string | null,
+    { by, ...change }: MemberChange = {},
+  ): Promise<void> {
+    const both = heirId === null ? {} : { [heirId]: 'end' as const };
+    const roles = await lockMembers(tx, workspaceId, { ...both, [userId]: 'end' }, by?.userId);
+    const role = roles.get(userId);
+    if (role === undefined) throw noSuchMember();
+    by?.requireOwnerFor(role);
+    if (heirId !== null) checkHeir(userId, heirId, roles.get(heirId));
+    if (role === 'owner') await checkOwners(tx, [workspaceId], userId, change);
+    await this.end(tx, workspaceId, userId, heirId);
   }
 
   /**
    * Removes a user from every workspace, as {@link remove} without an heir does, and carries out `last` in the same
    * transaction: no membership begins or ends meanwhile. Resolves with false when the user is deleted already. Throws
-   * {@link OperatorError} for the last owner of a workspace, unless `evenLastOwner`.
+   * OperatorError for the last owner of a workspace, unless `evenLastOwner`.
    */
   removeEverywhere(userId: string, change: OwnerChange, last: (tx: UnitOfWork) => Promise<void>): Promise<boolean> {
-    return this.transactions.open(async (tx) => {
+    const removed = this.transactions.open(async (tx) => {
       if ((await tx.run(LOCK_USER({ userId }))).length === 0) return false;
       const members = await tx.run(LOCK_EVERYWHERE({ userId }));
       const owned = members.filter(({ role }) => role === 'owner').map(({ workspaceId }) => workspaceId);
@@ -150,6 +212,7 @@ export class MembershipsService {
       await last(tx);
       return true;
     });
+    return forOperator(removed, ADVICE);
   }
 
   /** The caller holds the memberships. Keys go with them. */
@@ -171,21 +234,28 @@ async function checkOwners(
   const left = await tx.run(WITHOUT_OTHER_OWNER({ workspaceIds, userId }));
   if (left.length === 0) return;
   const names = left.map(({ slug }) => `'${slug}'`).join(', ');
-  throw new OperatorError(
-    `This would leave ${names} without a person as owner; make another member one first ('member add --role owner'), or add --yes to do it all the same.`,
+  throw new ApiError(
+    'last_owner',
+    `This would leave ${names} without a person as owner; make another member one first.`,
   );
 }
 
 /** @param role undefined for no member. */
 function checkHeir(userId: string, heirId: string, role: Role | undefined): void {
-  if (heirId === userId)
-    throw new OperatorError('A member cannot hand over to itself; name another with --transfer-to.');
+  const param = 'transferTo';
+  if (heirId === userId) {
+    throw new ApiError('invalid_field', 'A member cannot hand over to itself; name another one.', { param });
+  }
   if (role === undefined) {
-    throw new OperatorError(`The one to hand over to is not a member of this workspace; add it with 'member add'.`);
+    throw new ApiError('not_found', 'The one to hand over to is not a member of this workspace.', { param });
   }
   if (role === 'viewer') {
-    throw new OperatorError(
-      `The one to hand over to is a viewer, who only reads; an owner, admin or member is expected ('member add' changes a role).`,
-    );
+    const message =
+      'The one to hand over to is a viewer, who only reads; an owner, admin or member of the workspace is expected.';
+    throw new ApiError('invalid_field', message, { param });
   }
+}
+
+function noSuchMember(): ApiError {
+  return notFound('member');
 }

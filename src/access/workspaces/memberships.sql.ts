@@ -1,7 +1,7 @@
 // The statements of memberships. Locks are taken in the order account, memberships by id; then projects, tasks, runs, files.
 import { columns } from '../../platform/database/columns.js';
 import { LOCKS } from '../../platform/database/locks.js';
-import { raw, sql, uuid, uuids } from '../../platform/database/sql.js';
+import { raw, sql, text, uuid, uuids } from '../../platform/database/sql.js';
 import { Membership } from './membership.entity.js';
 import { User } from './user.entity.js';
 import { Workspace } from './workspace.entity.js';
@@ -20,15 +20,17 @@ FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = ${uui
 /** The people; oldest first. */
 export const LIST = sql`${SELECT} AND u.kind = 'person' ORDER BY m.created_at, m.user_id`.rows<MembershipRow>();
 
-const ANY_MEMBER = columns(Membership, 'm', ['userId', 'role']);
-const OF_USER = columns(User, 'u', ['name', 'kind']);
-/** A member as the others see it. */
+const ANY_MEMBER = columns(Membership, 'm', ['userId', 'role', 'createdAt']);
+const OF_USER = columns(User, 'u', ['name', 'kind', 'email']);
+/** A person or service account as a member; `createdAt` is when the membership began. */
 export type MemberRow = typeof ANY_MEMBER.row & typeof OF_USER.row;
 
-/** People and service accounts; oldest first. */
-export const EVERYONE = sql`
+const EVERY = sql`
 SELECT ${ANY_MEMBER}, ${OF_USER} FROM memberships m JOIN users u ON u.id = m.user_id
-WHERE m.workspace_id = ${uuid('workspaceId')} ORDER BY m.created_at, m.user_id`.rows<MemberRow>();
+WHERE m.workspace_id = ${uuid('workspaceId')}`;
+/** People and service accounts; oldest first. */
+export const EVERYONE = sql`${EVERY} ORDER BY m.created_at, m.user_id`.rows<MemberRow>();
+export const ONE = sql`${EVERY} AND m.user_id = ${uuid('userId')}`.rows<MemberRow>();
 
 export const GET = sql`${SELECT} AND m.user_id = ${uuid('userId')}`.rows<MembershipRow>();
 
@@ -36,13 +38,28 @@ export const GET = sql`${SELECT} AND m.user_id = ${uuid('userId')}`.rows<Members
 export const HOLD_USER = sql`
 SELECT 1 FROM users WHERE id = ${uuid('userId')} AND deleted_at IS NULL FOR SHARE`.rows();
 
+/** No row for a user who is a member already. */
+export const JOIN = sql`
+INSERT INTO memberships (workspace_id, user_id, role) VALUES (${uuid('workspaceId')}, ${uuid('userId')}, ${text('role')})
+ON CONFLICT DO NOTHING RETURNING 1`.rows();
+
 const ONE_ROLE = columns(Membership, 'm', ['role']);
-/** Locks all of the membership but its key, which requests under way refer to: a change of the role does not wait for them. */
-export const LOCK_ROLE = sql`
+const lockRole = (strength: string) =>
+  sql`
 SELECT ${ONE_ROLE} FROM memberships m
-WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ${uuid('userId')} FOR NO KEY UPDATE`.rows<
-  typeof ONE_ROLE.row
->();
+WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ${uuid('userId')} FOR ${raw(strength)}`.rows<
+    typeof ONE_ROLE.row
+  >();
+
+/** How firmly a membership is locked, by what is done with it. */
+export const LOCK_ROLE = {
+  /** It ends, or is given what another one has: requests under way that hold it end first. */
+  end: lockRole('UPDATE'),
+  /** All of it but its key, which requests under way refer to: a change of the role does not wait for them. */
+  change: lockRole('NO KEY UPDATE'),
+  /** It stays, as that of a request's caller does. */
+  hold: lockRole('KEY SHARE'),
+};
 
 // Two owners of a workspace who leave at once must not count on each other. The lock is of the workspace, but not of its row:
 // claims of runs hold the row while they hold a task.
@@ -57,12 +74,6 @@ SELECT ${SLUG} FROM workspaces w WHERE w.id = ANY(${uuids('workspaceIds')}) AND 
   SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
   WHERE m.workspace_id = w.id AND m.user_id <> ${uuid('userId')} AND m.role = 'owner' AND u.kind = 'person')
 ORDER BY w.slug`.rows<typeof SLUG.row>();
-
-const LOCKED = columns(Membership, 'm', ['userId', 'role']);
-/** All at once and by id: two members who are removed in favour of each other must not wait for each other. */
-export const LOCK = sql`
-SELECT ${LOCKED} FROM memberships m WHERE m.workspace_id = ${uuid('workspaceId')} AND m.user_id = ANY(${uuids('userIds')})
-ORDER BY m.user_id FOR UPDATE`.rows<typeof LOCKED.row>();
 
 /** Locks all of the account but its key, which requests under way refer to: they end first, by their memberships. */
 export const LOCK_USER = sql`

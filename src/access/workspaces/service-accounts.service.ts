@@ -1,11 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { recordOperator } from '../audit/record.js';
-import type { Role } from '../auth/auth-context.js';
-import { nameOf, OperatorError } from '../auth/operator-error.js';
+import type { Actor, AuthContext, Role } from '../auth/auth-context.js';
+import { forOperator, nameOf, OperatorError } from '../auth/operator-error.js';
 import { columns } from '../../platform/database/columns.js';
-import { newId } from '../../platform/database/ids.js';
-import { sql, text, uuid } from '../../platform/database/sql.js';
+import { isUuid, newId } from '../../platform/database/ids.js';
+import { type Sql, sql, text, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { Membership } from './membership.entity.js';
 import { MembershipsService, type OwnerChange } from './memberships.service.js';
 import { User } from './user.entity.js';
@@ -19,6 +21,7 @@ SELECT ${ACCOUNT}, ${ROLE} FROM users u
 JOIN memberships m ON m.user_id = u.id AND m.workspace_id = u.service_of
 WHERE u.kind = 'service' AND u.service_of = ${uuid('workspaceId')}`;
 const LIST = sql`${SELECT} ORDER BY u.created_at, u.id`.rows<ServiceAccount>();
+const ONE = sql`${SELECT} AND u.id = ${uuid('id')}`.rows<ServiceAccount>();
 const GET = sql`${SELECT} AND lower(u.name) = lower(${text('name')})`.rows<ServiceAccount>();
 
 // No row when an account that has not ended has the name.
@@ -29,6 +32,12 @@ WITH u AS (
   RETURNING id, name, service_of, created_at),
 m AS (INSERT INTO memberships (workspace_id, user_id, role) SELECT service_of, id, ${text('role')} FROM u RETURNING role)
 SELECT ${ACCOUNT}, ${ROLE} FROM u, m`.rows<ServiceAccount>();
+
+interface NewAccount {
+  workspaceId: string;
+  name: string;
+  role: Role;
+}
 
 /** Service accounts: users without an address, of one workspace each, for programs. Told apart by name, without regard to capitals. */
 @Injectable()
@@ -46,20 +55,41 @@ export class ServiceAccountsService implements OnModuleInit {
   }
 
   /** Throws {@link OperatorError}. */
-  async create(input: { workspaceId: string; name: string; role: Role }): Promise<ServiceAccount> {
+  create(input: NewAccount): Promise<ServiceAccount> {
     const name = nameOf(input.name, 'A name');
-    return this.transactions.open(async (tx) => {
-      const [made] = await tx.run(CREATE({ ...input, id: newId(), name }));
-      if (made === undefined)
-        throw new OperatorError(`There is a service account '${name}' in this workspace already.`);
-      await recordOperator(tx, input.workspaceId, 'service-account.create', { type: 'user', id: made.id });
-      return made;
+    const made = this.transactions.open(async (tx) => {
+      const account = await this.make(tx, { ...input, name });
+      await recordOperator(tx, input.workspaceId, 'service-account.create', { type: 'user', id: account.id });
+      return account;
     });
+    return forOperator(made);
+  }
+
+  /** In a transaction. Throws 409 `service_account_exists`, and 403 `role_not_allowed` for an admin who would make an owner. */
+  async make(tx: UnitOfWork, input: NewAccount, by?: Actor): Promise<ServiceAccount> {
+    by?.requireOwnerFor(input.role);
+    const [made] = await tx.run(CREATE({ ...input, id: newId() }));
+    if (made !== undefined) return made;
+    const message = `There is a service account '${input.name}' in this workspace already.`;
+    throw new ApiError('service_account_exists', message, { param: 'name' });
   }
 
   /** Oldest first. */
   list(workspaceId: string): Promise<ServiceAccount[]> {
     return this.transactions.run(LIST({ workspaceId }));
+  }
+
+  /** By id, for a request. Throws 404. */
+  async one(sql: Sql, workspaceId: string, id: string): Promise<ServiceAccount> {
+    const [found] = isUuid(id) ? await sql.run(ONE({ workspaceId, id })) : [];
+    if (found === undefined) throw notFound('service account');
+    return found;
+  }
+
+  /** Ends it as {@link delete} does, for who asks. Throws 403 `role_not_allowed`, 404 and 409 `last_owner`. */
+  async remove(auth: AuthContext, tx: UnitOfWork, id: string): Promise<void> {
+    const account = await this.one(tx, auth.workspaceId, id);
+    await this.memberships.leave(tx, auth.workspaceId, account.id, null, { by: auth });
   }
 
   /** By name. Throws {@link OperatorError}. */

@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { recordOperator } from '../audit/record.js';
+import { INSTALLATION } from '../audit/audit-entry.entity.js';
+import { recordAct, recordOperator } from '../audit/record.js';
+import type { AuthContext } from '../auth/auth-context.js';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
-import { isName } from '../../platform/text/names.js';
 import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
 import { raw, sql, text, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { isAddress } from './address.js';
 import { MembershipsService, type OwnerChange } from './memberships.service.js';
 import { User } from './user.entity.js';
 
@@ -39,14 +43,32 @@ export class UsersService {
   async create(input: { email: string; name: string }): Promise<Person> {
     const email = input.email.trim();
     const name = nameOf(input.name, 'A user name');
-    if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 320 || !isName(email))
-      throw new OperatorError(`'${email}' is no address.`);
+    if (!isAddress(email)) throw new OperatorError(`'${email}' is no address.`);
     return this.transactions.open(async (tx) => {
       const [made] = await tx.run(CREATE({ id: newId(), email, name }));
       if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
       await recordOperator(tx, null, 'user.create', { type: 'user', id: made.id });
       return made;
     });
+  }
+
+  /**
+   * The account with this address, in the transaction of a request; made when there is none, which the installation's log says.
+   * @param name of a new one; what stands before the @ when not given.
+   */
+  async withAddress(auth: AuthContext, tx: UnitOfWork, email: string, name?: string): Promise<Person> {
+    const [known] = await tx.run(GET({ email }));
+    if (known !== undefined) return known;
+    const [made] = await tx.run(CREATE({ id: newId(), email, name: name ?? localPart(email) }));
+    if (made !== undefined) {
+      const sender = { actorId: auth.userId, keyId: auth.credential.id, address: null, requestId: null };
+      const about = { type: 'user', id: made.id };
+      await recordAct(tx, { ...sender, workspaceId: INSTALLATION }, 'user.create', about);
+      return made;
+    }
+    const [other] = await tx.run(GET({ email }));
+    if (other !== undefined) return other;
+    throw new ApiError('unavailable', 'The account was removed at the same moment; try again.');
   }
 
   /** Oldest first, without those that are deleted. */
@@ -75,4 +97,9 @@ export class UsersService {
     });
     if (!deleted) throw new OperatorError('This user was deleted at the same moment.');
   }
+}
+
+/** As much of it as a name may have. */
+function localPart(email: string): string {
+  return email.slice(0, email.lastIndexOf('@')).slice(0, 200).toWellFormed();
 }

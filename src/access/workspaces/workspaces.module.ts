@@ -1,8 +1,10 @@
-// Workspaces, and who belongs to them: users, members and service accounts, for the operator; the list of members for all.
+// Workspaces, and who belongs to them: users, members and service accounts.
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MembersController } from './members.controller.js';
+import { MembersService } from './members.service.js';
 import { MembershipsService } from './memberships.service.js';
+import { ServiceAccountsController } from './service-accounts.controller.js';
 import { ServiceAccountsService } from './service-accounts.service.js';
 import { UsersService } from './users.service.js';
 import { Workspace } from './workspace.entity.js';
@@ -18,8 +20,8 @@ const SERVICES = [WorkspacesService, WorkspaceRemover, UsersService, Memberships
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([Workspace])],
-  controllers: [MembersController],
-  providers: SERVICES,
+  controllers: [MembersController, ServiceAccountsController],
+  providers: [...SERVICES, MembersService],
   exports: SERVICES,
 })
 export class WorkspacesModule {}

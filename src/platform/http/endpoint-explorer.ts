@@ -193,9 +193,9 @@ function contradiction(contract: EndpointContract, body: string, takes: Takes): 
   if (contract.idempotency !== undefined && body !== 'json' && body !== 'none') {
     return `an Idempotency-Key needs a body that is read first; drop 'idempotency' from its @Endpoint.`;
   }
-  const mayWrite = writes(contract) || contract.scopes === 'personal';
+  const mayWrite = writes(contract) || ['personal', 'administration'].includes(String(contract.scopes));
   if (contract.transaction && (['stream', 'raw'].includes(body) || !mayWrite)) {
-    return `a transaction needs a scope that ends in ':write', or scopes: 'personal', and no body: '${body === 'raw' ? 'raw' : 'stream'}'; drop 'transaction' from its @Endpoint.`;
+    return `a transaction needs a scope that ends in ':write', or scopes: 'personal' or 'administration', and no body: '${body === 'raw' ? 'raw' : 'stream'}'; drop 'transaction' from its @Endpoint.`;
   }
   if (contract.etag && (contract.transaction || !(answer instanceof z.ZodType))) {
     return `an ETag stands for the JSON of a read; drop 'etag' from its @Endpoint.`;

@@ -49,15 +49,20 @@ export interface EndpointContract {
   policy: RateLimitPolicy | null;
   /**
    * All of these are needed; `any`: one of those that exist, or a personal key; `personal`: a personal key, whatever its scopes and
-   * its owner's role; `public`: no credential is looked at.
+   * its owner's role; `administration`: a personal key of an owner or admin with all ten; `public`: no credential is looked at.
    */
-  scopes: readonly Scope[] | 'any' | 'personal' | 'public';
+  scopes: readonly Scope[] | 'any' | 'personal' | 'administration' | 'public';
   /** For owners and admins of the workspace alone, whatever their scopes say. */
   administrators?: true;
   /** Scopes that depend on the body, and when they are needed: `{ 'files:write': 'attachments are sent' }`. */
   conditionalScopes?: Partial<Record<Scope, string>>;
   /** Whether the handler writes: it gets `@Tx`, one transaction that is committed before the answer goes. */
   transaction?: true;
+  /**
+   * Of a write that locks memberships of others: the handler holds that of its caller by itself, in one order with them (`lockMembers`).
+   * Around all other writes the unit of work holds it first.
+   */
+  locksMembers?: true;
   /** Brings new data: refused with 503 `storage_full` while the disk is below its reserve (reference §16). */
   stores?: true;
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
@@ -80,7 +85,7 @@ export interface EndpointContract {
   action?: string;
   /** Of a read: its answer has a weak `ETag`, which stands for all of it, and is 304 for a client that has it (`If-None-Match`). */
   etag?: true;
-  /** `Location` of a 201, filled in from the answer: `/v1/tasks/{task.id}`. */
+  /** `Location` of a 201, filled in from the answer, `/v1/tasks/{task.id}`, and from the path, `/v1/accounts/:accountId/keys/{key.id}`. */
   location?: string;
 }
 
@@ -102,9 +107,13 @@ export function endpointOf(handler: object): EndpointContract | undefined {
   return Reflect.getMetadata(ENDPOINT, handler) as EndpointContract | undefined;
 }
 
-/** Fills a template such as `/v1/tasks/{task.id}` from an answer. */
-export function locationOf(template: string, answer: unknown): string {
-  return template.replace(/\{([^}]+)\}/g, (_whole, path: string) => {
+/**
+ * Fills a template such as `/v1/accounts/:accountId/keys/{key.id}` from an answer and the parameters of the request's path, which the
+ * answer may not repeat.
+ */
+export function locationOf(template: string, answer: unknown, params: Record<string, unknown> = {}): string {
+  return template.replace(/\{([^}]+)\}|:(\w+)/g, (_whole, path: string | undefined, name: string) => {
+    if (path === undefined) return encodeURIComponent(String(params[name]));
     const found = path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], answer);
     return encodeURIComponent(String(found));
   });

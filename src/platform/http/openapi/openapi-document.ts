@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ErrorStatus } from '../api-error.js';
 import type { JsonSchema } from '../documented.js';
 import { AnswerSchemas } from './openapi-answers.js';
-import type { DocumentedAnswer } from '../endpoint.js';
+import { type DocumentedAnswer, SCOPES } from '../endpoint.js';
 import type { Route } from '../endpoint-explorer.js';
 import { errorResponse, errorSchema, header, headerComponents, rateLimitHeaders } from './openapi-errors.js';
 import type { ExtensionSet } from '../../plugins/extension-set.js';
@@ -88,6 +88,7 @@ function operation(route: Route, { extensions, requests, answers, responses }: P
     security: security(contract.scopes, extensions),
     // A requirement of `personalApiKey` names no scopes by contract, and yet such a key has only those that it was given (reference §3).
     ...(typeof contract.scopes === 'string' ? {} : { 'x-personal-key-scopes': contract.scopes }),
+    ...(contract.scopes === 'administration' ? { 'x-personal-key-scopes': SCOPES } : {}),
     ...(conditional.length === 0 ? {} : { 'x-conditional-scopes': conditional }),
     ...(contract.policy === null ? {} : { 'x-rate-limit-policy': contract.policy }),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -117,12 +118,13 @@ function describe({ contract }: Route): string {
 const NEEDS = {
   any: 'Needs any one of the scopes, or a personal key.',
   personal: 'Needs a personal key.',
+  administration: 'Needs a personal key of an owner or admin of the workspace with all ten scopes.',
   public: 'Needs no credential.',
 };
 
 function security(scopes: Route['contract']['scopes'], extensions: ExtensionSet): JsonSchema[] {
   if (scopes === 'public') return [];
-  if (scopes === 'personal') return [{ personalApiKey: [] }];
+  if (scopes === 'personal' || scopes === 'administration') return [{ personalApiKey: [] }];
   const services = scopes === 'any' ? extensions.scopes.map((scope) => [scope]) : [scopes];
   return [{ personalApiKey: [] }, ...services.map((needed) => ({ serviceId: [...needed] }))];
 }

@@ -56,6 +56,7 @@ const TAGS: Record<string, string> = {
   auth: 'The credential in use.',
   keys: 'Your own keys in the workspace.',
   members: 'Who belongs to the workspace.',
+  'service-accounts': 'Accounts for programs in the workspace, and their keys.',
   billing: 'Plan and usage.',
   audit: 'Who did what in the workspace, or was refused.',
   hooks: 'Deliveries of providers.',

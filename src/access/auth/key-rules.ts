@@ -1,0 +1,56 @@
+// What holds of every key that is made over the API: a person's own and those of service accounts (reference §3).
+import { newId } from '../../platform/database/ids.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import type { Scope } from '../../platform/http/endpoint.js';
+import { ApiKey } from './api-key.entity.js';
+import { newKey, prefixOf } from './api-key.js';
+import type { CredentialsService } from './credentials.service.js';
+
+/** Live keys of a user in a workspace. */
+export const MOST_KEYS = 50;
+
+/** What is asked of a new key. */
+export interface WantedKey {
+  workspaceId: string;
+  userId: string;
+  name: string;
+  scopes: Scope[];
+  /** Null for a key that does not expire. */
+  expiresAt: Date | null;
+}
+
+/** Throws 400 `invalid_field` for a scope that does not exist. */
+export function checkKnown(scopes: readonly Scope[], known: readonly Scope[]): void {
+  const unknown = scopes.findIndex((scope) => !known.includes(scope));
+  if (unknown < 0) return;
+  const param = `scopes[${unknown}]`;
+  throw new ApiError('invalid_field', `${param} must be one of ${known.join(', ')}.`, { param });
+}
+
+/** Throws 400 `invalid_field` for an end that has passed. */
+export function checkAhead(end: Date | null, now: Date): void {
+  if (end !== null && end <= now) throw invalidEnd('expiresAt must lie ahead.');
+}
+
+export function invalidEnd(message: string): ApiError {
+  return new ApiError('invalid_field', message, { param: 'expiresAt' });
+}
+
+/**
+ * Puts a new key into the database, for a caller who has the turn among the keys of the user.
+ * @returns the row, and the secret, which exists in this one answer.
+ */
+export async function insertKey(
+  tx: UnitOfWork,
+  credentials: CredentialsService,
+  kind: 'person' | 'service',
+  wanted: WantedKey,
+): Promise<{ key: ApiKey; secret: string }> {
+  const secret = newKey(kind);
+  const keys = tx.manager.getRepository(ApiKey);
+  const stored = { prefix: prefixOf(secret), digest: credentials.digest(secret), lastUsedAt: null };
+  const key = keys.create({ id: newId(), ...wanted, ...stored });
+  await keys.insert(key);
+  return { key, secret };
+}
