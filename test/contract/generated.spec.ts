@@ -1,7 +1,7 @@
 // Cases made of the endpoint table: what every route of a kind has in common. The client holds each answer against the
 // document, with its headers.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { writes } from '../../src/platform/http/endpoint.js';
+import { SCOPES, writes } from '../../src/platform/http/endpoint.js';
 import { makeMember } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import type { Row } from './endpoints.js';
@@ -53,11 +53,30 @@ describe('Every route of the table (reference §1, §2)', () => {
     }
   });
 
-  it.each(some((row) => row.scopes === 'personal'))('%s is not for service accounts', async (_title, row) => {
-    const { client } = await world.serviceAccount();
-    const { status, body } = await world.send(row, client, await world.path(row, null));
-    expect([status, body.error.code]).toEqual([403, 'role_not_allowed']);
-  });
+  it.each(some((row) => row.scopes === 'personal' || row.scopes === 'administration'))(
+    '%s is not for service accounts',
+    async (_title, row) => {
+      const { client } = await world.serviceAccount();
+      const { status, body } = await world.send(row, client, await world.path(row, null));
+      expect([status, body.error.code]).toEqual([403, 'role_not_allowed']);
+    },
+  );
+
+  it.each(some((row) => row.scopes === 'administration'))(
+    '%s needs all ten scopes, and an owner or admin',
+    async (_title, row) => {
+      const path = await world.path(row, member);
+      for (const scope of SCOPES) {
+        const { status, body } = await world.send(row, (await world.without(scope)).client, path);
+        expect([status, body.error.code]).toEqual([403, 'missing_scope']);
+      }
+      for (const role of ['member', 'viewer'] as const) {
+        const { client } = await makeMember(world.service, { workspace: member.workspace, role });
+        const { status, body } = await world.send(row, client, path);
+        expect([role, status, body.error.code]).toEqual([role, 403, 'role_not_allowed']);
+      }
+    },
+  );
 
   it.each(some((row) => row.conditional !== undefined))(
     '%s needs files:write with attachments',
@@ -177,7 +196,7 @@ describe('Every route of the table (reference §1, §2)', () => {
     },
   );
 
-  it.each(some((row) => row.status === 201 && !/^\/v1\/(uploads|keys)/.test(row.path)))(
+  it.each(some((row) => row.status === 201 && !/^\/v1\/(uploads|keys|members|service-accounts)/.test(row.path)))(
     '%s says in Location where the new thing is',
     async (_title, row) => {
       const made = await world.send(row, member.client, await world.path(row, member));

@@ -51,11 +51,10 @@ export class World {
   async send(row: Row, client: Client, path: string, change: RequestOptions = {}): Promise<Answer<ErrorBody>> {
     const key: Record<string, string> = row.key === null ? {} : { 'Idempotency-Key': randomUUID() };
     const form = multipart('a.txt', 'x');
-    // One webhook for each address.
-    const url = row.body !== 'form' && row.body?.['url'] !== undefined ? { url: newUrl() } : {};
-    if ('url' in url) await this.trimWebhooks();
+    const own = row.body === 'form' ? {} : once(row);
+    if ('url' in own) await this.trimWebhooks();
     const body: RequestOptions =
-      row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body, ...url } };
+      row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body, ...own } };
     const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
     const headers = { ...type, ...key, ...change.headers };
     return client.request<ErrorBody>(row.method, path, { ...body, ...change, headers });
@@ -87,11 +86,20 @@ export class World {
     if (name === 'projectId') return this.created(member, '/v1/projects', 'project', { name: 'P' });
     const automation = { name: 'A', content: 'x', cron: '0 9 * * *' };
     if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', automation);
+    if (name === 'memberId') return this.joiner(member);
+    if (name === 'serviceAccountId')
+      return this.created(member, '/v1/service-accounts', 'serviceAccount', { name: `Robot ${uuidv7()}` });
+    if (name === 'keyId' && path.startsWith('/v1/service-accounts'))
+      return this.created(member, path.replace('/{keyId}', ''), 'key', { name: 'K', scopes: ['tasks:read'] });
     if (name === 'keyId') return this.created(member, '/v1/keys', 'key', { name: 'K', scopes: ['tasks:read'] });
     if (name === 'webhookId') return this.webhook(member);
     if (name === 'deliveryId') return this.created(member, path.replace(/deliveries.*/, 'test'), 'delivery');
     if (name === 'integrationSlug') return 'github';
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
+  }
+
+  private joiner(member: Member): Promise<string> {
+    return this.created(member, '/v1/members', 'member', { email: newAddress(), role: 'member' });
   }
 
   private async file(member: Member): Promise<string> {
@@ -134,7 +142,15 @@ export class World {
   }
 }
 
+const newAddress = () => `${uuidv7()}@acme.example`;
 const newUrl = () => `https://hooks.example/${uuidv7()}`;
+
+/** The fields whose value is taken once: one webhook for each address, a person is a member once, and a service account has its name. */
+function once({ method, path }: Row): Record<string, string> {
+  if (method === 'POST' && path === '/v1/members') return { email: newAddress() };
+  if (method === 'POST' && path === '/v1/service-accounts') return { name: `Robot ${uuidv7()}` };
+  return method === 'POST' && path === '/v1/webhooks' ? { url: newUrl() } : {};
+}
 
 /** A form with one part; `field` is `file` in a right one. */
 export function multipart(name: string, content: string, field = 'file'): { type: string; body: string } {

@@ -148,14 +148,14 @@ describe('A member who is removed (reference §3)', () => {
     const project = await createProject(leaver);
     const cases: [Member, RegExp][] = [
       [viewer, /viewer.*owner, admin or member/],
-      [stranger, /not a member of this workspace; add it/],
+      [stranger, /not a member of this workspace\. 'member add' adds/],
       [leaver, /cannot hand over to itself/],
     ];
     for (const [heir, message] of cases) {
       await expect(members().remove(owner.workspace.id, leaver.user.id, heir.user.id)).rejects.toThrow(message);
     }
     const of = members().remove(owner.workspace.id, stranger.user.id, owner.user.id);
-    await expect(of).rejects.toThrow('not a member');
+    await expect(of).rejects.toThrow('There is no such member.');
     const { status, body } = await leaver.client.get<{ project: ProjectBody }>(`/v1/projects/${project.id}`);
     expect([status, body.project.owner.id]).toEqual([200, leaver.user.id]);
   });

@@ -126,15 +126,19 @@ describe('Service accounts (reference §3)', () => {
       [owner.client, viewer.client, owner.client.as(secret)].map((client) => client.get('/v1/members')),
     );
     const name = expect.any(String) as string;
+    const createdAt = expect.stringMatching(/Z$/) as string;
     expect(first?.body).toEqual({
       members: [
-        { id: owner.user.id, name, role: 'owner', kind: 'person' },
-        { id: viewer.user.id, name, role: 'viewer', kind: 'person' },
-        { id: robot.id, name: 'Robot', role: 'member', kind: 'service' },
+        { id: owner.user.id, name, role: 'owner', kind: 'person', email: owner.user.email, createdAt },
+        { id: viewer.user.id, name, role: 'viewer', kind: 'person', email: viewer.user.email, createdAt },
+        { id: robot.id, name: 'Robot', role: 'member', kind: 'service', email: null, createdAt },
       ],
     });
-    for (const other of others) expect(other.body).toEqual(first?.body);
-    expect(first?.text).not.toContain('@');
+    for (const other of others) {
+      expect(other.text).not.toContain('@');
+      const { members } = first?.body as { members: object[] };
+      expect(other.body).toEqual({ members: members.map((one) => ({ ...one, email: null })) });
+    }
     await service.app.get(MembershipsService).remove(workspaceId, viewer.user.id);
     await accounts.delete(workspaceId, 'Robot');
     const { body } = await owner.client.get<{ members: { id: string }[] }>('/v1/members');
