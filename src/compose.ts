@@ -39,6 +39,7 @@ import { TracingModule } from './platform/tracing/tracing.module.js';
 import { ConsoleModule } from './surfaces/console/console.module.js';
 import { WebhooksModule } from './resources/webhooks/webhooks.module.js';
 import { DeliveriesModule } from './work/deliveries/deliveries.module.js';
+import { MembersModule } from './access/workspaces/members.module.js';
 import { WorkspacesModule } from './access/workspaces/workspaces.module.js';
 
 type Modules = NonNullable<ModuleMetadata['imports']>;
@@ -65,6 +66,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
   const background: Modules = [BullQueuesModule.with(env), JobsModule.with(env), EventsModule.with(env)];
   const resources: Modules = [
     WorkspacesModule,
+    MembersModule,
     FirstBootModule,
     ModelsModule,
     ProjectsModule,

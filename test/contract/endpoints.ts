@@ -41,6 +41,13 @@ const open = (path: string): Row => row('GET', path, { scopes: 'public', policy:
 const DELETED = ['deleted', 'id'];
 const AUTOMATION = { name: 'A', content: 'x', cron: '0 9 * * *' };
 
+const CONNECTIONS: Row[] = [
+  read('/v1/integrations/{integrationSlug}/connections', ['integrations:read'], ['connections']),
+  row('POST', '/v1/integrations/{integrationSlug}/connections', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['connection', 'secret'], body: { scope: 'user' } }),
+  row('POST', '/v1/integrations/{integrationSlug}/connections/{connectionId}/rotate', { scopes: 'personal', policy: 'resource_write', answer: ['connection', 'secret'], body: {} }),
+  row('DELETE', '/v1/integrations/{integrationSlug}/connections/{connectionId}', { scopes: 'personal', policy: 'resource_write', answer: DELETED }),
+]; // prettier-ignore
+
 const PROJECTS: Row[] = [
   list('/v1/projects', ['projects:read'], 'projects', 50),
   row('POST', '/v1/projects', { scopes: ['projects:write'], policy: 'resource_write', key: 'optional', status: 201, answer: ['project'], body: { name: 'P' } }),
@@ -120,6 +127,7 @@ export const ENDPOINTS: readonly Row[] = [
   { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}/deliveries', ['integrations:read'], ['deliveries']), builtBy: 'integrations' },
+  ...CONNECTIONS.map((one) => ({ ...one, builtBy: 'integrations' as const })),
   ...PROJECTS.map((one) => ({ ...one, builtBy: 'projects' as const })),
   list('/v1/tasks', ['tasks:read'], 'tasks'),
   row('POST', '/v1/tasks', { ...ATTACHES, status: 201, answer: ['task'], body: { content: 'x' } }),

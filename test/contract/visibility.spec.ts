@@ -70,8 +70,11 @@ const LISTS: { list: string; thing: Thing; filteredBy?: 'project'; without?: 'pr
   { list: '/v1/files', thing: 'projectFile', without: 'project' },
 ];
 
-/** Not of this rule: a key is its user's alone, a connection has no caller, the log and webhooks are for owners and admins. */
-const OUTSIDE = /\{keyId\}|\{connectionId\}|^\/v1\/(audit|webhooks)\b/;
+/**
+ * Not of this rule: a key is its user's alone, a connection the workspace's or a user's, members and service accounts, the log and
+ * webhooks are for owners and admins.
+ */
+const OUTSIDE = /\{(keyId|connectionId|memberId|serviceAccountId)\}|^\/v1\/(audit|webhooks)\b/;
 
 const isAdmin = ({ role }: Case['caller']) => role === 'owner' || role === 'admin';
 

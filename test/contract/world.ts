@@ -53,6 +53,9 @@ export class World {
     const form = multipart('a.txt', 'x');
     const own = row.body === 'form' ? {} : once(row);
     if ('url' in own) await this.trimWebhooks();
+    // One connection of each provider, and of each user.
+    if (row.method === 'POST' && row.path.endsWith('/connections'))
+      await this.service.db.query('DELETE FROM connections WHERE user_id IS NOT NULL');
     const body: RequestOptions =
       row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body, ...own } };
     const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
@@ -86,6 +89,10 @@ export class World {
     if (name === 'projectId') return this.created(member, '/v1/projects', 'project', { name: 'P' });
     const automation = { name: 'A', content: 'x', cron: '0 9 * * *' };
     if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', automation);
+    if (name === 'connectionId') {
+      await this.service.db.query('DELETE FROM connections WHERE user_id = $1', [member.user.id]);
+      return this.created(member, path.replace(/connections\/.*/, 'connections'), 'connection', { scope: 'user' });
+    }
     if (name === 'memberId') return this.joiner(member);
     if (name === 'serviceAccountId')
       return this.created(member, '/v1/service-accounts', 'serviceAccount', { name: `Robot ${uuidv7()}` });

@@ -5,6 +5,7 @@ import { acts } from '../harness/audit.js';
 import { createProject, type ProjectBody } from '../harness/projects.js';
 import { createTask, readTask } from '../harness/tasks.js';
 import { works } from '../harness/keys.js';
+import { automationOn, connect } from '../harness/hooks.js';
 import { holding, untilWaiting } from '../harness/locks.js';
 
 interface MemberBody {
@@ -242,6 +243,21 @@ describe('Members over the API (reference §3)', () => {
         ]);
         expect(left.filter(({ role }) => role === 'owner').length).toBeGreaterThanOrEqual(1);
       }
+    });
+
+    it('locks the connections of the member before its automations, as all others do', async () => {
+      const ann = await owner();
+      const bo = await join(ann, 'member');
+      const connectionId = (await connect(service, bo, { own: true })).id;
+      const automation = await automationOn(service, bo, connectionId);
+      const delivery = await holding(service.db, 'SELECT 1 FROM connections WHERE id = $1 FOR KEY SHARE', [
+        connectionId,
+      ]);
+      const removed = remove(ann.client, bo);
+      await untilWaiting(service.db, 'FROM connections');
+      await delivery.query('SELECT 1 FROM automations WHERE id = $1 FOR UPDATE NOWAIT', [automation]);
+      await delivery.release();
+      expect((await removed).status).toBe(200);
     });
 
     it('waits for the writes of the member under way, and not for those of its caller', async () => {

@@ -145,6 +145,11 @@ async function idsOf({ db }: TestApp, { workspace, key }: Member, cases: Case[])
          AND NOT EXISTS (SELECT 1 FROM memberships o WHERE o.user_id = m.user_id AND o.workspace_id <> $1) LIMIT 3`,
     ),
     keyId: [key.id],
+    memberId: await all(
+      `SELECT user_id AS id FROM memberships m WHERE workspace_id = $1
+         AND NOT EXISTS (SELECT 1 FROM memberships o WHERE o.user_id = m.user_id AND o.workspace_id <> $1) LIMIT 3`,
+    ),
+    serviceAccountId: await all(`SELECT id FROM users WHERE service_of = $1 LIMIT 3`),
   };
 }
 
@@ -161,13 +166,16 @@ async function cursors({ rows }: World, client: Client, pages: Pages): Promise<A
   return found;
 }
 
+/** What is there once: a person is a member once. */
+const once = (path: string) => (path === '/v1/members' ? { email: `${CANARY}@acme.example` } : {});
+
 /** Every operation that takes an Idempotency-Key, carried out with one and the same. */
 async function useKeys({ rows }: World, client: Client, ids: Case['ids']): Promise<Asked['used']> {
   const found: Asked['used'] = new Map();
   const headers = { 'Idempotency-Key': SHARED_KEY };
   for (const { method, path: template, body } of rows.filter((row) => row.key !== null)) {
     const path = template.replace('{taskId}', ids.ownTask).replace('{automationId}', ids.ownAutomation);
-    const json = { ...(body as object) } as Record<string, unknown>;
+    const json = { ...(body as object), ...once(template) } as Record<string, unknown>;
     const answer = await client.request(method, path, { headers, ...(body === undefined ? {} : { json }) });
     // The answer to a question has a suite of its own: here it is refused, and the key stays free.
     if (answer.status >= 300 && !template.endsWith('/interaction')) throw new Error(`${path}: ${answer.text}`);

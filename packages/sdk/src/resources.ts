@@ -2,9 +2,9 @@
 import { List } from './list.js';
 import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
-  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeProject, CreateKey, CreateProject, CreateServiceAccount,
-  CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationDelivery, Key, Member, Model, Project, ServiceAccount,
-  Upload, UsageRow,
+  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeProject, Connect, CreateKey, CreateProject,
+  CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Key,
+  Member, Model, Project, RotateConnection, ServiceAccount, Upload, UsageRow,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -184,12 +184,36 @@ export class ServiceAccounts extends Collection {
   }
 }
 
+const connectionsOf = (slug: string, id?: string) =>
+  `/v1/integrations/${segment(slug)}/connections${id === undefined ? '' : `/${segment(id)}`}`;
+
+/** With the secret of a connection. */
+export interface MadeConnection {
+  connection: IntegrationConnection;
+  secret: string;
+}
+
 export class Integrations extends Resource {
   list(options?: CallOptions): Promise<Integration[]> {
     return this.one('integrations', { method: 'GET', path: '/v1/integrations', ...options });
   }
   get(slug: string, options?: CallOptions): Promise<Integration> {
     return this.one('integration', { method: 'GET', path: `/v1/integrations/${segment(slug)}`, ...options });
+  }
+  /** Your own, and for owners and admins the workspace's. */
+  connections(slug: string, options?: CallOptions): Promise<IntegrationConnection[]> {
+    return this.one('connections', { method: 'GET', path: connectionsOf(slug), ...options });
+  }
+  /** The secret, with which the provider signs, is shown here alone. 409 `connection_exists`. */
+  connect(slug: string, body: Connect, options?: CallOptions): Promise<MadeConnection> {
+    return this.transport.json({ method: 'POST', path: connectionsOf(slug), body, ...options });
+  }
+  /** The secret of before is taken too for `overlapSeconds`, a day when not given. */
+  rotate(slug: string, id: string, body: RotateConnection = {}, options?: CallOptions): Promise<MadeConnection> {
+    return this.transport.json({ method: 'POST', path: `${connectionsOf(slug, id)}/rotate`, body, ...options });
+  }
+  disconnect(slug: string, id: string, options?: CallOptions): Promise<Deleted> {
+    return this.deleted(connectionsOf(slug, id), options);
   }
   /** The last 100 that arrived, the newest first. */
   deliveries(slug: string, options?: CallOptions): Promise<IntegrationDelivery[]> {

@@ -615,6 +615,20 @@ export interface components {
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url?: string;
         };
+        Connect: {
+            /**
+             * @description Whose it is: the workspace's, or your own, which comes first for your automations.
+             * @enum {string}
+             */
+            scope: "workspace" | "user";
+            /** @description What the provider signs with, where it makes that itself: 8 to 500 visible ASCII characters, in the form of the provider. Made when not given. */
+            secret?: string;
+        };
+        ConnectedResponse: {
+            connection: components["schemas"]["IntegrationConnection"];
+            /** @description What the provider signs with: enter it there. It is shown this once. */
+            secret: string;
+        };
         /**
          * @description `error`: connected, and the last delivery was refused.
          * @enum {string}
@@ -849,7 +863,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "last_owner" | "service_account_exists" | "webhook_exists" | "too_many_webhooks" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "last_owner" | "service_account_exists" | "connection_exists" | "webhook_exists" | "too_many_webhooks" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -976,6 +990,24 @@ export interface components {
                 /** @description For `triggerEvent` of an automation: `github.push`. */
                 name: string;
             }[];
+        };
+        IntegrationConnection: {
+            createdAt: components["schemas"]["Timestamp"];
+            id: components["schemas"]["Id"];
+            lastDeliveryAt: components["schemas"]["Timestamp"] | null;
+            /** @description Where the provider delivers to, at the address of this service. */
+            path: string;
+            /** @description Until when the secret of before is taken too. */
+            previousSecretUntil: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            scope: "workspace" | "user";
+            slug: string;
+            state: components["schemas"]["ConnectionState"];
+            /** @description The same with the address; null where the operator has set no PUBLIC_URL. */
+            url: string | null;
+        };
+        IntegrationConnectionsResponse: {
+            connections: components["schemas"]["IntegrationConnection"][];
         };
         IntegrationDelivery: {
             at: components["schemas"]["Timestamp"];
@@ -1444,6 +1476,15 @@ export interface components {
             ref?: string;
             /** @description An https URL, or a file URL that the operator allows; without user name and password. */
             url: string;
+        };
+        RotateConnection: {
+            /**
+             * @description How long the old secret is taken too, in seconds; 86,400 when not given.
+             * @default 86400
+             */
+            overlapSeconds: number;
+            /** @description What the provider signs with, where it makes that itself: 8 to 500 visible ASCII characters, in the form of the provider. Made when not given. */
+            secret?: string;
         };
         /**
          * @example {

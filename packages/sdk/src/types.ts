@@ -11,6 +11,7 @@ export type AutomationRun = Schemas['AutomationRun'];
 export type BillingSummary = Schemas['BillingSummary'];
 export type File = Schemas['File'];
 export type Integration = Schemas['Integration'];
+export type IntegrationConnection = Schemas['IntegrationConnection'];
 export type IntegrationDelivery = Schemas['IntegrationDelivery'];
 export type Interaction = Schemas['PendingInteraction'];
 export type Key = Schemas['Key'];
@@ -39,6 +40,8 @@ export type AddMember = Schemas['AddMember'];
 export type ChangeMember = Schemas['ChangeMember'];
 export type CreateServiceAccount = Schemas['CreateServiceAccount'];
 export type CreateServiceKey = Schemas['CreateServiceKey'];
+export type Connect = Schemas['Connect'];
+export type RotateConnection = Schemas['RotateConnection'];
 export type CreateWebhook = Schemas['CreateWebhook'];
 export type ChangeWebhook = Schemas['ChangeWebhook'];
 

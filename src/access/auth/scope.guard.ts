@@ -22,7 +22,7 @@ export class ScopeGuard implements CanActivate {
 
 /** Why a caller may not use a route, or undefined: scopes first, then the role (reference §1, §3). */
 export function refusal(
-  contract: Pick<EndpointContract, 'scopes' | 'policy' | 'administrators'>,
+  contract: Pick<EndpointContract, 'scopes' | 'policy' | 'administrators' | 'notForViewers'>,
   caller: Pick<AuthContext, 'role' | 'scopes' | 'credentialType'>,
 ): ApiError | undefined {
   const { scopes } = contract;
@@ -34,6 +34,7 @@ export function refusal(
   if ((scopes === 'personal' || scopes === 'administration') && caller.credentialType !== 'personal_api_key') {
     return new ApiError('role_not_allowed', 'This takes a personal key; a service account has none.');
   }
+  if (caller.role === 'viewer' && contract.notForViewers === true) return viewerWrites();
   if (scopes === 'personal') return undefined;
   const needed = scopes === 'administration' ? SCOPES : scopes;
   const missing = needed.find((scope) => !caller.scopes.includes(scope));
@@ -43,7 +44,11 @@ export function refusal(
     return new ApiError('role_not_allowed', 'Only an owner or admin of the workspace does this.');
   }
   if (caller.role === 'viewer' && writes(contract)) {
-    return new ApiError('role_not_allowed', 'A viewer of this workspace only reads.');
+    return viewerWrites();
   }
   return undefined;
+}
+
+function viewerWrites(): ApiError {
+  return new ApiError('role_not_allowed', 'A viewer of this workspace only reads.');
 }

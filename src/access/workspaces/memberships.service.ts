@@ -76,9 +76,13 @@ export class MembershipsService {
     private readonly database: Database,
   ) {}
 
-  /** For features whose records live and die with a membership; called from their `onModuleInit`. */
-  onRemoved(listener: MemberRemoved): void {
-    this.listeners.push(listener);
+  /**
+   * For features whose records live and die with a membership; called from their `onModuleInit`.
+   * @param order `first` for one whose locks come before those of the others, whatever the order of the modules.
+   */
+  onRemoved(listener: MemberRemoved, order: 'first' | 'any' = 'any'): void {
+    if (order === 'first') this.listeners.unshift(listener);
+    else this.listeners.push(listener);
   }
 
   /** For features whose records need a role; called from their `onModuleInit`. */

@@ -1,10 +1,7 @@
-// Workspaces, and who belongs to them: users, members and service accounts.
+// Workspaces, and who belongs to them: users, members and service accounts. Without HTTP: the operator command has them too.
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { MembersController } from './members.controller.js';
-import { MembersService } from './members.service.js';
 import { MembershipsService } from './memberships.service.js';
-import { ServiceAccountsController } from './service-accounts.controller.js';
 import { ServiceAccountsService } from './service-accounts.service.js';
 import { UsersService } from './users.service.js';
 import { Workspace } from './workspace.entity.js';
@@ -20,8 +17,7 @@ const SERVICES = [WorkspacesService, WorkspaceRemover, UsersService, Memberships
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([Workspace])],
-  controllers: [MembersController, ServiceAccountsController],
-  providers: [...SERVICES, MembersService],
+  providers: SERVICES,
   exports: SERVICES,
 })
 export class WorkspacesModule {}

@@ -58,7 +58,6 @@ export function composeCli(
     PluginsModule,
   ];
   return {
-    // The connections of a member who leaves end before the automations: in this order both are locked.
     imports: [...ground, WorkspacesModule, ConnectionsModule, OffboardingModule, ...extensions.operatorModules],
     providers: USED,
   };

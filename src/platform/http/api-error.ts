@@ -45,6 +45,7 @@ export const ERRORS = {
   member_exists: [409, 'conflict'],
   last_owner: [409, 'conflict'],
   service_account_exists: [409, 'conflict'],
+  connection_exists: [409, 'conflict'],
   webhook_exists: [409, 'conflict'],
   too_many_webhooks: [409, 'conflict'],
   cursor_expired: [410, 'invalid_request'],

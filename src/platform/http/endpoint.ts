@@ -52,6 +52,8 @@ export interface EndpointContract {
    * its owner's role; `administration`: a personal key of an owner or admin with all ten; `public`: no credential is looked at.
    */
   scopes: readonly Scope[] | 'any' | 'personal' | 'administration' | 'public';
+  /** Of a write whose scopes do not say so: viewers only read. */
+  notForViewers?: true;
   /** For owners and admins of the workspace alone, whatever their scopes say. */
   administrators?: true;
   /** Scopes that depend on the body, and when they are needed: `{ 'files:write': 'attachments are sent' }`. */

@@ -21,7 +21,11 @@ export class ConnectionsModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.memberships.onRemoved((tx, workspaceId, userId) => this.connections.endOfUser(tx, workspaceId, userId));
+    // Before the automations of the member: in this order both are locked.
+    this.memberships.onRemoved(
+      (tx, workspaceId, userId) => this.connections.endOfUser(tx, workspaceId, userId),
+      'first',
+    );
     this.workspaces.onRemoving(
       async (tx, workspaceId) => (await tx.run(DELETE_SOME_DELIVERIES({ workspaceId }))).length,
     );

@@ -11,16 +11,18 @@ type Columns = typeof CONNECTION.row;
 export const NEWEST = raw(`LEFT JOIN LATERAL (
   SELECT verdict, created_at FROM hook_deliveries WHERE connection_id = c.id ORDER BY id DESC LIMIT 1) d ON true`);
 
-/** A connection with whose it is (both null: the workspace's) and the newest entry of its log (both null: none). */
-export type ConnectionRow = Columns & {
-  userName: string | null;
-  userEmail: string | null;
-  verdict: Verdict | null;
-  lastDeliveryAt: Date | null;
-};
+const OWN = columns(Connection, 'c', ['userId']);
+/** A connection with whose it is (all null: the workspace's) and the newest entry of its log (both null: none). */
+export type ConnectionRow = Columns &
+  typeof OWN.row & {
+    userName: string | null;
+    userEmail: string | null;
+    verdict: Verdict | null;
+    lastDeliveryAt: Date | null;
+  };
 
 export const LIST = sql`
-SELECT ${CONNECTION}, u.name AS "userName", u.email AS "userEmail", d.verdict, d.created_at AS "lastDeliveryAt"
+SELECT ${CONNECTION}, ${OWN}, u.name AS "userName", u.email AS "userEmail", d.verdict, d.created_at AS "lastDeliveryAt"
 FROM connections c LEFT JOIN users u ON u.id = c.user_id ${NEWEST}
 WHERE c.workspace_id = ${uuid('workspaceId')} ORDER BY c.slug, c.user_id NULLS FIRST`.rows<ConnectionRow>();
 
@@ -44,10 +46,15 @@ WHERE c.id = ${uuid('id')} RETURNING ${CONNECTION}`.rows<Columns>();
 export const EXISTS = sql`SELECT 1 FROM connections WHERE id = ${uuid('id')}`.rows();
 
 /** No delivery comes in and no automation is bound until the transaction ends. */
-const LOCKED = columns(Connection, 'c', ['id', 'slug', 'workspaceId']);
+const LOCKED = columns(Connection, 'c', ['id', 'slug', 'workspaceId', 'userId']);
+export type LockedConnection = typeof LOCKED.row;
 export const LOCK = sql`SELECT ${LOCKED} FROM connections c WHERE c.id = ${uuid('id')} FOR UPDATE`.rows<
   typeof LOCKED.row
 >();
+/** The newest entry of its log, which is its state. */
+export const NEWEST_OF = sql`
+SELECT verdict, created_at AS "lastDeliveryAt" FROM hook_deliveries WHERE connection_id = ${uuid('id')}
+ORDER BY id DESC LIMIT 1`.rows<{ verdict: Verdict; lastDeliveryAt: Date }>();
 export const LOCK_OF_USER = sql`
 SELECT id FROM connections WHERE workspace_id = ${uuid('workspaceId')} AND user_id = ${uuid('userId')}
 ORDER BY id FOR UPDATE`.rows<{ id: string }>();

@@ -6,7 +6,7 @@ import type { IntegrationDescription } from './integration-provider.js';
 import type { StateRow } from './integrations.sql.js';
 
 export type ConnectionState = 'connected' | 'not_connected' | 'error';
-const stateSchema = named('ConnectionState', z.enum(['connected', 'not_connected', 'error']), {
+export const connectionStateSchema = named('ConnectionState', z.enum(['connected', 'not_connected', 'error']), {
   description: '`error`: connected, and the last delivery was refused.',
 });
 
@@ -19,8 +19,8 @@ export const integrationSchema = named(
     category: z.string(),
     connected: z.boolean().describe('Whether an automation of the caller can be bound to it.'),
     connections: z.strictObject({
-      workspace: stateSchema.describe("The workspace's connection."),
-      user: stateSchema.describe("The caller's own, which comes first."),
+      workspace: connectionStateSchema.describe("The workspace's connection."),
+      user: connectionStateSchema.describe("The caller's own, which comes first."),
     }),
     triggerEvents: z.array(
       z.strictObject({
