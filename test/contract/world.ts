@@ -53,14 +53,16 @@ export class World {
     const form = multipart('a.txt', 'x');
     const own = row.body === 'form' ? {} : once(row);
     if ('url' in own) await this.trimWebhooks();
-    // One connection of each provider, and of each user.
-    if (row.method === 'POST' && row.path.endsWith('/connections'))
-      await this.service.db.query('DELETE FROM connections WHERE user_id IS NOT NULL');
     const body: RequestOptions =
       row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body, ...own } };
     const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
     const headers = { ...type, ...key, ...change.headers };
-    return client.request<ErrorBody>(row.method, path, { ...body, ...change, headers });
+    const answer = await client.request<ErrorBody>(row.method, path, { ...body, ...change, headers });
+    // One connection of each provider, and of each user.
+    const { connection } = answer.body as { connection?: { id: string } };
+    if (answer.status === 201 && connection !== undefined)
+      await this.service.db.query('DELETE FROM connections WHERE id = $1', [connection.id]);
+    return answer;
   }
 
   /** A new user of the member's workspace whose key has all scopes but some. */
