@@ -45,6 +45,7 @@ const CONNECTIONS: Row[] = [
   read('/v1/integrations/{integrationSlug}/connections', ['integrations:read'], ['connections']),
   row('POST', '/v1/integrations/{integrationSlug}/connections', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['connection', 'secret'], body: { scope: 'user' } }),
   row('POST', '/v1/integrations/{integrationSlug}/connections/{connectionId}/rotate', { scopes: 'personal', policy: 'resource_write', answer: ['connection', 'secret'], body: {} }),
+  row('POST', '/v1/integrations/{integrationSlug}/connections/{connectionId}/test', { scopes: 'personal', policy: 'resource_write', answer: ['delivery'] }),
   row('DELETE', '/v1/integrations/{integrationSlug}/connections/{connectionId}', { scopes: 'personal', policy: 'resource_write', answer: DELETED }),
 ]; // prettier-ignore
 

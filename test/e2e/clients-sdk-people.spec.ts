@@ -38,6 +38,7 @@ describe('The SDK, people and connections (reference §3, §13, §19)', () => {
     const rotated = await mw.integrations.rotate('github', connection.id);
     expect(rotated.secret).not.toBe(secret);
     expect(await mw.integrations.connections('github')).toEqual([rotated.connection]);
+    expect(await mw.integrations.test('github', connection.id)).toMatchObject({ verdict: 'handshake' });
     await mw.integrations.disconnect('github', connection.id);
     expect(await mw.integrations.connections('github')).toEqual([]);
   });

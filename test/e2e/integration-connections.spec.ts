@@ -134,6 +134,38 @@ describe('Connections over the API (reference §13)', () => {
     expect(await list(ann.client)).toEqual([]);
   });
 
+  it.each(['github', 'slack', 'pagerduty'])(
+    'a test of %s is verified and noted as a handshake, and starts nothing',
+    async (slug) => {
+      const ann = await owner();
+      const { connection } = (await connect(ann.client, { scope: 'workspace' }, slug)).body;
+      await deliver(service, connection.path, github('wrong, but long enough'));
+      const test = await ann.client.post<{ delivery: object }>(`${at(slug)}/${connection.id}/test`);
+      const delivery = {
+        at: expect.stringMatching(/Z$/),
+        event: null,
+        deliveryId: null,
+        verdict: 'handshake',
+        runIds: [],
+      };
+      expect([test.status, test.body]).toEqual([200, { delivery }]);
+      const { body } = await ann.client.get<{ deliveries: object[] }>(`/v1/integrations/${slug}/deliveries`);
+      expect(body.deliveries).toContainEqual(test.body.delivery);
+      expect(await acts(service, ann)).toContainEqual({
+      action: 'integration.test', type: 'connection', id: connection.id, outcome: 'done',
+    }); // prettier-ignore
+    },
+  );
+
+  it('a provider that has no handshake cannot be tested: 409, and a sentence', async () => {
+    const ann = await owner();
+    const { connection } = (await connect(ann.client, { scope: 'workspace' }, 'webhook')).body;
+    const answer = await ann.client.post<ErrorBody>(`${at('webhook')}/${connection.id}/test`);
+    expect(refused(answer)).toEqual([409, 'test_not_available', null]);
+    const { body } = await ann.client.get('/v1/integrations/webhook/deliveries');
+    expect(body).toEqual({ deliveries: [] });
+  });
+
   it("the workspace's is seen and changed by owners and admins, an own one by its member alone", async () => {
     const ann = await owner();
     const [admin, bo, eve] = [await join(ann, 'admin'), await join(ann, 'member'), await join(ann, 'member')];

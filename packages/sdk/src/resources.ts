@@ -212,6 +212,10 @@ export class Integrations extends Resource {
   rotate(slug: string, id: string, body: RotateConnection = {}, options?: CallOptions): Promise<MadeConnection> {
     return this.transport.json({ method: 'POST', path: `${connectionsOf(slug, id)}/rotate`, body, ...options });
   }
+  /** The provider's handshake, taken as one that arrives. 409 `test_not_available`: it has none. */
+  test(slug: string, id: string, options?: CallOptions): Promise<IntegrationDelivery> {
+    return this.one('delivery', { method: 'POST', path: `${connectionsOf(slug, id)}/test`, ...options });
+  }
   disconnect(slug: string, id: string, options?: CallOptions): Promise<Deleted> {
     return this.deleted(connectionsOf(slug, id), options);
   }

@@ -46,6 +46,7 @@ export const ERRORS = {
   last_owner: [409, 'conflict'],
   service_account_exists: [409, 'conflict'],
   connection_exists: [409, 'conflict'],
+  test_not_available: [409, 'conflict'],
   webhook_exists: [409, 'conflict'],
   too_many_webhooks: [409, 'conflict'],
   cursor_expired: [410, 'invalid_request'],

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { z } from 'zod';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -7,6 +8,7 @@ import { deletedSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
 import { ConnectDto, RotateConnectionDto } from './connection.dto.js';
 import { connectedAnswer, connectionsAnswer, connectionView } from './connection.view.js';
+import { deliverySchema } from './integration.view.js';
 import { MemberConnections } from './member-connections.js';
 
 const WRITES = { policy: 'resource_write', scopes: 'personal', notForViewers: true, transaction: true } as const;
@@ -69,6 +71,24 @@ export class ConnectionsController {
   ) {
     const { connection, secret } = await this.connections.rotate(auth, tx, slug, id, body);
     return { connection: connectionView(connection), secret };
+  }
+
+  @Post(':connectionId/test')
+  @HttpCode(200)
+  @Endpoint({
+    ...WRITES,
+    summary: 'Test a connection',
+    description: `${WHO} Takes the handshake of the provider, signed with the secret of the connection, as one that arrives: it is in the last deliveries, and starts nothing. A provider that has none is 409 \`test_not_available\`.`,
+    action: 'integration.test',
+    answer: z.strictObject({ delivery: deliverySchema }),
+  })
+  async test(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('integrationSlug') slug: string,
+    @Param('connectionId') id: string,
+  ) {
+    return { delivery: await this.connections.test(auth, tx, slug, id) };
   }
 
   @Delete(':connectionId')

@@ -70,4 +70,11 @@ export abstract class IntegrationProvider {
 
   /** Of a verified delivery: what it is. `payload` is what its body holds, as JSON. It throws for a defect alone. */
   abstract parseEvent(headers: IncomingHttpHeaders, payload: unknown): Parsed;
+
+  /**
+   * A delivery by which people see that a connection works: the provider's own handshake, signed with this secret, for which
+   * {@link parseEvent} gives a `handshake`. Left out where the provider has none: whatever else it sends might start automations.
+   * @param at when it is sent.
+   */
+  testDelivery?(secret: string, at: Date): Pick<HookRequest, 'headers' | 'body'>;
 }

@@ -6,6 +6,7 @@ import { ConnectionsController } from './connections.controller.js';
 import { ConnectionsModule } from './connections.module.js';
 import { HookBodies } from './hooks/hook-bodies.js';
 import { HookLog } from './hooks/hook-log.js';
+import { HookTest } from './hooks/hook-test.js';
 import { HookVerifier } from './hooks/hook-verifier.js';
 import { HooksController } from './hooks/hooks.controller.js';
 import { HooksService } from './hooks/hooks.service.js';
@@ -16,7 +17,7 @@ import { MemberConnections } from './member-connections.js';
 @Module({
   imports: [CatalogueModule, ConnectionsModule, RateLimitModule],
   controllers: [IntegrationsController, ConnectionsController, HooksController],
-  providers: [IntegrationsService, MemberConnections, HooksService, HookBodies, HookLog, HookVerifier],
+  providers: [IntegrationsService, MemberConnections, HooksService, HookBodies, HookLog, HookTest, HookVerifier],
   exports: [CatalogueModule, ConnectionsModule],
 })
 export class IntegrationsModule {}

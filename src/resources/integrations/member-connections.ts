@@ -7,6 +7,8 @@ import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import type { ConnectDto, RotateConnectionDto } from './connection.dto.js';
 import { ConnectionsService, type MadeConnection, type ShownConnection } from './connections.service.js';
+import type { Delivery } from './integration.view.js';
+import { HookTest } from './hooks/hook-test.js';
 import { LIST, LOCK } from './connections.sql.js';
 
 /**
@@ -19,6 +21,7 @@ export class MemberConnections {
     private readonly database: Database,
     private readonly catalogue: Catalogue,
     private readonly connections: ConnectionsService,
+    private readonly hooks: HookTest,
   ) {}
 
   /** Throws 404 for an integration that is not in the catalogue. */
@@ -59,6 +62,11 @@ export class MemberConnections {
   async disconnect(auth: AuthContext, tx: UnitOfWork, slug: string, id: string): Promise<void> {
     const locked = await this.lock(auth, tx, slug, id);
     await this.connections.end(tx, locked.id);
+  }
+
+  /** Throws 404, and 409 `test_not_available`. */
+  async test(auth: AuthContext, tx: UnitOfWork, slug: string, id: string): Promise<Delivery> {
+    return this.hooks.run(tx, await this.lock(auth, tx, slug, id));
   }
 
   private async lock(auth: AuthContext, tx: UnitOfWork, slug: string, id: string) {

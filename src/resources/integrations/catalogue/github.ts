@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { GITHUB_EVENTS } from './github-events.js';
 import { eventList, eventOf, handshake, textAt } from './payload.js';
-import { headerOf, hexDigest, isSigned } from './signatures.js';
+import { headerOf, hexDigest, isSigned, signed } from './signatures.js';
 
 const DESCRIPTION: IntegrationDescription = {
   slug: 'github',
@@ -33,5 +34,15 @@ export class GithubProvider extends IntegrationProvider {
     // The action of a repository_dispatch is any text of its sender, so that a filter must ask for it.
     const action = event === 'repository_dispatch' ? undefined : textAt(payload, 'action');
     return eventOf(headerOf(headers, 'x-github-delivery'), event, action);
+  }
+
+  testDelivery(secret: string) {
+    const text = JSON.stringify({ zen: 'A test of this connection.' });
+    const headers = {
+      'x-github-event': 'ping',
+      'x-github-delivery': randomUUID(),
+      'x-hub-signature-256': `sha256=${signed(secret, text)}`,
+    };
+    return { headers, body: Buffer.from(text) };
   }
 }

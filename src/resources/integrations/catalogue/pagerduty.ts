@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type HookRequest, type IntegrationDescription, IntegrationProvider } from '../integration-provider.js';
 import { eventList, eventOf, handshake, textAt } from './payload.js';
-import { headerOf, hexDigest, isSigned } from './signatures.js';
+import { headerOf, hexDigest, isSigned, signed } from './signatures.js';
 
 const DESCRIPTION: IntegrationDescription = {
   slug: 'pagerduty',
@@ -67,5 +68,10 @@ export class PagerdutyProvider extends IntegrationProvider {
     // "Send test event": PagerDuty looks at the status alone.
     if (type === 'pagey.ping') return handshake({ accepted: true });
     return eventOf(textAt(payload, 'event', 'id'), type);
+  }
+
+  testDelivery(secret: string) {
+    const text = JSON.stringify({ event: { id: randomUUID(), event_type: 'pagey.ping' } });
+    return { headers: { 'x-pagerduty-signature': `v1=${signed(secret, text)}` }, body: Buffer.from(text) };
   }
 }

@@ -50,6 +50,11 @@ export async function isSigned(
   return signed;
 }
 
+/** Signs a short text as {@link isSigned} expects it: HMAC-SHA256 in hexadecimal digits. */
+export function signed(key: string, text: string): string {
+  return createHmac('sha256', key).update(text).digest('hex');
+}
+
 async function hmac(key: string | Buffer, parts: readonly (string | Buffer)[]): Promise<Buffer> {
   const hash = createHmac('sha256', key);
   for (const part of parts) {

@@ -7,7 +7,7 @@ import {
   type Parsed,
 } from '../integration-provider.js';
 import { eventList, eventOf, handshake, textAt } from './payload.js';
-import { headerOf, hexDigest, isOfNow, isSigned } from './signatures.js';
+import { headerOf, hexDigest, isOfNow, isSigned, signed } from './signatures.js';
 
 /** How Slack calls the messages of a type of channel in its list of events. */
 const MESSAGES: Record<string, string> = {
@@ -91,5 +91,15 @@ export class SlackProvider extends IntegrationProvider {
     const event = textAt(payload, 'event', 'type');
     const channel = textAt(payload, 'event', 'channel_type') ?? '';
     return eventOf(deliveryId, event, event === 'message' ? MESSAGES[channel] : undefined);
+  }
+
+  testDelivery(secret: string, at: Date) {
+    const timestamp = String(Math.floor(at.getTime() / 1000));
+    const text = JSON.stringify({ type: 'url_verification', challenge: 'test' });
+    const headers = {
+      'x-slack-request-timestamp': timestamp,
+      'x-slack-signature': `v0=${signed(secret, `v0:${timestamp}:${text}`)}`,
+    };
+    return { headers, body: Buffer.from(text) };
   }
 }

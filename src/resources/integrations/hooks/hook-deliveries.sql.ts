@@ -55,7 +55,8 @@ old AS (DELETE FROM hook_deliveries WHERE id = ANY(ARRAY(
   SELECT id FROM hook_deliveries WHERE connection_id = ${uuid('connectionId')} AND dedupe_key IS NULL
   ORDER BY id DESC OFFSET ${raw(String(WITHOUT_EFFECT - 1))})))
 INSERT INTO hook_deliveries (id, connection_id, verdict, event, delivery_id)
-SELECT ${uuid('id')}, held.id, ${text('verdict')}, ${textOrNull('event')}, ${textOrNull('deliveryId')} FROM held`.rows();
+SELECT ${uuid('id')}, held.id, ${text('verdict')}, ${textOrNull('event')}, ${textOrNull('deliveryId')} FROM held
+RETURNING created_at AS at`.rows<{ at: Date }>();
 
 /** In small batches, each a transaction of its own. */
 export const PURGE_BATCH = 500;

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Sealing } from '../../../platform/config/sealing.js';
 import { Secrets } from '../../../platform/config/secrets.js';
 import { Database } from '../../../platform/database/database.js';
+import type { Sql } from '../../../platform/database/sql.js';
 import { Catalogue } from '../catalogue/catalogue.js';
 import { ownerOf } from '../connection.entity.js';
 import { GET_SECRETS, type SecretsRow } from '../connections.sql.js';
@@ -51,6 +52,12 @@ export class HookVerifier {
     if (await provider.verify(request, opened)) return { connectionId, workspaceId, slug, provider };
     this.log.note('bad_signature', { connectionId, slug });
     return null;
+  }
+
+  /** The secrets of a connection that are taken, the newest first; null when they cannot be decrypted, or there is no such connection. */
+  async secretsOf(sql: Sql, connectionId: string): Promise<string[] | null> {
+    const [row] = await sql.run(GET_SECRETS({ id: connectionId }));
+    return row === undefined ? null : this.open(row);
   }
 
   /**
