@@ -30,6 +30,7 @@ export type WholeWebhookDelivery = Schemas['WholeWebhookDelivery'];
 export type CreateTask = Schemas['CreateTask'];
 export type ChangeTask = Schemas['ChangeTask'];
 export type SendMessage = Schemas['SendMessage'];
+export type ReviewComment = Schemas['ReviewComment'];
 export type Answer = Schemas['Answer'];
 export type CreateProject = Schemas['CreateProject'];
 export type ChangeProject = Schemas['ChangeProject'];

@@ -22,11 +22,11 @@ import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
 import type { Effort } from '../../engine/models/model-provider.js';
+import { ReviewCommentDto } from './messages/review.dto.js';
 import { SchemaOfOutput } from './output-schema.dto.js';
 import { RepositoryDto } from './repository.dto.js';
 
 const MAX_CONTENT = 200_000;
-const OF_UPLOADS = 'each of $property must be an object {uploadId}';
 
 // Registered from the last check to the first: the pipe answers the one that was registered last.
 const Content =
@@ -39,23 +39,26 @@ const Content =
     Documented({ description: 'What the agent is to do, or to know. Markdown.' })(target, key);
   };
 
-const Attachments =
-  (): PropertyDecorator =>
+/** A list of at most `most` objects of a class; `message` says what each is to be. */
+const Items =
+  (type: () => new () => object, most: number, message: string, description: string): PropertyDecorator =>
   (target, key): void => {
-    Type(() => AttachmentDto)(target, key);
-    ValidateNested({ each: true, message: OF_UPLOADS })(target, key);
+    Type(type)(target, key);
+    ValidateNested({ each: true, message })(target, key);
     // class-validator goes through lists in lists, and finds nothing wrong with empty ones.
     const isFlat = (value: unknown) => Array.isArray(value) && !value.some(Array.isArray);
-    ValidateBy({ name: 'flat', validator: { validate: isFlat, defaultMessage: () => OF_UPLOADS } })(target, key);
-    ArrayMaxSize(20)(target, key);
+    ValidateBy({ name: 'flat', validator: { validate: isFlat, defaultMessage: () => message } })(target, key);
+    ArrayMaxSize(most)(target, key);
     ArrayMinSize(1)(target, key);
     IsArray()(target, key);
     OptionalNotNull()(target, key);
-    Documented({ description: 'Uploads that become files of the task, under `attachments/` in its workdir.' })(
-      target,
-      key,
-    );
+    Documented({ description })(target, key);
   };
+
+const Attachments = (): PropertyDecorator => {
+  const description = 'Uploads that become files of the task, under `attachments/` in its workdir.';
+  return Items(() => AttachmentDto, 20, 'each of $property must be an object {uploadId}', description);
+};
 
 export class AttachmentDto {
   @IsString()
@@ -115,8 +118,8 @@ function fits(text: string, characters: number): boolean {
   return text.length <= characters || (text.length <= 2 * characters && [...text].length <= characters);
 }
 
-/** A task or message has text, files or both. */
-const Substance = () => Documented({ anyOf: [{ required: ['content'] }, { required: ['attachments'] }] });
+/** A task or message has at least one of these. */
+const Substance = (...fields: string[]) => Documented({ anyOf: fields.map((field) => ({ required: [field] })) });
 
 /** What a task is created with and may be changed to afterwards. */
 class TaskOptions {
@@ -185,7 +188,7 @@ export class ChangeTaskDto extends TaskOptions {
   archived?: boolean;
 }
 
-@Substance()
+@Substance('content', 'attachments')
 export class CreateTaskDto extends TaskOptions {
   @Content()
   content?: string;
@@ -215,10 +218,18 @@ const MODES = `When a running task reads the message; otherwise all three are th
 running one is over. \`steer\`: before the next model call of the running turn. \`interrupt\`: the running turn ends as it stands, and
 the next one reads it.`;
 
-@Substance()
+@Substance('content', 'review', 'attachments')
 export class SendMessageDto {
   @Content()
   content?: string;
+
+  @Items(
+    () => ReviewCommentDto,
+    100,
+    'each of $property must be an object {path, side, line, endLine, quote, text}',
+    'Comments on lines of the changes. They become `custom` parts of the kind `review`, which the agent reads as text.',
+  )
+  review?: ReviewCommentDto[];
 
   @Attachments()
   attachments?: AttachmentDto[];

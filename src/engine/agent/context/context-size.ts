@@ -4,6 +4,7 @@ import type { ModelInfo, ToolDefinition } from '../../models/model-provider.js';
 import { OUTPUT_FAULT } from '../../models/nudges.js';
 import { fileKind, fileTokens, keptFiles } from '../../models/request-files.js';
 import { resultText } from '../../models/result-text.js';
+import { reviewIn, reviewText } from '../../models/review.js';
 
 /** Of English and of code; what is guessed is corrected by what the provider counts with its next answer. */
 const BYTES_PER_TOKEN = 3.5;
@@ -106,6 +107,10 @@ function partBytes(part: StoredPart): number {
       return jsonBytes(part.providerMetadata ?? {});
     case 'file':
       return AROUND + Buffer.byteLength(part.path);
+    case 'custom': {
+      const comment = reviewIn(part);
+      return comment === null ? 0 : Buffer.byteLength(reviewText(comment));
+    }
     case 'data':
       // What the model reads about an answer that did not fit.
       return part.name === OUTPUT_FAULT ? AROUND + jsonBytes(part.data) : 0;

@@ -11,6 +11,7 @@ import {
 } from '../conversation.js';
 import { type FileContent, keptFiles, keptFileKey } from '../request-files.js';
 import { resultText, sorted } from '../result-text.js';
+import { reviewIn, reviewText } from '../review.js';
 import { type FreeformFields, freeformText, NO_FREEFORM } from './freeform.js';
 import type { Options } from './provider-options.js';
 
@@ -93,7 +94,8 @@ function addUser(prompt: LanguageModelV3Prompt, message: ConversationMessage, fi
 export function userText(part: StoredPart): string {
   if (part.type === 'text' || part.type === 'surroundings') return part.text;
   if (part.type === 'file') return `[Attached file, in the workdir: ${part.path} (${part.mediaType})]`;
-  return '';
+  const comment = reviewIn(part);
+  return comment === null ? '' : reviewText(comment);
 }
 
 /** Why a file is not sent, behind the text that names it. */

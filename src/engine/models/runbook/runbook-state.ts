@@ -1,5 +1,6 @@
 // Where a runbook stands, read from the conversation alone: nothing else survives a restart, so nothing else is asked.
 import { setImmediate } from 'node:timers/promises';
+import { codeBlock } from '../../../platform/text/code-block.js';
 import {
   type ConversationMessage,
   isJsonObject,
@@ -8,6 +9,7 @@ import {
   type ToolInvocation,
 } from '../conversation.js';
 import { isNudge } from '../nudges.js';
+import { reviewIn } from '../review.js';
 import { type Block, parseRunbook, type Runbook } from './runbook-blocks.js';
 
 export interface RunbookState {
@@ -97,13 +99,22 @@ async function runbookOf(unread: ConversationMessage[]): Promise<Runbook> {
     const text = textOf(message.parts);
     const { blocks, remarks, outputs } = await parseRunbook(text, { lines, blocks: runbook.blocks.length });
     runbook.blocks = runbook.blocks.concat(blocks);
-    runbook.remarks = runbook.remarks.concat(remarks);
+    runbook.remarks = runbook.remarks.concat(remarks, reviewRemark(message));
     runbook.outputs = runbook.outputs.concat(outputs);
     // They become one text, with an empty line between them.
     lines += text.split('\n').length + 1;
   }
   if (last !== undefined) READ.set(last, runbook);
   return runbook;
+}
+
+/** The fences of comments and quotes are what others have written of code: none is carried out. */
+function reviewRemark({ parts }: ConversationMessage): string[] {
+  const count = parts.filter((part) => reviewIn(part) !== null).length;
+  if (count === 0) return [];
+  return [
+    `The review (${count === 1 ? '1 comment' : `${count} comments`}): put blocks into the text of the message itself.`,
+  ];
 }
 
 function advance(state: RunbookState, invocation: ToolInvocation): RunbookState {
@@ -174,17 +185,11 @@ function field(value: JsonValue, name: string): JsonValue {
 /** The end of an output as a code block; its middle is in the tool's result alone. */
 function fenced(output: JsonValue): string {
   const text = typeof output === 'string' ? output.trimEnd() : '';
-  return text === '' ? '' : blockOf('text', text.length > 2000 ? `…${text.slice(-2000)}` : text);
+  return text === '' ? '' : codeBlock('text', text.length > 2000 ? `…${text.slice(-2000)}` : text);
 }
 
 /** The JSON of the next `output` block at the end of an answer; empty without such a block. The last one serves for all that follow. */
 export function outputBlock({ outputs, ends, stdout }: RunbookState): string {
   const output = outputs[ends] ?? outputs.at(-1);
-  return output === undefined ? '' : blockOf('json', output === '' ? stdout : output);
-}
-
-function blockOf(word: string, text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
-  const fence = '`'.repeat(longest + 1);
-  return `\n\n${fence}${word}\n${text}\n${fence}`;
+  return output === undefined ? '' : codeBlock('json', output === '' ? stdout : output);
 }

@@ -3,20 +3,27 @@ import type { FilesService } from '../../files/files.service.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
+import { reviewIn, reviewPart } from '../../../engine/models/review.js';
 import type { AttachmentDto } from '../task.dto.js';
+import type { ReviewCommentDto } from './review.dto.js';
 
 interface UserInput {
   content?: string | undefined;
+  review?: ReviewCommentDto[] | undefined;
   attachments?: AttachmentDto[] | undefined;
 }
 
 /**
  * What the fields together must be, and the scope that they need: checked before anything is looked up (reference §1).
- * Throws 400 when there is neither content nor attachment, 403 without `files:write` for attachments.
+ * Throws 400 when there is none of the `fields`, 403 without `files:write` for attachments.
  */
-export function checkInput(auth: Actor, { content, attachments }: UserInput): void {
-  if (content === undefined && attachments === undefined) {
-    throw new ApiError('invalid_field', 'content or attachments is needed.', { param: 'content' });
+export function checkInput(
+  auth: Actor,
+  { content, review, attachments }: UserInput,
+  fields = 'content or attachments',
+): void {
+  if (content === undefined && review === undefined && attachments === undefined) {
+    throw new ApiError('invalid_field', `${fields} is needed.`, { param: 'content' });
   }
   checkAttachments(auth, { attachments });
 }
@@ -35,7 +42,20 @@ export async function userParts(
   input: UserInput,
 ): Promise<StoredPart[]> {
   const text: StoredPart[] = input.content === undefined ? [] : [{ type: 'text', text: input.content }];
-  return [...text, ...(await fileParts(auth, tx, files, taskId, input))];
+  const review = (input.review ?? []).map(({ endLine, ...comment }) =>
+    reviewPart({ ...comment, endLine: endLine ?? comment.line }),
+  );
+  return [...text, ...review, ...(await fileParts(auth, tx, files, taskId, input))];
+}
+
+/** Characters of what a person has written or quoted, as the statement of a send counts those that wait. */
+export function charactersOf(parts: readonly StoredPart[]): number {
+  const texts = parts.flatMap((part) => {
+    if (part.type === 'text') return [part.text];
+    const comment = reviewIn(part);
+    return comment === null ? [] : [comment.quote, comment.text];
+  });
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 /** Attachments as file parts. */

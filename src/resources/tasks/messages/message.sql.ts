@@ -120,7 +120,9 @@ const USER = uuid('userId');
 export const MAX_UNREAD = 1_000_000;
 const TASK_ID = uuid('taskId');
 const UNREAD = sql`
-SELECT coalesce(sum(char_length(words #>> '{}')), 0) FROM messages w, jsonb_path_query(w.parts, '$[*].text') words
+SELECT coalesce(sum(char_length(words #>> '{}')), 0) FROM messages w,
+  LATERAL (SELECT jsonb_path_query(w.parts, '$[*].text') UNION ALL SELECT jsonb_path_query(w.parts, '$[*].data.quote')
+    UNION ALL SELECT jsonb_path_query(w.parts, '$[*].data.text')) said(words)
 WHERE w.task_id = ${TASK_ID} AND w.status = 'queued'`;
 
 /**

@@ -61,7 +61,10 @@ export interface MessageViewContext {
 }
 
 /** A message under the transparency policy. Without exposed parts it is to be omitted: see `parts.length`. */
-export function messageView(row: MessageRow, context: MessageViewContext): MessageView {
+export function messageView(row: MessageRow, { transparency, origin }: MessageViewContext): MessageView {
+  // The comments of a review are a person's words: they are shown where text is, too.
+  const custom = transparency.custom || (row.role === 'user' && transparency.text);
+  const context = { transparency: { ...transparency, custom }, origin };
   return {
     id: row.id,
     role: row.role,

@@ -12,7 +12,7 @@ import { Notices, RUNS } from '../../../platform/notices/notices.js';
 import { settleByMessage } from '../interactions/interactions.service.js';
 import { TaskEnding } from '../task-ending.js';
 import type { Settlement } from '../interactions/settlement.js';
-import { checkInput, userParts } from './message-parts.js';
+import { charactersOf, checkInput, userParts } from './message-parts.js';
 import { MAX_UNREAD, type MessageRow, PAGE, SEND } from './message.sql.js';
 import { FIND, WITHDRAW } from './withdrawal.sql.js';
 import type { ListMessagesQuery, SendMessageDto } from '../task.dto.js';
@@ -63,7 +63,7 @@ export class MessagesService {
     taskId: string,
     input: SendMessageDto,
   ): Promise<{ message: MessageRow; task: TaskRow }> {
-    checkInput(auth, input);
+    checkInput(auth, input, 'content, review or attachments');
     const { task, work } = await lockToWork(auth, tx, this.billing, taskId);
     const parts = await userParts(auth, tx, this.files, task.id, input);
     await this.billing.authorize(tx, work);
@@ -81,7 +81,7 @@ export class MessagesService {
         readNow: kind === 'continuation',
         // Elsewhere it sets the task going, with all that is unread.
         waits: task.status === 'queued' || task.status === 'running',
-        characters: input.content?.length ?? 0,
+        characters: charactersOf(parts),
         kind,
         runId,
         traceparent: tx.traceparent,
