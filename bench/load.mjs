@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 
 const { url, connections, seconds, amount, headers, create, status } = JSON.parse(process.argv[2]);
-const body = JSON.stringify({ content: 'Say that there is nothing to do.' });
+const body = JSON.stringify({ title: 'A task', content: 'Say that there is nothing to do.' });
 
 /** A new key for each request. */
 function keyed(request) {

@@ -147,7 +147,7 @@ async function roundTrips(db, text) {
 /** A task of ten steps, followed from its beginning to its end: when each event has arrived, milliseconds since 1970. */
 async function followed(origin, key) {
   const arrived = new Map();
-  const body = JSON.stringify({ content: 'Write. turns=10 tool=write' });
+  const body = JSON.stringify({ title: 'A task', content: 'Write. turns=10 tool=write' });
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() };
   const answer = await fetch(`${origin}/v1/tasks`, { method: 'POST', headers, body });
   const { task } = await answer.json();

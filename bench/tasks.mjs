@@ -54,7 +54,8 @@ export function taker(world, origin, { floor = false } = {}) {
     const response = await fetch(`${origin}${floor ? '/tasks' : '/v1/tasks'}`, {
       method: 'POST',
       headers: given,
-      body: JSON.stringify({ content }),
+      // With a title of its own: else the model is asked for one.
+      body: JSON.stringify({ title: 'A task', content }),
     });
     const answer = await response.json();
     if (!response.ok) throw new Error(JSON.stringify(answer));

@@ -85,7 +85,7 @@ export class Millwright {
   /** Carries out one repair. Resolves with the files that it left, the task's own figures, and why it ended. */
   async make(repair, model) {
     const handed = await this.#handOver(repair);
-    const body = { content: wording(repair), model, budget: BUDGET, ...handed };
+    const body = { title: 'A repair', content: wording(repair), model, budget: BUDGET, ...handed };
     const began = performance.now();
     const { task } = await this.client.post('/v1/tasks', randomUUID(), body);
     const ended = await this.#end(task.id);

@@ -136,7 +136,7 @@ export class HostileWorld {
       { ...common, id: 'obedient', baseUrl: this.obedient.url },
       { ...common, id: 'other', baseUrl: this.victimModel.url },
     ];
-    const config = { models };
+    const config = { models, titles: false };
     const path = join(this.folder.path, 'millwright.json');
     writeFileSync(path, JSON.stringify(config));
     const SECRET_KEY = `${canaries.secretKey}, which is at least 32 bytes long`;

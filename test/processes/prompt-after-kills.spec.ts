@@ -42,7 +42,7 @@ describe('What a model was once sent it is sent again, byte for byte, by process
       }),
       { id: 'windowed', provider: 'openai-compatible', baseUrl: server.url, contextWindow: WINDOW },
     ];
-    writeFileSync(join(folder.path, 'millwright.json'), JSON.stringify({ models }));
+    writeFileSync(join(folder.path, 'millwright.json'), JSON.stringify({ models, titles: false }));
     return bootApp({ db, env: { DATA_DIR: folder.path, ...KEYS }, config: { models } });
   });
   beforeAll(async () => {

@@ -102,6 +102,8 @@ export interface AgentInput {
   model: { id: string; effort: Effort | null };
   /** Oldest first. The last message may be an assistant's with open invocations: a crash or a question left them. */
   messages: ConversationMessage[];
+  /** Whether its title is the first line of its first message, and a model may make a better one. Absent: not. */
+  untitled?: boolean;
   /** What the model is not sent any more, the last one of each kind; oldest first. Absent: nothing. */
   cuts?: Compaction[];
   /** Tokens of the last step, its prompt and its answer, unless it was compacted since. Null or absent: not known. */
@@ -179,6 +181,7 @@ export interface ToldSurroundings {
  *
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`. `surroundings` is
  *   what the service sent to the model before the first message of the task; it becomes the first part of that message, once in the task's life.
+ * - `title`: a model has made a title for an `untitled` task. At most once, before the first `step`.
  * - `cut`: the conversation was compacted: the model is sent less of it from now on. `parts` are the message that says so
  *   to people; `usage` is that of the model call which wrote the summary.
  * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found
@@ -207,6 +210,14 @@ export type AgentEvent =
       parts: StoredPart[];
       usage: ModelUsage | null;
       /** As of a `step`, of the call that wrote the summary. */
+      model?: string;
+    }
+  | {
+      type: 'title';
+      /** As the model wrote it; empty when that is of no use. */
+      text: string;
+      usage: ModelUsage;
+      /** As of a `step`. */
       model?: string;
     }
   | { type: 'cloned'; commit: string }

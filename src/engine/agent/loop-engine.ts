@@ -25,6 +25,7 @@ import { bringIn, tellChanges } from './repository-steps.js';
 import { surroundingsOf } from './surroundings.js';
 import { TaskFiles } from './task-files.js';
 import { ToolRegistry } from './tool-registry.js';
+import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
 import { TurnRun } from './turn-run.js';
 import { TurnLimits } from './turn-limits.js';
@@ -73,7 +74,7 @@ export class LoopEngine extends AgentEngine {
       new ContextSize(system, offered, model.input),
     );
     const { workspaceId, taskId, runId } = input;
-    const report = (error: Error, level: 'error' | 'warn' = 'error') =>
+    const report = (error: Error, level: 'error' | 'warn' | 'debug' = 'error') =>
       this.logger[level]({ workspaceId, taskId, runId, msg: `Task ${taskId}: ${error.message}` });
     try {
       const failed = await sandbox.reserve().then(
@@ -102,12 +103,32 @@ export class LoopEngine extends AgentEngine {
         surroundings,
         report,
       });
-      const outcome = yield* run.run();
+      const outcome = yield* this.titled(input, run.run(), limits, report);
       yield* tellChanges(input, outcome, sandbox, report);
       return outcome;
     } finally {
       await sandbox.close();
     }
+  }
+
+  /** The steps of a run, of a task without a title with one: when its first answer is still to come, and may be asked for. */
+  private titled(
+    input: AgentInput,
+    steps: ReturnType<TurnRun['run']>,
+    limits: TurnLimits,
+    report: (error: Error, level: 'debug') => void,
+  ): ReturnType<TurnRun['run']> {
+    const { messages, signal, stopping } = input;
+    const { id: modelId } = input.model;
+    const [first] = messages;
+    const isNew = input.untitled === true && messages.every(({ role }) => role === 'user');
+    const mayAsk = input.usageExhausted == null && limits.exceeded() === null;
+    if (first === undefined || !isNew || !mayAsk || !this.models.makesTitles(modelId)) return steps;
+    if (!this.models.health.isWell(modelId)) return steps;
+    const ask: TitleAsk = (request) => this.caller.once({ modelId, ...request }, TITLE_ANSWER);
+    const failed = (error: Error) => report(new Error(`It gets no title. ${error.message}`), 'debug');
+    const about = { first, ask, signals: [signal, stopping], failed };
+    return withTitle(steps, about, ({ usage, model }) => limits.spend(usage, model));
   }
 }
 

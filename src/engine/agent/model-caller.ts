@@ -78,6 +78,27 @@ export class ModelCaller {
     }
   }
 
+  /**
+   * One try, of a call that nobody waits for: no other try and no fallback is made for it, and the health of the model does not hang on
+   * it. It thinks as little as the model can. Throws as {@link call} does.
+   */
+  async once(given: Omit<ModelRequest, 'effort'>, longest: number): Promise<CalledAnswer> {
+    const { modelId } = given;
+    const info = this.models.find(modelId);
+    const effort = info === undefined ? null : effortOf(info, 'low');
+    const limits = { answerLength: longest, callsPerStep: 1 };
+    const collector = new AnswerCollector(limits, (id) => id);
+    try {
+      const answer = await this.attempt({ ...given, effort }, collector, () => undefined);
+      this.count(modelId, answer.usage);
+      return { ...answer, model: modelId };
+    } catch (error) {
+      given.signal.throwIfAborted();
+      this.metrics.modelCalls.inc({ model: modelId, outcome: 'failed' });
+      throw error;
+    }
+  }
+
   /** Does not call a model of which it is known that it would fail (docs/decisions/0049). */
   private async askUnlessKnown(
     request: ModelRequest,

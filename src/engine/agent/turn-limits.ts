@@ -23,6 +23,11 @@ export class TurnLimits {
   /** @param model the one that answered, by default that of the turn. */
   count(usage: ModelUsage, model = this.input.model.id): void {
     this.steps++;
+    this.spend(usage, model);
+  }
+
+  /** Of a call that is no step. */
+  spend(usage: ModelUsage, model = this.input.model.id): void {
     this.tokens += usage.inputTokens + usage.outputTokens;
     this.costMicros += costOf(usage, this.pricesOf(model)) ?? 0;
   }

@@ -79,6 +79,11 @@ export class ModelCatalog implements OnModuleInit {
     return this.entries().some(({ info, provider }) => info.id === id && provider.wantsSurroundings);
   }
 
+  /** As {@link ModelProvider.makesTitles} of the model's provider. */
+  makesTitles(id: string): boolean {
+    return this.entries().some(({ info, provider }) => info.id === id && provider.makesTitles);
+  }
+
   /** As {@link ModelProvider.writesPatches} of the model's provider. */
   writesPatches(id: string): boolean {
     return this.entries().some(

@@ -37,6 +37,11 @@ export class ModelHealth {
     return null;
   }
 
+  /** Whether a call is likely to be answered. Unlike {@link refusalOf} it lets none try. */
+  isWell(modelId: string): boolean {
+    return !this.refusals.has(modelId) && !this.rests(modelId);
+  }
+
   rests(modelId: string): boolean {
     return performance.now() < (this.restsUntil.get(modelId) ?? 0);
   }

@@ -93,6 +93,8 @@ export type ModelPart =
 export abstract class ModelProvider {
   /** False: its models make nothing of a task's surroundings, and the service does not send them. */
   readonly wantsSurroundings: boolean = true;
+  /** False: its models make no titles of tasks. */
+  readonly makesTitles: boolean = true;
   /** True: the model was trained on the patches of `apply_patch`, which it is offered in place of `edit` and `write`. */
   writesPatches(_modelId: string): boolean {
     return false;

@@ -33,6 +33,7 @@ import { UsageLanes1797984000041 } from './0041-usage-lanes.js';
 import { Installation1798070400042 } from './0042-installation.js';
 import { SaidInStatements1798156800043 } from './0043-said-in-statements.js';
 import { TaskNetwork1798243700049 } from './0049-task-network.js';
+import { Titles1798243600048 } from './0048-titles.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -72,6 +73,7 @@ export const MIGRATIONS = [
   Installation1798070400042,
   SaidInStatements1798156800043,
   TaskNetwork1798243700049,
+  Titles1798243600048,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -106,6 +106,7 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
     rateLimits: rateLimitsSchema(policies).optional(),
     plans: plansSchema.optional(),
     transparency: transparency.optional(),
+    titles: z.boolean().optional(),
     sandbox: sandbox.optional(),
     repositories: repositoriesSchema.optional(),
     repositoryNetworks: networksSchema.optional(),

@@ -3,7 +3,7 @@
 // a long history, is to be counted by METER too, in the statement that records it.
 // They lock the workspace's counter of the day, then the workspace's row when its top-up pays: after the task, the claims
 // and the run, so both locks are the last ones of their statement.
-import { bigint, bigintOrNull, field, raw, sql, uuid } from '../../platform/database/sql.js';
+import { bigint, bigintOrNull, field, type Fragment, type None, raw, sql, uuid } from '../../platform/database/sql.js';
 import { lastUsedUp, LIMITED, MODEL, priced, TODAY, windows, WITH_TODAY } from './usage.sql.js';
 
 /** What a model call used; the cost in micro-dollars, null on a model without prices. */
@@ -33,12 +33,12 @@ const UNDER_WAY = underWay('task');
  */
 const LANE = raw('(1 + abs(hashtext(task.id::text) % 32))');
 
-const ENTRY = sql`
+const entry = (startsTurn: Fragment<None>) => sql`
 entry AS (
   INSERT INTO usage_ledger (workspace_id, at, message_id, task_id, project_id, created_by, automation_id, model, starts_turn,
     input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, cost_micros)
   SELECT run.workspace_id, date_trunc('milliseconds', now()), ${CALL.messageId}, task.id, task.project_id, task.created_by, task.automation_id, ${MODEL},
-    task.turn_steps = 0, ${CALL.inputTokens}, ${CALL.outputTokens}, ${CALL.cachedInputTokens}, ${CALL.reasoningTokens}, ${COST}
+    ${startsTurn}, ${CALL.inputTokens}, ${CALL.outputTokens}, ${CALL.cachedInputTokens}, ${CALL.reasoningTokens}, ${COST}
   FROM task, run)`;
 const ADDED = raw('tokens = d.tokens + excluded.tokens, cost_micros = d.cost_micros + excluded.cost_micros');
 
@@ -47,8 +47,8 @@ const ADDED = raw('tokens = d.tokens + excluded.tokens, cost_micros = d.cost_mic
  * that it lies on the day of the counter. Of what lies beyond a window a top-up pays its
  * share of the cost: of tokens in proportion, of a turn beyond the window all of it, and of several windows the largest.
  */
-export const METER = sql`
-${ENTRY},
+const meter = (startsTurn: Fragment<None>) => sql`
+${entry(startsTurn)},
 payer AS (
   SELECT w.id, w.plan, w.usage_windows, w.top_up_micros, ${LIMITED} AS limited FROM run JOIN workspaces w ON w.id = run.workspace_id),
 today AS (
@@ -71,9 +71,14 @@ paid AS (
 open AS (
   SELECT coalesce((SELECT top_up_micros FROM paid), w.top_up_micros) > 0 AND ${priced(OF_TURN)} AS open FROM payer w)`;
 
+const FIRST_STEP = raw('task.turn_steps = 0');
+export const METER = meter(FIRST_STEP);
+/** As {@link METER}, of a call that is no step. */
+export const METER_BESIDE = meter(raw('false'));
+
 /** As {@link METER}, of a workspace that is not {@link LIMITED}: nothing pays, and nothing is used up. */
 export const METER_FREELY = sql`
-${ENTRY},
+${entry(FIRST_STEP)},
 today AS (
   INSERT INTO usage_days AS d (workspace_id, day, lane, tokens, cost_micros)
   SELECT run.workspace_id, ${TODAY}, ${LANE}, ${TOKENS}, coalesce(${COST}, 0) FROM run, task

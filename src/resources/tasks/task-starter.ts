@@ -59,6 +59,8 @@ export class TaskStarter {
         runId,
         traceparent: tx.traceparent,
         title: input.title ?? (await titleFrom(input.content, parts)),
+        // The tasks of an automation begin with the same words each time: their titles would say no more than its name.
+        untitled: input.title === undefined && source === null,
         model: model.id,
         effort,
         budget: input.budget ?? null,

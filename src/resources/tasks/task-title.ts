@@ -1,5 +1,5 @@
 // The title of a task that was given none: what the first line of its content says (reference §4).
-import { shown } from '../../platform/text/names.js';
+import { isName, shown } from '../../platform/text/names.js';
 
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n[\s\S]*?\r?\n\1[ \t]*(?:\r?\n|$)/;
 /** What Markdown may mean something by. A line without it is its own title: to parse one takes 70 µs. */
@@ -7,6 +7,10 @@ const MARKS = /[*_`[\]>#~\\&+-]|^\s*\d+[.)]\s/;
 /** Characters of a line that are parsed; the worst of these take 5 ms. */
 const READ = 1_000;
 const LONGEST = 200;
+/** Of a title that a model has made. */
+const LONGEST_MADE = 80;
+/** Around a title, as some models write it. */
+const QUOTES = /^["'“”„«»‘’]+|["'“”„«»‘’]+$/gu;
 
 /** The first line that says something, as plain text: no marks of Markdown, one line of at most 200 characters. */
 export async function titleOf(content: string): Promise<string> {
@@ -31,9 +35,16 @@ async function plainText(line: string): Promise<string> {
   return pieces.map(({ content }) => content).join('');
 }
 
+/** The title in what a model has answered, at most 80 characters; null when that is no use. */
+export async function titleIn(answer: string): Promise<string | null> {
+  if (!/\S/.test(answer)) return null;
+  const title = (await titleOf(answer)).replace(QUOTES, '').trim();
+  return isName(title) ? shortened(title, LONGEST_MADE) : null;
+}
+
 /** A title of at most 200 characters. */
-export function shortened(text: string): string {
-  if (text.length <= LONGEST) return text;
-  const kept = text.slice(0, LONGEST - 1).toWellFormed();
+export function shortened(text: string, longest = LONGEST): string {
+  if (text.length <= longest) return text;
+  const kept = text.slice(0, longest - 1).toWellFormed();
   return `${kept.replace(/\ufffd$/, '')}…`;
 }

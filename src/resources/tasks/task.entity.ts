@@ -57,6 +57,8 @@ export class Task {
   @Column('uuid', { name: 'created_by' })
   createdById: string;
   @Column('text') title: string;
+  /** Whether the title is that of its first line, and the model may still make one. */
+  @Column('boolean', { default: false }) untitled: boolean;
   @Column('text') status: TaskStatus;
   @Column('jsonb', { nullable: true }) statusReason: StatusReason | null;
   @Column('text') model: string;

@@ -150,9 +150,9 @@ const MESSAGE_ID = uuid('messageId');
  */
 export const CREATE = sql`
 WITH task AS (
-  INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, model, effort, budget, metadata, tags, opening, message_count,
+  INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
     last_seq, last_event, project_id, approvals, automation_id, automation_run_id, repository, output_schema)
-  SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, 'queued', ${MODEL}, ${textOrNull('effort')},
+  SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, ${bool('untitled')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
     ${text('approvals')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json
@@ -172,7 +172,7 @@ SELECT row_to_json(task) AS row, ${exhausted(WORKSPACE, MODEL)} AS exhausted FRO
 
 /** Replaces what is given. `setsProject` and `setsBudget`: the value is given, and may be null. The caller holds the task's lock. */
 export const CHANGE = sql`
-UPDATE tasks SET title = coalesce(${textOrNull('title')}, title),
+UPDATE tasks SET title = coalesce(${textOrNull('title')}, title), untitled = untitled AND ${textOrNull('title')} IS NULL,
   project_id = CASE WHEN ${bool('setsProject')} THEN ${PROJECT} ELSE project_id END,
   budget = CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE budget END,
   metadata = coalesce(${jsonb<Record<string, string> | null>()('metadata')}, metadata),

@@ -42,9 +42,10 @@ export class FencedWrites {
   }
 
   /** As {@link fenced}, for what stands in the log of the workspace too: the status of the task, and what it waits for. */
-  async fencedInLog<Row>(held: ActiveRun, query: Query<Row>): Promise<void> {
-    await this.fenced(held, query);
+  async fencedInLog<Row>(held: ActiveRun, query: Query<Row>): Promise<Row> {
+    const row = await this.fenced(held, query);
     this.notices.send({ workspace: held.run.workspaceId });
+    return row;
   }
 
   /** Throws {@link FencedError} when the statement writes nothing. */

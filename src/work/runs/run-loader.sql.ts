@@ -24,6 +24,7 @@ const TASK = columns(Task, 't', [
   'contextTokens',
   'repository',
   'title',
+  'untitled',
   'outputSchema',
 ]);
 const MESSAGE = columns(Message, 'm', ['id', 'role', 'parts', 'readSeq']);

@@ -43,6 +43,7 @@ export class RunLoader {
       runId: run.runId,
       model: { id: run.model, effort: task.effort },
       messages: messages.map(conversationMessage),
+      untitled: task.untitled && this.env.file.titles !== false,
       cuts: task.cuts ?? [],
       contextTokens: task.contextTokens,
       outputSchema: task.outputSchema,

@@ -9,6 +9,7 @@ import { usedUpText } from '../../resources/billing/usage-text.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import { exhaustedText } from '../../resources/files/storage-quota.js';
 import type { WaitingFor } from '../../resources/tasks/task.entity.js';
+import { titleIn } from '../../resources/tasks/task-title.js';
 import { newId } from '../../platform/database/ids.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
@@ -32,6 +33,7 @@ import {
 } from './run-recorder.sql.js';
 import { PublishedFiles } from './published-files.js';
 import { WAITS } from './run-waits.js';
+import { TITLE } from './run-title.sql.js';
 import { TaskFolders } from './task-folders.js';
 import { told } from './tool-result.js';
 
@@ -134,6 +136,8 @@ export class RunRecorder {
         return this.tool(held, event);
       case 'cut':
         return this.cut(held, event);
+      case 'title':
+        return this.title(held, event);
       default:
         return this.writes.fenced(held, pushQuery(held.run, event));
     }
@@ -145,6 +149,16 @@ export class RunRecorder {
       held,
       usage === null ? CUT(about) : SUMMARY({ ...about, ...this.metered(held, usage, model) }),
     );
+  }
+
+  private async title(held: ActiveRun, { text, usage, model }: Event<'title'>): Promise<Written> {
+    const about = {
+      run: held.run,
+      messageId: newId(),
+      title: await titleIn(text),
+      ...this.metered(held, usage, model),
+    };
+    return this.writes.fencedInLog(held, TITLE(about));
   }
 
   private metered({ run }: ActiveRun, usage: ModelUsage, model = run.model) {

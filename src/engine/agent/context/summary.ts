@@ -78,7 +78,7 @@ function peopleText(messages: ConversationMessage[], limit: number): string {
 }
 
 /** A person's own words. */
-function saidIn({ parts }: ConversationMessage): string {
+export function saidIn({ parts }: ConversationMessage): string {
   return parts.filter(({ type }) => type !== 'surroundings').map(userText).filter((text) => text !== '').join('\n'); // prettier-ignore
 }
 

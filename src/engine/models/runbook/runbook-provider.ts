@@ -22,6 +22,7 @@ const NOT_AN_AI = 'The runbook model is not an AI: it carries out the fenced blo
 @Plugin(ModelProvider, RUNBOOK)
 export class RunbookProvider extends ModelProvider {
   override readonly wantsSurroundings = false;
+  override readonly makesTitles = false;
   /** A person has written the commands, and nobody can give one of them more time: each has the most there is. */
   private readonly seconds: number;
 
