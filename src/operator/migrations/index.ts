@@ -32,8 +32,8 @@ import { Waits1797724800038 } from './0038-waits.js';
 import { UsageLanes1797984000041 } from './0041-usage-lanes.js';
 import { Installation1798070400042 } from './0042-installation.js';
 import { SaidInStatements1798156800043 } from './0043-said-in-statements.js';
-import { TaskNetwork1798243700049 } from './0049-task-network.js';
 import { Titles1798243600048 } from './0048-titles.js';
+import { TaskNetwork1798243700049 } from './0049-task-network.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -72,8 +72,8 @@ export const MIGRATIONS = [
   UsageLanes1797984000041,
   Installation1798070400042,
   SaidInStatements1798156800043,
-  TaskNetwork1798243700049,
   Titles1798243600048,
+  TaskNetwork1798243700049,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */
