@@ -2,7 +2,7 @@ import { IsIn, IsInt, IsString, Max, Min } from 'class-validator';
 import { Documented } from '../../platform/http/documented.js';
 import { OptionalNotNull } from '../../platform/http/fields.js';
 
-const DAY_SECONDS = 86_400;
+export const DAY_SECONDS = 86_400;
 const SECRET =
   'What the provider signs with, where it makes that itself: 8 to 500 visible ASCII characters, in the form of the provider. Made when not given.';
 
@@ -23,7 +23,7 @@ export class RotateConnectionDto {
   @Min(0)
   @Max(30 * DAY_SECONDS)
   @Documented({ description: 'How long the old secret is taken too, in seconds; 86,400 when not given.' })
-  overlapSeconds?: number = DAY_SECONDS;
+  overlapSeconds?: number;
 
   @OptionalNotNull()
   @IsString()

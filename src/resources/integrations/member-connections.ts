@@ -5,7 +5,7 @@ import { isUuid } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { Catalogue } from './catalogue/catalogue.js';
-import type { ConnectDto, RotateConnectionDto } from './connection.dto.js';
+import { type ConnectDto, DAY_SECONDS, type RotateConnectionDto } from './connection.dto.js';
 import { ConnectionsService, type MadeConnection, type ShownConnection } from './connections.service.js';
 import type { Delivery } from './integration.view.js';
 import { HookTest } from './hooks/hook-test.js';
@@ -52,7 +52,7 @@ export class MemberConnections {
     tx: UnitOfWork,
     slug: string,
     id: string,
-    { overlapSeconds = 0, secret }: RotateConnectionDto,
+    { overlapSeconds = DAY_SECONDS, secret }: RotateConnectionDto,
   ): Promise<MadeConnection> {
     const locked = await this.lock(auth, tx, slug, id);
     return this.connections.renew(tx, locked, overlapSeconds, secret);

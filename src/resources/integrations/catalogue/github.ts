@@ -36,7 +36,7 @@ export class GithubProvider extends IntegrationProvider {
     return eventOf(headerOf(headers, 'x-github-delivery'), event, action);
   }
 
-  testDelivery(secret: string) {
+  override testDelivery(secret: string) {
     const text = JSON.stringify({ zen: 'A test of this connection.' });
     const headers = {
       'x-github-event': 'ping',

@@ -70,7 +70,7 @@ export class PagerdutyProvider extends IntegrationProvider {
     return eventOf(textAt(payload, 'event', 'id'), type);
   }
 
-  testDelivery(secret: string) {
+  override testDelivery(secret: string) {
     const text = JSON.stringify({ event: { id: randomUUID(), event_type: 'pagey.ping' } });
     return { headers: { 'x-pagerduty-signature': `v1=${signed(secret, text)}` }, body: Buffer.from(text) };
   }

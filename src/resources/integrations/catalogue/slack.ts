@@ -93,7 +93,7 @@ export class SlackProvider extends IntegrationProvider {
     return eventOf(deliveryId, event, event === 'message' ? MESSAGES[channel] : undefined);
   }
 
-  testDelivery(secret: string, at: Date) {
+  override testDelivery(secret: string, at: Date) {
     const timestamp = String(Math.floor(at.getTime() / 1000));
     const text = JSON.stringify({ type: 'url_verification', challenge: 'test' });
     const headers = {
