@@ -22,6 +22,8 @@ export const common = {
     failed: 'Failed',
     cancelled: 'Cancelled',
   } satisfies Record<TaskStatus, string>,
+  pullRequest: 'Pull request',
+  pullRequestIs: { open: 'open', draft: 'draft', merged: 'merged', closed: 'closed' },
   fault: { title: 'The console met a fault of its own', reload: 'Load the page again' },
   gone: { title: 'There is nothing here', text: 'The address may be mistyped, or what it led to is gone.' },
   refused: { title: 'This key may not see this', text: (scope: string) => `It needs the scope ${scope}.` },

@@ -12,6 +12,7 @@ export const tasks = {
   filter: 'Filter and sort',
   filterShort: 'Filter',
   project: 'Project',
+  repository: 'Repository',
   anyProject: 'All projects',
   automation: 'Automation',
   anyAutomation: 'All automations',

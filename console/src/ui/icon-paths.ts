@@ -57,4 +57,6 @@ export const PATHS = {
   Expand: [["path",{"d":"M10 12H8"}],["path",{"d":"M12 16v6"}],["path",{"d":"M12 2v6"}],["path",{"d":"M16 12h-2"}],["path",{"d":"M22 12h-2"}],["path",{"d":"M4 12H2"}],["path",{"d":"m9 19 3 3 3-3"}],["path",{"d":"m9 5 3-3 3 3"}]],
   Collapse: [["path",{"d":"M10 12H8"}],["path",{"d":"M12 22v-6"}],["path",{"d":"M12 8V2"}],["path",{"d":"m15 19-3-3-3 3"}],["path",{"d":"m15 5-3 3-3-3"}],["path",{"d":"M16 12h-2"}],["path",{"d":"M22 12h-2"}],["path",{"d":"M4 12H2"}]],
   User: [["circle",{"cx":"12","cy":"8","r":"5"}],["path",{"d":"M20 21a8 8 0 0 0-16 0"}]],
+  PullRequest: [["circle",{"cx":"18","cy":"18","r":"3"}],["circle",{"cx":"6","cy":"6","r":"3"}],["path",{"d":"M13 6h3a2 2 0 0 1 2 2v7"}],["line",{"x1":"6","x2":"6","y1":"9","y2":"21"}]],
+  Branch: [["line",{"x1":"6","x2":"6","y1":"3","y2":"15"}],["circle",{"cx":"18","cy":"6","r":"3"}],["circle",{"cx":"6","cy":"18","r":"3"}],["path",{"d":"M18 9a9 9 0 0 1-9 9"}]],
 } as const satisfies Record<string, readonly (readonly [string, Record<string, string>])[]>;

@@ -9,6 +9,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { exactly } from '../../ui/code.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { PullRequest } from '../../ui/pull-request.tsx';
 import { Button, copy } from '../../ui/ui.tsx';
 import { Fact } from './fact.tsx';
 import { Spent } from './spent.tsx';
@@ -168,7 +169,7 @@ function Repository({ task }: { task: Task }) {
         )}
         {pullRequest && (
           <Fact name={details.pullRequest}>
-            <Outside href={pullRequest.url}>{pullRequest.url.replace(/^https?:\/\/[^/]+\//, '')}</Outside>
+            <PullRequest named {...pullRequest} />
           </Fact>
         )}
         {changes && (

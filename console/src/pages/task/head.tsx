@@ -8,6 +8,7 @@ import { page as shell } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Confirm } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { PullRequest } from '../../ui/pull-request.tsx';
 import { Button, copy, Skeleton, StatusLabel, toast, toastError } from '../../ui/ui.tsx';
 import { EditTask } from './edit-task.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -34,6 +35,7 @@ export function Head({ task, panel, togglePanel }: HeadProps) {
         <Skeleton w={220} h={14} />
       )}
       {task && <StatusLabel pill status={task.status} />}
+      {task?.pullRequest && <PullRequest {...task.pullRequest} />}
       {task?.archived && <span className={css.badge}>{t.task.details.archived}</span>}
       <span className="grow" />
       {task && <Actions task={task} />}

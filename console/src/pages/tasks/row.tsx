@@ -6,6 +6,7 @@ import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { count, money } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { PullRequest } from '../../ui/pull-request.tsx';
 import { cx, Skeleton, StatusDot } from '../../ui/ui.tsx';
 import css from './tasks.module.css';
 
@@ -23,7 +24,8 @@ interface RowProps {
 
 /** The link covers the whole row; what can be clicked besides lies above it. */
 export const Row = memo(function Row({ task, project, byChange, selected, onSelect, onFocus, onTag }: RowProps) {
-  const { id, title, status, usage, changes, tags, createdBy } = task;
+  const { id, title, status, usage, changes, tags, createdBy, pullRequest } = task;
+  const where = whereOf(task);
   const waiting = waitingOf(task);
   const hint = waiting === null ? hintOf(task) : `${t.task.waitsFor[waiting.code] ?? waiting.message}, ${t.task.since}`;
   return (
@@ -64,6 +66,12 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
             )}
           </span>
         )}
+        {where !== '' && (
+          <span className={cx(css.where, 'ellipsis')}>
+            {where}
+            {usage.cost !== null && ` · ${money(Number(usage.cost.amount))}`}
+          </span>
+        )}
       </div>
       <div className={css.facts}>
         {tags.slice(0, 3).map((tag) => (
@@ -82,6 +90,12 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
             +{tags.length - 3}
           </span>
         )}
+        {where !== '' && (
+          <span className={cx(css.chip, css.whereChip)} title={`${t.tasks.repository}: ${where}`}>
+            <Icon name="Branch" size={12} />
+            <span className="ellipsis">{where}</span>
+          </span>
+        )}
         {task.archived && <span className={css.chip}>{t.tasks.isArchived}</span>}
         {project !== undefined && (
           <span className={css.chip} title={`${t.tasks.project}: ${project}`}>
@@ -94,6 +108,7 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
             <Icon name="Calendar" size={14} title={t.tasks.byAutomation} />
           </span>
         )}
+        {pullRequest && <PullRequest {...pullRequest} />}
         {changes !== null && (
           <span
             className={cx(css.changes, 'num')}
@@ -125,9 +140,22 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
   );
 });
 
-/** What is asked, or why it failed: its first line, without the marks of Markdown. */
-function hintOf({ status, statusReason, pendingInteraction }: Task): string {
+/** The repository by its short name, and the branch: what is pushed to, else what it was made from. */
+function whereOf({ repository }: Task): string {
+  if (repository === null) return '';
+  const name = repository.url
+    .replace(/\/+$|\.git$/g, '')
+    .split('/')
+    .slice(-2)
+    .join('/');
+  const branch = repository.push?.branch ?? repository.ref;
+  return branch === null ? name : `${name} · ${branch}`;
+}
+
+/** What is asked, why it failed, or what came of it: its first line, without the marks of Markdown. */
+function hintOf({ status, statusReason, pendingInteraction, result }: Task): string {
   if (pendingInteraction !== null) return firstLine(pendingInteraction.question);
+  if (status === 'completed') return firstLine(result?.text ?? '');
   const hasReason = status === 'failed' || (status === 'queued' && statusReason !== null);
   return hasReason ? firstLine(statusReason?.message ?? '') : '';
 }
