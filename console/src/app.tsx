@@ -1,36 +1,26 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { Component, type ReactNode, Suspense, useEffect } from 'react';
 import { Redirect, Route, Router, Switch } from 'wouter';
-import { connection } from './api/connection.ts';
 import { queryClient } from './api/queries.ts';
 import { find, session } from './api/session.ts';
 import { useStore } from './api/store.ts';
 import { LoginPage, useSignInByLink } from './pages/login.tsx';
 import { usePages } from './shell/pages.ts';
+import { program } from './shell/program.ts';
 import { Shell } from './shell/shell.tsx';
 import { t } from './texts/index.ts';
 import { NothingHere } from './ui/nothing.tsx';
 import { Button, Empty, Failure, Toasts } from './ui/ui.tsx';
 
-const TasksPage = page(() => import('./pages/tasks/tasks-page.tsx'));
-const NewTaskPage = page(() => import('./pages/new-task/new-task-page.tsx'));
-const TaskPage = page(() => import('./pages/task/task-page.tsx'));
-const AutomationsPage = page(() => import('./pages/automations/automations-page.tsx'));
-const IntegrationsPage = page(() => import('./pages/integrations/integrations-page.tsx'));
-const WebhooksPage = page(() => import('./pages/webhooks/webhooks-page.tsx'));
-const UsagePage = page(() => import('./pages/usage/usage-page.tsx'));
-const ProjectsPage = page(() => import('./pages/projects/projects-page.tsx'));
-const SettingsPage = page(() => import('./pages/settings/settings-page.tsx'));
-
-/** A page whose program cannot be fetched waits until the service is back; gone after an update, it is a fault that says so. */
-function page<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
-  return lazy(() =>
-    load().catch(async () => {
-      await connection.back();
-      return load();
-    }),
-  );
-}
+const TasksPage = program(() => import('./pages/tasks/tasks-page.tsx'));
+const NewTaskPage = program(() => import('./pages/new-task/new-task-page.tsx'));
+const TaskPage = program(() => import('./pages/task/task-page.tsx'));
+const AutomationsPage = program(() => import('./pages/automations/automations-page.tsx'));
+const IntegrationsPage = program(() => import('./pages/integrations/integrations-page.tsx'));
+const WebhooksPage = program(() => import('./pages/webhooks/webhooks-page.tsx'));
+const UsagePage = program(() => import('./pages/usage/usage-page.tsx'));
+const ProjectsPage = program(() => import('./pages/projects/projects-page.tsx'));
+const SettingsPage = program(() => import('./pages/settings/settings-page.tsx'));
 
 export function App() {
   return (

@@ -38,9 +38,11 @@ describeInBrowser('the page of a task', () => {
     await page.getByLabel('Question of the agent').getByText('The second').waitFor();
     await page.keyboard.press(']');
     await page.getByText('1 file changed').waitFor();
-    const apply = page.getByRole('button', { name: 'Copy git apply' });
-    expect(await apply.getAttribute('title')).toBe('git apply -- word.patch');
+    const apply = page.getByRole('button', { name: 'Apply locally' });
     await apply.focus();
+    await page.keyboard.press('Enter');
+    const lines = page.getByRole('region', { name: 'Apply locally' }).getByRole('code');
+    expect(await lines.allInnerTexts()).toEqual(['git apply -- word.patch', `mw files ${id} --out .`]);
     await page.keyboard.press('Tab');
     const [saved] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
     expect([saved.suggestedFilename(), await textOf(saved)]).toEqual(['word.patch', PATCH]);

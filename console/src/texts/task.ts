@@ -1,6 +1,7 @@
 import type { TaskStatus } from '../api/client.ts';
 import { count, dayOf } from '../ui/format.ts';
 import { common } from './common.ts';
+import { review } from './review.ts';
 
 const n = (number: number, one: string, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 const MARKS: Partial<Record<TaskStatus, string>> = { awaiting_input: '❓ ', running: '● ' };
@@ -49,6 +50,8 @@ export const task = {
       `The conversation is sent to the model ${summary ? 'as a summary' : 'without older results'} from here on: ${after} tokens in place of ${before}.`,
     fallback: (from: string, to: string) => `The model ${from} was away; ${to} answered in its place.`,
     push: (branch: string, message: string) => `The branch ${branch} was not pushed: ${message}`,
+    pullRequest: (branch: string, message: string) =>
+      `The branch ${branch} is pushed, without a pull request: ${message}`,
     output: (errors: string) => `The answer does not fit the output schema: ${errors}`,
   },
 
@@ -173,6 +176,7 @@ export const task = {
     interrupt: { label: 'Interrupt', title: 'Interrupt: stops the agent now, and is read at once' },
   },
 
+  review,
   changes: {
     none: 'No changes to show',
     noneText: 'When the agent publishes a patch, it is shown here, file by file.',
@@ -181,7 +185,10 @@ export const task = {
     layout: 'Layout',
     unified: 'Unified',
     split: 'Side by side',
-    copyApply: 'Copy git apply',
+    apply: 'Apply locally',
+    applyBranch: 'The branch that was pushed, in a clone of the repository',
+    applyPatch: 'The patch, once it is downloaded into the clone',
+    applyFiles: 'All files of the task, by the command line',
     files: 'Changed files',
     allFiles: 'All files',
     changed: (number: number) => `${n(number, 'file')} changed`,

@@ -2,15 +2,14 @@
 import { memo, useMemo, useState } from 'react';
 import { t } from '../texts/index.ts';
 import { languageOf, visibleControls, useHighlighter } from './code.tsx';
+import { type DiffLayout, HunkRows, type Noted } from './diff-rows.tsx';
 import { count } from './format.ts';
-import type { Token } from './highlight.ts';
 import { Icon } from './icon.tsx';
-import { readPatch, type DiffFile, type DiffHunk, type DiffLine } from './patch.ts';
+import { readPatch, type DiffFile } from './patch.ts';
 import { CopyButton, cx } from './ui.tsx';
-import codeCss from './code.module.css';
 import css from './diff.module.css';
 
-export type DiffLayout = 'unified' | 'split';
+export type { DiffLayout, Noted };
 const LARGE = 600;
 
 export function Stat({ additions, deletions }: { additions: number; deletions: number }) {
@@ -39,15 +38,17 @@ export function usePatch(text: string) {
 const MOST = 3000;
 const sizeOf = (file: DiffFile) => file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
 
-export function Diff({
-  files,
-  layout,
-  idPrefix = 'file',
-}: {
+const NONE: readonly Noted[] = [];
+
+interface DiffProps {
   files: DiffFile[];
   layout: DiffLayout;
   idPrefix?: string;
-}) {
+  /** What stands below lines, by the path of the file. The lists are the same objects as long as they hold the same. */
+  noted?: ReadonlyMap<string, readonly Noted[]>;
+}
+
+export const Diff = memo(function Diff({ files, layout, idPrefix = 'file', noted }: DiffProps) {
   const [all, setAll] = useState(false);
   let lines = 0;
   const drawn = files.map((file) => all || ((lines += sizeOf(file)) <= MOST && sizeOf(file) <= LARGE));
@@ -69,28 +70,27 @@ export function Diff({
           layout={layout}
           id={`${idPrefix}-${index}`}
           first={drawn[index] ?? true}
+          noted={noted?.get(file.path) ?? NONE}
         />
       ))}
     </div>
   );
-}
+});
 
-const FileDiff = memo(function FileDiff({
-  file,
-  layout,
-  id,
-  first,
-}: {
+interface FileProps {
   file: DiffFile;
   layout: DiffLayout;
   id: string;
   first: boolean;
-}) {
+  noted: readonly Noted[];
+}
+
+const FileDiff = memo(function FileDiff({ file, layout, id, first, noted }: FileProps) {
   const size = sizeOf(file);
   const [open, setOpen] = useState(first);
   const slash = file.path.lastIndexOf('/') + 1;
   return (
-    <section className={cx(css.file, 'box')} id={id} aria-label={file.path}>
+    <section className={cx(css.file, 'box')} id={id} data-path={file.path} aria-label={file.path}>
       <header>
         <button
           type="button"
@@ -119,12 +119,12 @@ const FileDiff = memo(function FileDiff({
       {open && file.hunks.length === 0 && (
         <p className={css.large}>{file.change === 'binary' ? t.reading.diff.binary : t.reading.diff.noLine}</p>
       )}
-      {open && file.hunks.length > 0 && <Hunks file={file} layout={layout} />}
+      {open && file.hunks.length > 0 && <Hunks file={file} layout={layout} noted={noted} />}
     </section>
   );
 });
 
-function Hunks({ file, layout }: { file: DiffFile; layout: DiffLayout }) {
+function Hunks({ file, layout, noted }: Pick<FileProps, 'file' | 'layout' | 'noted'>) {
   const highlighter = useHighlighter();
   const language = languageOf(file.path);
   return (
@@ -163,6 +163,7 @@ function Hunks({ file, layout }: { file: DiffFile; layout: DiffLayout }) {
             <HunkRows
               hunk={hunk}
               layout={layout}
+              noted={noted}
               colour={
                 highlighter !== null && language !== null ? (code) => highlighter.highlight(code, language) : null
               }
@@ -172,109 +173,4 @@ function Hunks({ file, layout }: { file: DiffFile; layout: DiffLayout }) {
       </table>
     </div>
   );
-}
-
-type Colour = ((code: string) => Token[][]) | null;
-
-function HunkRows({ hunk, layout, colour }: { hunk: DiffHunk; layout: DiffLayout; colour: Colour }) {
-  // Each side is coloured as a whole, so that what spans lines is seen; then taken apart into lines again.
-  const tokens = useMemo(() => {
-    const map = new Map<DiffLine, Token[]>();
-    if (colour === null) return map;
-    for (const side of ['del', 'add'] as const) {
-      const lines = hunk.lines.filter((line) => line.kind === side || line.kind === 'same');
-      const coloured = colour(lines.map((line) => line.text).join('\n'));
-      lines.forEach((line, index) => map.set(line, coloured[index] ?? []));
-    }
-    return map;
-  }, [hunk, colour !== null]);
-  const text = (line: DiffLine) => <Text line={line} tokens={tokens.get(line)} />;
-  if (layout === 'split')
-    return pairs(hunk.lines).map(([left, right], index) => (
-      <tr key={index}>
-        <Number_ line={left} side="old" />
-        <td className={cx(css.code, left && css[left.kind])}>{left && text(left)}</td>
-        <Number_ line={right} side="new" />
-        <td className={cx(css.code, right && css[right.kind])}>{right && text(right)}</td>
-      </tr>
-    ));
-  return hunk.lines.map((line, index) => (
-    <tr key={index} className={css[line.kind]}>
-      <td className={css.n}>{line.old}</td>
-      <td className={css.n}>{line.new}</td>
-      <td className={css.code}>
-        <span
-          className={css.sign}
-          aria-label={
-            line.kind === 'add' ? t.reading.diff.added : line.kind === 'del' ? t.reading.diff.removed : undefined
-          }
-        >
-          {line.kind === 'add' ? '+' : line.kind === 'del' ? '−' : ' '}
-        </span>
-        {text(line)}
-      </td>
-    </tr>
-  ));
-}
-
-const Number_ = ({ line, side }: { line: DiffLine | null; side: 'old' | 'new' }) => (
-  <td className={cx(css.n, line && css[line.kind])}>{line?.[side]}</td>
-);
-
-function pairs(lines: DiffLine[]): [DiffLine | null, DiffLine | null][] {
-  const rows: [DiffLine | null, DiffLine | null][] = [];
-  let removed: DiffLine[] = [];
-  let added: DiffLine[] = [];
-  const flush = () => {
-    for (let k = 0; k < Math.max(removed.length, added.length); k += 1)
-      rows.push([removed[k] ?? null, added[k] ?? null]);
-    removed = [];
-    added = [];
-  };
-  for (const line of lines) {
-    // What is removed after something was added begins a new pair.
-    if (line.kind !== 'add' && added.length > 0) flush();
-    if (line.kind === 'del') removed.push(line);
-    else if (line.kind === 'add') added.push(line);
-    else {
-      flush();
-      rows.push([line, line]);
-    }
-  }
-  flush();
-  return rows;
-}
-
-/** Colours of the language below, marks of what changed above: cut where either of them begins or ends. */
-function Text({ line, tokens }: { line: DiffLine; tokens: Token[] | undefined }) {
-  const parts = tokens ?? [{ text: line.text, kind: '' }];
-  if (line.marks === undefined || line.marks.length === 0)
-    return parts.map(({ text, kind }, index) =>
-      kind === '' ? (
-        visibleControls(text)
-      ) : (
-        <span key={index} className={codeCss[kind.replace('hljs-', 'h-')]}>
-          {visibleControls(text)}
-        </span>
-      ),
-    );
-  const out: { text: string; kind: string; marked: boolean }[] = [];
-  let at = 0;
-  for (const { text, kind } of parts) {
-    let rest = text;
-    while (rest !== '') {
-      const mark = line.marks.find(([, to]) => to > at);
-      const marked = mark !== undefined && mark[0] <= at;
-      const until = mark === undefined ? Infinity : marked ? mark[1] : mark[0];
-      const length = Math.min(rest.length, until - at);
-      out.push({ text: rest.slice(0, length), kind, marked });
-      rest = rest.slice(length);
-      at += length;
-    }
-  }
-  return out.map(({ text, kind, marked }, index) => (
-    <span key={index} className={cx(kind && codeCss[kind.replace('hljs-', 'h-')], marked && css.mark)}>
-      {visibleControls(text)}
-    </span>
-  ));
 }

@@ -1,5 +1,6 @@
 // The parts of a conversation that are no steps.
 import { useState } from 'react';
+import type { ReviewComment } from '../../api/client.ts';
 import { downloadFile } from '../../api/queries.ts';
 import { useWithdraw } from '../../api/task-actions.ts';
 import { useCan, useContext } from '../../shell/can.ts';
@@ -16,7 +17,7 @@ import css from './conversation.module.css';
 const LONG = { characters: 900, lines: 14 };
 
 export function UserMessage({ block, taskId }: { block: Extract<Block, { kind: 'user' }>; taskId: string }) {
-  const { message, text, files } = block;
+  const { message, text, files, review } = block;
   const [open, setOpen] = useState(false);
   const long = text.length > LONG.characters || text.split('\n').length > LONG.lines;
   const name = message.createdBy?.name ?? t.task.somebody;
@@ -48,6 +49,15 @@ export function UserMessage({ block, taskId }: { block: Extract<Block, { kind: '
           {open ? t.task.showLess : t.task.showWhole}
         </button>
       )}
+      {review.length > 0 && (
+        <ul className={css.review} aria-label={t.task.review.title}>
+          {review.map((comment, index) => (
+            <li key={index}>
+              <Reviewed comment={comment} />
+            </li>
+          ))}
+        </ul>
+      )}
       {files.length > 0 && (
         <ul className={css.files}>
           {files.map((part) => (
@@ -58,6 +68,32 @@ export function UserMessage({ block, taskId }: { block: Extract<Block, { kind: '
         </ul>
       )}
     </article>
+  );
+}
+
+const QUOTED = 6;
+
+/** A comment on lines of the changes, with as much of them as one needs to know which they are. */
+function Reviewed({ comment }: { comment: ReviewComment }) {
+  const { path, side, line, endLine = line, quote, text } = comment;
+  const lines = quote.split('\n');
+  const left = lines.length - QUOTED;
+  return (
+    <>
+      <header>
+        <code className="ellipsis" title={path}>
+          {exactly(path)}
+        </code>
+        <span>{t.task.review.on(line, endLine, side)}</span>
+      </header>
+      {quote !== '' && (
+        <pre>
+          {exactly(lines.slice(0, QUOTED).join('\n'))}
+          {left > 0 && <em>{`\n${t.task.review.more(left)}`}</em>}
+        </pre>
+      )}
+      <p>{exactly(text)}</p>
+    </>
   );
 }
 
@@ -133,7 +169,11 @@ function noteOf(name: string, data: unknown): string | null {
     case 'fallback':
       return t.task.quiet.fallback(text('from'), text('to'));
     case 'repository_push':
-      return t.task.quiet.push(text('branch'), text('message'));
+      return text('code').startsWith('pull_request')
+        ? t.task.quiet.pullRequest(text('branch'), text('message'))
+        : t.task.quiet.push(text('branch'), text('message'));
+    case 'repository_patch':
+      return text('message');
     case 'output_errors':
       return t.task.quiet.output(text('errors'));
     default:

@@ -1,5 +1,7 @@
-import type { StoredFile } from '../../api/client.ts';
+import { useMemo, useState } from 'react';
+import type { StoredFile, Task } from '../../api/client.ts';
 import { downloadFile } from '../../api/queries.ts';
+import { useCan } from '../../shell/can.ts';
 import { remember, remembered, useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -8,12 +10,12 @@ import { Diff, type DiffLayout, Stat } from '../../ui/diff.tsx';
 import { clockTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { DiffFile } from '../../ui/patch.ts';
-import { Button, CopyButton, cx, Empty, Failure, Segmented, Skeleton, ui, Warning } from '../../ui/ui.tsx';
+import { Button, cx, Empty, Segmented, ui, Warning } from '../../ui/ui.tsx';
+import { ApplyLocally } from './apply-locally.tsx';
 import { FileText, PatchText } from './file-text.tsx';
+import { Reading } from './files.tsx';
+import { Review } from './review/review.tsx';
 import css from './task.module.css';
-
-export const isPatch = ({ origin, name, mediaType }: StoredFile): boolean =>
-  origin !== 'attachment' && (/\.(patch|diff)$/i.test(name) || /x-diff|x-patch/.test(mediaType));
 
 const LAYOUTS = [
   { value: 'unified', label: <Icon name="Rows" size={14} />, title: t.task.changes.unified },
@@ -21,15 +23,17 @@ const LAYOUTS = [
 ] as const;
 
 interface ChangesProps {
+  task: Task | undefined;
   files: StoredFile[] | undefined;
   error: unknown;
   /** Whether there is a patch that was too large. */
   omitted: boolean;
 }
 
-export function Changes({ files, error, omitted }: ChangesProps) {
+export default function Changes({ task, files, error, omitted }: ChangesProps) {
   const [fileId, setFileId] = useParam('file', '');
   const [layout, setLayout] = useParam<DiffLayout>('diff', remembered('diff', 'unified') as DiffLayout);
+  const [applying, setApplying] = useState(false);
   if (files === undefined) return <Reading error={error} />;
   const file = files.find(({ id }) => id === fileId) ?? files[0];
   if (file === undefined) {
@@ -72,16 +76,19 @@ export function Changes({ files, error, omitted }: ChangesProps) {
           </span>
           <span className="grow" />
           <Segmented label={t.task.changes.layout} value={layout} onChange={choose} options={[...LAYOUTS]} />
-          <CopyButton look="plain" title={gitApply(file.name)} text={gitApply(file.name)}>
-            {t.task.changes.copyApply}
-          </CopyButton>
+          <Button small icon="Terminal" aria-expanded={applying} onClick={() => setApplying(!applying)}>
+            {t.task.changes.apply}
+          </Button>
           <Button small icon="Download" onClick={() => downloadFile(file)}>
             {t.task.files.download}
           </Button>
         </div>
+        {applying && <ApplyLocally task={task} patch={file.name} />}
         <FileText key={file.id} fileId={file.id} most={8_000_000} h={260}>
           {(text, cut) => (
-            <PatchText text={text}>{(changed) => <Patched files={changed} cut={cut} layout={layout} />}</PatchText>
+            <PatchText text={text}>
+              {(changed) => <Patched task={task} files={changed} cut={cut} layout={layout} />}
+            </PatchText>
           )}
         </FileText>
       </div>
@@ -89,24 +96,19 @@ export function Changes({ files, error, omitted }: ChangesProps) {
   );
 }
 
-/** For the shell of the person who pastes it. The name is the agent's choice: it must not become a command. */
-function gitApply(name: string): string {
-  // eslint-disable-next-line no-control-regex -- A line end would begin another command.
-  const clean = name.replace(/[\u0000-\u001f\u007f]/g, '_');
-  return `git apply -- ${/^[\w.+@-]+$/.test(clean) ? clean : `'${clean.replaceAll("'", "'\\''")}'`}`;
+interface PatchedProps {
+  task: Task | undefined;
+  files: DiffFile[];
+  cut: boolean;
+  layout: DiffLayout;
 }
 
-export function Reading({ error }: { error: unknown }) {
-  return (
-    <div className={css.scroll}>
-      <div className={css.wide}>{error ? <Failure error={error} /> : <Skeleton w="100%" h={260} />}</div>
-    </div>
-  );
-}
-
-function Patched({ files, cut, layout }: { files: DiffFile[]; cut: boolean; layout: DiffLayout }) {
+function Patched({ task, files, cut, layout }: PatchedProps) {
   const [path, setPath] = useParam('path', '');
-  const only = files.filter((file) => file.path === path);
+  const writes = useCan()('tasks:write');
+  // The same object as long as it holds the same: a patch is not drawn anew for nothing.
+  const only = useMemo(() => files.filter((file) => file.path === path), [files, path]);
+  const shown = only.length > 0 ? only : files;
   const total = (name: 'additions' | 'deletions') => files.reduce((sum, file) => sum + file[name], 0);
   return (
     <>
@@ -115,7 +117,11 @@ function Patched({ files, cut, layout }: { files: DiffFile[]; cut: boolean; layo
         {!cut && <Stat additions={total('additions')} deletions={total('deletions')} />}
       </div>
       {files.length > 1 && <FileChooser files={files} path={only.length > 0 ? path : ''} setPath={setPath} />}
-      <Diff key={path} files={only.length > 0 ? only : files} layout={layout} idPrefix="change" />
+      {writes && task ? (
+        <Review key={path} task={task} files={files} shown={shown} layout={layout} />
+      ) : (
+        <Diff key={path} files={shown} layout={layout} idPrefix="change" />
+      )}
     </>
   );
 }

@@ -10,7 +10,6 @@ import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Button, cx, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
-import { Reading } from './changes.tsx';
 import { FileText, PatchPreview } from './file-text.tsx';
 import css from './task.module.css';
 
@@ -143,4 +142,12 @@ function Picture({ file }: { file: StoredFile }) {
   }, [file.id, file.mediaType]);
   if (error !== null) return <Failure error={error} />;
   return url === null ? <Skeleton w={320} h={200} /> : <img src={url} alt={file.name} />;
+}
+
+export function Reading({ error }: { error: unknown }) {
+  return (
+    <div className={css.scroll}>
+      <div className={css.wide}>{error ? <Failure error={error} /> : <Skeleton w="100%" h={260} />}</div>
+    </div>
+  );
 }

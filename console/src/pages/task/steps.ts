@@ -1,5 +1,5 @@
 // From messages to what is drawn: what a person said, what the agent said, and runs of steps between.
-import type { Message, MessagePart } from '../../api/client.ts';
+import type { Message, MessagePart, ReviewComment } from '../../api/client.ts';
 
 type Result = Extract<MessagePart, { type: 'tool_result' }>;
 export type FilePart = Extract<MessagePart, { type: 'file' }>;
@@ -15,7 +15,7 @@ export interface Call {
 export type Step = { kind: 'call'; key: string; call: Call } | { kind: 'reasoning'; key: string; text: string };
 
 export type Block =
-  | { kind: 'user'; key: string; message: Message; text: string; files: FilePart[] }
+  | { kind: 'user'; key: string; message: Message; text: string; files: FilePart[]; review: ReviewComment[] }
   | { kind: 'text'; key: string; text: string }
   | { kind: 'steps'; key: string; steps: Step[]; handedOver: boolean }
   | { kind: 'ask'; key: string; call: Call }
@@ -47,7 +47,10 @@ function ownBlocksOf(message: Message): Part[] {
 function said(message: Message): Part {
   const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []));
-  return { kind: 'user', key: message.id, message, text, files };
+  const review = message.parts.flatMap((part) =>
+    part.type === 'custom' && part.kind === 'review' ? [part.data as ReviewComment] : [],
+  );
+  return { kind: 'user', key: message.id, message, text, files, review };
 }
 
 function made(message: Message, part: MessagePart, index: number): Part[] {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { isForbidden, isGone, isPatchOmitted, type StoredFile, type Task } from '../../api/client.ts';
 import { decisionsOf, decisionsQuery } from '../../api/decisions.ts';
@@ -7,20 +7,23 @@ import { conversationQuery, taskFilesQuery, taskQuery } from '../../api/queries.
 import { useStore } from '../../api/store.ts';
 import { useTaskEvents } from '../../api/task-live.ts';
 import { useCan } from '../../shell/can.ts';
+import { program } from '../../shell/program.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { remember, remembered, useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Refused } from '../../ui/nothing.tsx';
 import { Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
-import { Changes, isPatch } from './changes.tsx';
 import { Conversation } from './conversation.tsx';
 import { Details } from './details.tsx';
 import { Dock } from './dock.tsx';
-import { Files } from './files.tsx';
+import { Files, Reading } from './files.tsx';
 import { Head } from './head.tsx';
 import { Decisions, LiveContext } from './live.ts';
 import { planOf } from './steps.ts';
 import css from './task.module.css';
+
+// Patches are read more seldom than conversations, and reviewed by a program of their own.
+const Changes = program(() => import('./changes.tsx'));
 
 const TABS = ['conversation', 'changes', 'files'] as const;
 type Tab = (typeof TABS)[number];
@@ -73,7 +76,11 @@ function OneTask({ taskId }: { taskId: string }) {
   let shown: ReactNode;
   if (current !== 'conversation' && !readsFiles) shown = <Refused scope="files:read" />;
   else if (current === 'changes')
-    shown = <Changes files={patches} error={files.error} omitted={isPatchOmitted(task)} />;
+    shown = (
+      <Suspense fallback={<Reading error={null} />}>
+        <Changes task={task} files={patches} error={files.error} omitted={isPatchOmitted(task)} />
+      </Suspense>
+    );
   else if (current === 'files') shown = <Files taskId={taskId} list={files.data} error={files.error} />;
   else if (task && conversation.data) {
     shown = (
@@ -117,6 +124,9 @@ function OneTask({ taskId }: { taskId: string }) {
     </LiveContext>
   );
 }
+
+const isPatch = ({ origin, name, mediaType }: StoredFile): boolean =>
+  origin !== 'attachment' && (/\.(patch|diff)$/i.test(name) || /x-diff|x-patch/.test(mediaType));
 
 /** The newest first. */
 function useFiles(taskId: string, enabled: boolean, task: Task | undefined) {
