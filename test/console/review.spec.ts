@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
@@ -8,6 +10,11 @@ import { createTask, finished, readMessages } from '../harness/tasks.js';
 import { focused } from '../harness/typist.js';
 import { until } from '../harness/until.js';
 import { describeInBrowser, drawn, isInViewport, useBrowser } from '../harness/walks.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = JSON.stringify({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
+const LOOK = `axe.run(${RULES}).then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`;
 
 const FILES = [
   {
@@ -215,6 +222,40 @@ describeInBrowser('a review of the changes of a task', () => {
       { ...SUM, line: 4, endLine: 4, quote: 'export const twice = (a) => sum(a, a);', text: 'Three times?' },
       { path: 'notes.md', side: 'new', line: 2, endLine: 2, quote: '- new', text: 'Half a thou' },
     ]);
+  });
+
+  it.each(['light', 'dark'] as const)('has no violation by axe (WCAG 2.2 AA), where it is %s', async (theme) => {
+    const id = await changed();
+    const screen = { width: 1440, height: 900, theme };
+    const path = `/console/tasks/${id}?tab=changes`;
+    const { page } = await browser.signedIn(service.url, member.key.secret, path, screen);
+    await page.evaluate(AXE);
+    const violations = async () => {
+      const found: string[] = [];
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.evaluate(
+          'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))',
+        );
+        found.push(...(await page.evaluate<string[]>(LOOK)).map((said) => `${width}: ${said}`));
+      }
+      return found;
+    };
+    await page.getByText('2 files changed').waitFor();
+    await page.getByRole('button', { name: 'Apply locally' }).click();
+    await row(page, 'a + b').getByRole('cell').nth(1).click();
+    await add(page, 'Why?');
+    await row(page, '# Notes').getByRole('cell').nth(1).click();
+    await form(page).getByRole('button', { name: '1 comment' }).click();
+    expect(await violations()).toEqual([]);
+    await form(page).getByRole('button', { name: 'Send review' }).click();
+    await page.getByRole('list', { name: 'Review' }).waitFor();
+    await finished(member.client, id);
+    await page
+      .locator('header')
+      .getByText(/Completed|Failed/)
+      .waitFor();
+    expect(await violations()).toEqual([]);
   });
 
   it('is not offered to a session that may not write', async () => {
