@@ -15,6 +15,7 @@ export const shortcuts = {
     X: 'Select a task',
     '/': 'Search the list',
     R: 'Write to the agent',
+    '↑ ↓ C': 'On a line of the changes: choose, comment',
     E: 'Unfold or fold all steps',
     '1 2 3': 'Choose an answer',
     '[ ]': 'Previous, next tab of a task',
