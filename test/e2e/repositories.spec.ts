@@ -193,7 +193,7 @@ describe('Repositories (reference §15)', () => {
     ]);
     const task = await run([DONE], { url: url(missing) });
     expect(task.statusReason).toMatchObject({ code: 'repository_unavailable', retryable: true });
-    expect(task.statusReason?.message).toContain('does not exist, or needs a credential');
+    expect(task.statusReason?.message).toContain('no repository at this path');
     expect(kept().filter((name) => name.startsWith(task.id))).toEqual([]);
     folder.make('missing', { 'b.txt': 'there\n' });
     const later = await goOn(task, bash('cat repo/b.txt'), DONE);

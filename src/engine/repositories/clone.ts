@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Waits } from '../agent/agent-engine.js';
 import { bytesOf } from '../sandbox/workdir/folder-size.js';
 import { GitError, type GitOptions, HostGit } from './host-git.js';
-import { asRepositoryError, RepositoryError, TOO_LARGE } from './repository-error.js';
+import type { RepositoryAccess } from './repository-access.js';
+import { asRepositoryError, RepositoryError, TOO_LARGE, wantsCredential } from './repository-error.js';
 import type { RepositoryRules, RepositorySource } from './repository-rules.js';
 
 /** What is to be cloned. */
@@ -23,6 +24,8 @@ export interface Base {
   branch: string | null;
 }
 
+type Limits = Pick<GitOptions, 'fileBytes' | 'memoryBytes' | 'seconds' | 'signal'> & { waits: Waits | undefined };
+
 /** The first git(1) whose connections can be led to an address that was checked (`http.curloptResolve`). */
 const OLDEST_GIT = [2, 37] as const;
 export const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -32,22 +35,54 @@ const FETCHED = 'refs/millwright/base';
  * Clones one ref with its history and leaves two packs in the folder: `history.pack`, and `files.pack` with the commit's files alone.
  * Rejects with {@link RepositoryError}, and with the reason of the signal.
  */
-export async function cloneInto(
+export async function cloneInto(folder: string, wanted: Wanted, rules: RepositoryRules, limits: Limits): Promise<Base> {
+  let source: RepositorySource | null = null;
+  let access: RepositoryAccess | null = null;
+  try {
+    source = await rules.source(wanted.url);
+    if (source.type === 'file') return await cloneFrom(folder, source, wanted, {}, limits);
+    access = await rules.access(null, source.url, wanted.workspace);
+    const base = await cloneWith(folder, source, wanted, rules, access, limits);
+    await access?.accepted();
+    return base;
+  } catch (error) {
+    limits.signal.throwIfAborted();
+    throw asRepositoryError(
+      error,
+      source?.type === 'https' ? await rules.asked(source.url, wanted.workspace, access) : null,
+    );
+  }
+}
+
+/** Once more with a new token where the host has refused the first one. */
+async function cloneWith(
   folder: string,
+  source: RepositorySource,
   wanted: Wanted,
   rules: RepositoryRules,
-  limits: Pick<GitOptions, 'fileBytes' | 'memoryBytes' | 'seconds' | 'signal'> & { waits: Waits | undefined },
+  access: RepositoryAccess | null,
+  limits: Limits,
 ): Promise<Base> {
-  let over: (() => void) | undefined;
+  const over = limits.waits?.({ code: 'name', message: `The name ${source.url.hostname} is looked up.` });
+  const settings = await rules.settings(source.url, wanted.workspace, access, limits.signal).finally(over);
   try {
-    const source = await rules.source(wanted.url);
-    let settings = {};
-    if (source.type !== 'file') {
-      over = limits.waits?.({ code: 'name', message: `The name ${source.url.hostname} is looked up.` });
-      settings = await rules.connection(source.url, wanted.workspace, limits.signal);
-      over?.();
-    }
-    over = limits.waits?.({ code: 'clone', message: `The repository at ${source.url.href} is cloned.` });
+    return await cloneFrom(folder, source, wanted, settings, limits);
+  } catch (error) {
+    limits.signal.throwIfAborted();
+    if (!wantsCredential(error) || access === null || !(await access.refused())) throw error;
+    return cloneWith(folder, source, wanted, rules, access, limits);
+  }
+}
+
+async function cloneFrom(
+  folder: string,
+  source: RepositorySource,
+  wanted: Wanted,
+  settings: Record<string, string>,
+  { waits, ...limits }: Limits,
+): Promise<Base> {
+  const over = waits?.({ code: 'clone', message: `The repository at ${source.url.href} is cloned.` });
+  try {
     const git = new HostGit({ folder, protocol: source.type, settings, ...limits });
     await needNewEnough(git);
     await git.run(['init', '--quiet', '--bare', '--template=', git.repository]);
@@ -62,9 +97,6 @@ export async function cloneInto(
     await needRoom(folder, limits.fileBytes);
     await rm(git.repository, { recursive: true, force: true });
     return { commit, branch };
-  } catch (error) {
-    limits.signal.throwIfAborted();
-    throw asRepositoryError(error);
   } finally {
     over?.();
   }
@@ -99,7 +131,9 @@ async function found(
   const there = names.find((name) => lines.some(([, found]) => found === name));
   if (there === undefined) {
     throw new RepositoryError(
-      ref === null ? 'The repository is empty.' : `The repository has no branch or tag '${ref}'.`,
+      ref === null
+        ? 'The repository is empty: it has no commit to begin at.'
+        : `The repository has no branch or tag '${ref}'.`,
     );
   }
   const target = lines.find(([of, name]) => name === there && of?.startsWith('ref: ') === true)?.[0]?.slice(5) ?? there;

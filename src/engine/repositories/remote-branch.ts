@@ -3,14 +3,26 @@ import { join } from 'node:path';
 import { type Base, COMMIT } from './clone.js';
 import { GitError, type GitOptions, HostGit } from './host-git.js';
 import { type PushOfTask, PushError } from './push-record.js';
-import { asRepositoryError } from './repository-error.js';
+import type { RepositoryAccess } from './repository-access.js';
+import {
+  asRepositoryError,
+  credentialOf,
+  hostFailure,
+  refusedCredential,
+  wantsCredential,
+  wordsOf,
+} from './repository-error.js';
 import type { RepositoryRules } from './repository-rules.js';
 
 /** What is pushed, and where to. */
 export interface Pushed {
   url: URL;
-  /** The slug of the workspace: it decides on the credential. */
+  /** As the host knows the repository. */
+  path: string;
+  /** The slug of the workspace. */
   workspace: string;
+  /** With what it is written. */
+  access: RepositoryAccess;
   ref: string | null;
   push: PushOfTask;
   base: Base;
@@ -38,9 +50,10 @@ const TIP = 'refs/millwright/tip';
  */
 export class RemoteBranch {
   private constructor(
-    private readonly git: HostGit,
+    private git: HostGit,
     private readonly about: Pushed,
     private readonly signal: AbortSignal,
+    private readonly anew: () => Promise<HostGit>,
   ) {}
 
   static async open(
@@ -49,18 +62,21 @@ export class RemoteBranch {
     rules: RepositoryRules,
     limits: Pick<GitOptions, 'fileBytes' | 'memoryBytes' | 'seconds' | 'signal'>,
   ): Promise<RemoteBranch> {
-    const { url, workspace, base, files } = about;
+    const { url, workspace, access, base, files } = about;
+    const connected = async () => {
+      const settings = await rules.settings(url, workspace, access, limits.signal);
+      return new HostGit({ folder, protocol: 'https', settings, ...limits });
+    };
     try {
-      const settings = await rules.connection(url, workspace, limits.signal);
-      const git = new HostGit({ folder, protocol: 'https', settings, ...limits });
+      const git = await connected();
       await git.run(['init', '--quiet', '--bare', '--template=', git.repository]);
       // What the tree says of line ends, filters and encodings does not count, as in the comparison.
       await git.run(['index-pack', '--stdin'], { inputFile: files });
       await writeFile(join(git.repository, 'shallow'), `${base.commit}\n`);
-      return new RemoteBranch(git, about, limits.signal);
+      return new RemoteBranch(git, about, limits.signal, connected);
     } catch (error) {
       limits.signal.throwIfAborted();
-      throw failed(error);
+      throw notMade(error, about);
     }
   }
 
@@ -103,17 +119,24 @@ export class RemoteBranch {
       await this.git.run(['push', ...how, '--', url.href, `${commit}:${name}`]);
     } catch (error) {
       this.signal.throwIfAborted();
-      throw notPushed(error, push.branch);
+      throw notPushed(error, this.about);
     }
+    await this.about.access.accepted();
   }
 
+  /** Once more with a new token where the host has refused the first one. */
   private async reading(args: string[]): Promise<string> {
+    const { url, access, path } = this.about;
     try {
       return await this.git.run(args);
     } catch (error) {
       this.signal.throwIfAborted();
-      throw failed(asRepositoryError(error));
+      if (!wantsCredential(error) || !(await access.refused())) {
+        throw failed(asRepositoryError(error, { url, path, access, otherPaths: [] }).message, error);
+      }
     }
+    this.git = await this.anew();
+    return this.reading(args);
   }
 
   private async making(args: string[], input = ''): Promise<string> {
@@ -121,7 +144,7 @@ export class RemoteBranch {
       return (await this.git.run(args, { input })).trim();
     } catch (error) {
       this.signal.throwIfAborted();
-      throw failed(error);
+      throw notMade(error, this.about);
     }
   }
 }
@@ -131,31 +154,36 @@ function moved(branch: string, cause?: unknown): PushError {
   return new PushError('branch_moved', message, { cause });
 }
 
-function failed(error: unknown): PushError {
-  if (error instanceof PushError) return error;
-  const known = error instanceof GitError ? null : asRepositoryError(error).message;
-  return new PushError('push_failed', known ?? 'The branch could not be made; the log of the service says why.', {
-    cause: error,
-  });
+function failed(message: string, cause: unknown): PushError {
+  return cause instanceof PushError ? cause : new PushError('push_failed', message, { cause });
 }
 
-const NOT_ALLOWED = /could not read Username|Authentication failed|not found|returned error: 40[134]/i;
+/** What went wrong on this host, or on the way to the other. */
+function notMade(error: unknown, { url, path, access, push }: Pushed): PushError {
+  if (!(error instanceof GitError)) {
+    return failed(asRepositoryError(error, { url, path, access, otherPaths: [] }).message, error);
+  }
+  return failed(`The branch ${push.branch} could not be made: ${wordsOf(error)} The next turn tries again.`, error);
+}
 
-/** What git-push(1) has said of the one branch. What a host says in parentheses of a refusal is for the client, the rest for the operator. */
-function notPushed(error: unknown, branch: string): PushError {
+const NOT_ALLOWED = /not found|returned error: 40[34]/i;
+
+/** What git-push(1) has said of the one branch. What a host says in parentheses of a refusal is for the client. */
+function notPushed(error: unknown, { url, path, access, push: { branch } }: Pushed): PushError {
   const said = error instanceof Error ? error.message : '';
+  const cause = { cause: error };
   if (/\[rejected\].*\((stale info|fetch first|non-fast-forward|already exists)\)/.test(said)) {
     return moved(branch, error);
   }
   const [, reason] = /\[remote rejected\].*\(([^()\n]{1,200})\)/.exec(said) ?? [];
   if (reason !== undefined) {
-    return new PushError('push_refused', `The host refused the branch ${branch}: ${reason}.`, { cause: error });
+    return new PushError('push_refused', `The host refused the branch ${branch}: ${reason}.`, cause);
   }
+  if (wantsCredential(error)) return new PushError('push_refused', refusedCredential(access), cause);
   if (NOT_ALLOWED.test(said)) {
-    const message = 'The credential of this service may not write to the repository.';
-    return new PushError('push_refused', message, { cause: error });
+    const message = `The credential of ${credentialOf(access)} may not write to ${path}. Give it the right to write at ${url.host}.`;
+    return new PushError('push_refused', message, cause);
   }
-  return new PushError('push_failed', 'The branch could not be pushed; the log of the service says why.', {
-    cause: error,
-  });
+  const why = hostFailure(error, url) ?? wordsOf(error);
+  return new PushError('push_failed', `The branch ${branch} could not be pushed: ${why}`, cause);
 }

@@ -24,7 +24,8 @@ describe('The credential of a repository (reference §15)', () => {
   afterAll(() => dataDir.remove());
   const token = async (url: string, workspace = 'default') => {
     const source = await rules.source(url);
-    return rules.token(source.url, workspace);
+    const access = await rules.access(null, source.url, workspace);
+    return access === null ? null : access.token(null, AbortSignal.timeout(1000));
   };
 
   it.each([

@@ -7,20 +7,13 @@ import { basicCredential, type Hosting, hostingOf, type RepositoryHost } from '.
 import { Env } from '../../platform/config/env.js';
 import { ownFolders } from '../../platform/disk/own-folders.js';
 import { Egress } from '../../platform/egress/egress.js';
+import type { Sql } from '../../platform/database/sql.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { literal } from '../../platform/text/literal.js';
+import type { Asked } from './repository-error.js';
+import { allows, type ConnectionsOf, type RepositoryAccess } from './repository-access.js';
 
 /** From where a repository is cloned: over the network, or from a folder of this host with all links resolved. */
 export type RepositorySource = { type: 'https'; url: URL } | { type: 'file'; url: URL; path: string };
-
-/** A branch that may be written, and with what. */
-export interface PushTarget {
-  token: string;
-  /** Null where pull requests cannot be opened. */
-  hosting: Hosting | null;
-  /** The path of the repository, without `.git`. */
-  path: string;
-}
 
 /** What upload-pack(1) adds to a path to find a repository there (`enter_repo` of git's path.c). */
 const SUFFIXES = ['', '/.git', '.git', '.git/.git'];
@@ -35,6 +28,7 @@ export class RepositoryRules {
   private readonly hosts: Readonly<Record<string, RepositoryHost>>;
   private readonly folders: readonly string[];
   private readonly tokens: ReadonlyMap<string, string>;
+  private connections: ConnectionsOf = () => Promise.resolve([]);
 
   constructor(
     env: Env,
@@ -63,53 +57,92 @@ export class RepositoryRules {
     throw refusal('must begin with https://, or with file:// where the operator allows that');
   }
 
-  /** The token for a repository and a workspace, if the operator has given one for both; else null. */
-  token(url: URL, workspaceSlug: string): string | null {
-    const entry = this.entry(url);
-    if (entry === undefined || !entry.workspaces.includes(workspaceSlug)) return null;
+  /** Says where the connections of workspaces are: the engine knows no table of them. */
+  useConnections(connections: ConnectionsOf): void {
+    this.connections = connections;
+  }
+
+  /**
+   * What a workspace may use: first the operator's entries that have a credential for it, then its own connections, oldest first.
+   * @param sql the transaction of a request that writes, the pool of one that reads; null for a worker.
+   */
+  async accesses(sql: Sql | null, workspaceSlug: string): Promise<RepositoryAccess[]> {
+    const own = Object.keys(this.hosts).map((host) => this.operators(host, workspaceSlug));
+    return [...own.filter((one) => one !== null), ...(await this.connections(sql, workspaceSlug))];
+  }
+
+  /**
+   * What a repository is read with, or a branch of it written; null when nothing is for all of that. The operator's entry wins for its
+   * host and paths, also where it allows no such branch. Of the connections it is the oldest.
+   */
+  async access(
+    sql: Sql | null,
+    url: URL,
+    workspaceSlug: string,
+    branch: string | null = null,
+  ): Promise<RepositoryAccess | null> {
     const path = pathAt(url);
-    return entry.paths.some((pattern) => matches(pattern, path)) ? (this.tokens.get(entry.tokenEnv) ?? null) : null;
+    const fits = ({ host, paths, push }: RepositoryAccess) =>
+      host === url.host && allows(paths, path) && (branch === null || allows(push, branch));
+    const own = this.operators(url.host, workspaceSlug);
+    if (own !== null && allows(own.paths, path)) return fits(own) ? own : null;
+    return (await this.connections(sql, workspaceSlug)).find(fits) ?? null;
   }
 
-  /** The file of certificates that the host of a URL is checked against; null for the system's. */
-  caFile(url: URL): string | null {
-    return this.entry(url)?.caFile ?? null;
+  /** What is known of a host from the operator, and what such a host has elsewhere; null for a host of which nothing is known. */
+  hosting(host: string, given: Pick<RepositoryHost, 'kind' | 'api'> = {}): Hosting | null {
+    const entry = this.entry(host);
+    return (entry === undefined ? null : hostingOf(host, entry)) ?? hostingOf(host, given);
   }
 
-  /** Settings of git(1) that lead it to a host: the addresses that were checked, the credential of the workspace if there is one. */
-  async connection(url: URL, workspaceSlug: string, signal: AbortSignal): Promise<Record<string, string>> {
+  /** The file of certificates that a host is checked against; null for the system's. */
+  caFile(host: string): string | null {
+    return this.entry(host)?.caFile ?? null;
+  }
+
+  /** Settings of git(1) that lead it to a host: the addresses that were checked, and the credential if there is one. */
+  async settings(
+    url: URL,
+    workspaceSlug: string,
+    access: RepositoryAccess | null,
+    signal: AbortSignal,
+  ): Promise<Record<string, string>> {
     const addresses = await this.egress.addresses(url, workspaceSlug, signal);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     // The addresses that were checked; curl asks nobody else for those of this name.
     const shown = addresses.map((address) => (address.includes(':') ? `[${address}]` : address));
-    const [token, caFile] = [this.token(url, workspaceSlug), this.caFile(url)];
+    const [token, caFile] = [await access?.token(pathAt(url), signal), this.caFile(url.host)];
     return {
       ...(addresses.includes(host) ? {} : { 'http.curloptResolve': `${host}:${url.port || '443'}:${shown.join(',')}` }),
       ...(caFile === null ? {} : { [`http.${url.origin}/.sslCAInfo`]: caFile }),
-      ...(token === null
+      ...(token === undefined
         ? {}
         : { [`http.${url.origin}/.extraHeader`]: `Authorization: Basic ${basicCredential(token)}` }),
     };
   }
 
-  /** With what a branch of a repository is written for a workspace; null when the operator does not allow all three. */
-  pushTarget(url: URL, workspaceSlug: string, branch: string): PushTarget | null {
-    const [entry, token] = [this.entry(url), this.token(url, workspaceSlug)];
-    if (entry === undefined || token === null || !entry.push.some((pattern) => matches(pattern, branch))) return null;
-    return { token, hosting: hostingOf(url.host, entry), path: pathAt(url) };
+  /** What a failure to read a repository is told with. */
+  async asked(url: URL, workspaceSlug: string, access: RepositoryAccess | null): Promise<Asked> {
+    const others = access === null ? await this.connections(null, workspaceSlug) : [];
+    const otherPaths = others.filter(({ host }) => host === url.host).flatMap(({ paths }) => paths);
+    return { url, path: pathAt(url), access, otherPaths };
   }
 
   /** Throws 400 `repository_not_allowed` for what a task may not push. */
-  checkPush(
+  async checkPush(
+    sql: Sql,
     { type, url }: RepositorySource,
     workspaceSlug: string,
     push: { branch: string; pullRequest?: object },
-  ): void {
-    const target = type === 'https' ? this.pushTarget(url, workspaceSlug, push.branch) : null;
-    if (target === null) {
-      throw refusal('names a branch that the operator does not allow for this repository and workspace', PUSH);
+  ): Promise<void> {
+    const access = type === 'https' ? await this.access(sql, url, workspaceSlug, push.branch) : null;
+    if (access === null) {
+      throw refusal(
+        'names a branch that neither the operator nor a connection of this workspace allows for this repository',
+        PUSH,
+      );
     }
-    if (push.pullRequest !== undefined && target.hosting === null) {
+    if (push.pullRequest !== undefined && access.hosting === null) {
       throw refusal('is for a host whose pull requests this service cannot open', {
         ...PUSH,
         param: `${PUSH.param}.pullRequest`,
@@ -117,8 +150,22 @@ export class RepositoryRules {
     }
   }
 
-  private entry(url: URL): RepositoryHost | undefined {
-    return Object.hasOwn(this.hosts, url.host) ? this.hosts[url.host] : undefined;
+  /** The operator's credential for a host, when there is one for the workspace. */
+  private operators(host: string, workspaceSlug: string): RepositoryAccess | null {
+    const entry = this.entry(host);
+    const token = entry?.tokenEnv === undefined ? undefined : this.tokens.get(entry.tokenEnv);
+    if (entry === undefined || token === undefined || !entry.workspaces.includes(workspaceSlug)) return null;
+    const { paths, push } = entry;
+    return {
+      ...{ connectionId: null, name: null, host, hosting: this.hosting(host), paths, push, caFile: this.caFile(host) },
+      token: () => Promise.resolve(token),
+      accepted: () => Promise.resolve(),
+      refused: () => Promise.resolve(false),
+    };
+  }
+
+  private entry(host: string): RepositoryHost | undefined {
+    return Object.hasOwn(this.hosts, host) ? this.hosts[host] : undefined;
   }
 
   private checkedHttps(url: URL): URL {
@@ -191,15 +238,9 @@ function namesOf({ pathname }: URL): string[] | null {
   }
 }
 
-/** As the patterns of the operator are compared with it. */
-function pathAt(url: URL): string {
+/** As patterns are compared with it, and as the host knows it. */
+export function pathAt(url: URL): string {
   return (namesOf(url) ?? []).join('/').replace(/\.git$/, '');
-}
-
-/** `*` stands for any characters but a slash. */
-function matches(pattern: string, path: string): boolean {
-  const parts = pattern.split('*').map(literal);
-  return new RegExp(`^${parts.join('[^/]*')}$`).test(path);
 }
 
 interface About {

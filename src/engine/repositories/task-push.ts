@@ -8,8 +8,12 @@ import { openPullRequest } from './hosting/pull-requests.js';
 import { PushError, type PushOfTask, type WantedPullRequest, withCommit } from './push-record.js';
 import { type Pushed, RemoteBranch } from './remote-branch.js';
 import { asRepositoryError } from './repository-error.js';
-import type { PushTarget } from './repository-rules.js';
+import type { RepositoryAccess } from './repository-access.js';
+import { pathAt } from './repository-rules.js';
 import type { RepositoryOfTask, RepositoryStore } from './repository-store.js';
+
+const NOT_ALLOWED =
+  'Neither the operator nor a repository connection of this workspace allows this branch any more. An owner or admin can allow it.';
 
 /** Another worker that had the task may have pushed while this one looked. */
 const TRIES = 3;
@@ -29,30 +33,35 @@ export class TaskPush {
 
   async *events(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown> {
     const { push, store, about } = this;
-    const target = store.rules.pushTarget(new URL(about.url), about.workspace, push.branch);
-    if (target === null) throw new PushError('not_allowed', 'The operator does not allow this branch any more.');
+    const access = await store.rules.access(null, new URL(about.url), about.workspace, push.branch);
+    if (access === null) throw new PushError('not_allowed', NOT_ALLOWED);
     if (changes === null) throw new PushError('push_failed', 'What the turn has changed is not known.');
     if (changes.counted.files === 0 && push.commits.length === 0) return;
     const folder = await this.draft();
     try {
-      const base = yield* this.branch(folder, await this.patch(folder, changes));
+      const base = yield* this.branch(folder, access, await this.patch(folder, changes));
       if (base === undefined) return;
-      const url = branchUrl(about.url, push.branch, target);
+      const url = branchUrl(about.url, push.branch, access);
       if (url !== push.url) yield { type: 'push', record: { url } };
       if (push.pullRequest === null || push.pullRequestUrl !== null) return;
-      yield { type: 'push', record: { pullRequestUrl: await this.pullRequest(push.pullRequest, target, base) } };
+      yield { type: 'push', record: { pullRequestUrl: await this.pullRequest(push.pullRequest, access, base) } };
     } finally {
       await store.discard(folder);
     }
   }
 
   /** What the branch began at; undefined when there is none and none is needed. */
-  private async *branch(folder: string, patch: string | null): AsyncGenerator<PushEvent, string | null | undefined> {
+  private async *branch(
+    folder: string,
+    access: RepositoryAccess,
+    patch: string | null,
+  ): AsyncGenerator<PushEvent, string | null | undefined> {
     const { about, push, base, store } = this;
     const files = store.files(about.taskId);
     const { workspace, ref, title, taskId } = about;
     const message = `${push.pullRequest?.title ?? title}\n\nMade by Millwright, task ${taskId}.\n`;
-    const pushed: Pushed = { url: new URL(about.url), workspace, ref, push, base, files, patch, message };
+    const url = new URL(about.url);
+    const pushed: Pushed = { url, path: pathAt(url), workspace, access, ref, push, base, files, patch, message };
     const branch = await RemoteBranch.open(folder, pushed, store.rules, store.gitLimits(this.signal));
     for (let tries = 1; ; tries++) {
       const found = await branch.find();
@@ -69,14 +78,15 @@ export class TaskPush {
     }
   }
 
-  private pullRequest(wanted: WantedPullRequest, target: PushTarget, base: string | null): Promise<string> {
+  private async pullRequest(wanted: WantedPullRequest, access: RepositoryAccess, base: string | null): Promise<string> {
     const { about, push, signal, store } = this;
-    const { token, hosting, path } = target;
+    const { hosting } = access;
     if (hosting === null) throw new PushError('not_allowed', 'The host has no pull requests that can be opened.');
-    const fetch = apiFetch(store.rules.egress, about.workspace, store.rules.caFile(new URL(about.url)), signal);
+    const path = pathAt(new URL(about.url));
+    const fetch = apiFetch(store.rules.egress, about.workspace, access.caFile, signal);
     return openPullRequest(
       hosting.kind,
-      { api: hosting.api, token, fetch },
+      { api: hosting.api, token: await this.token(access, path), fetch },
       {
         path,
         branch: push.branch,
@@ -88,11 +98,20 @@ export class TaskPush {
     );
   }
 
+  private async token(access: RepositoryAccess, path: string): Promise<string> {
+    try {
+      return await access.token(path, this.signal);
+    } catch (error) {
+      this.signal.throwIfAborted();
+      throw new PushError('pull_request_failed', asRepositoryError(error, null).message, { cause: error });
+    }
+  }
+
   private async draft(): Promise<string> {
     try {
       return await this.store.draft(this.about.taskId);
     } catch (error) {
-      throw new PushError('push_failed', asRepositoryError(error).message, { cause: error });
+      throw new PushError('push_failed', asRepositoryError(error, null).message, { cause: error });
     }
   }
 
@@ -113,7 +132,7 @@ export class TaskPush {
 }
 
 /** The branch as people see it: each host that is known has another address for it. */
-function branchUrl(url: string, branch: string, { hosting }: PushTarget): string {
+function branchUrl(url: string, branch: string, { hosting }: RepositoryAccess): string {
   const repository = url.replace(/\/$/, '').replace(/\.git$/, '');
   if (hosting === null) return repository;
   const name = branch.split('/').map(encodeURIComponent).join('/');

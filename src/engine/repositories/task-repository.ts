@@ -2,7 +2,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import type { InputRepository, PushEvent, RepositoryChanges, Waits } from '../agent/agent-engine.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
-import { RepositoryError } from './repository-error.js';
+import { RepositoryError, TOO_LARGE } from './repository-error.js';
 import type { RepositoryOfTask, RepositoryStore } from './repository-store.js';
 import { TaskPush } from './task-push.js';
 
@@ -104,7 +104,9 @@ export class TaskRepository implements InputRepository {
     } catch (error) {
       this.signal.throwIfAborted();
       if (error instanceof SandboxError) throw error;
-      throw new RepositoryError('The repository could not be handed in.', { cause: error });
+      throw new RepositoryError('The repository could not be handed in. Send a message to try again.', {
+        cause: error,
+      });
     }
   }
 }
@@ -120,8 +122,8 @@ function notHandedIn(result: RunResult): RepositoryError {
     result.killed === 'disk' ||
     (/File too large|signal 25|, its limit is/.test(result.stderr) && !result.stderr.includes('nearly full'));
   const message = full
-    ? 'The repository is larger than a task may be.'
-    : 'The repository could not be laid into the workdir; the log of the service says why.';
+    ? TOO_LARGE
+    : 'The repository was read and could not be laid into the workdir. Send a message to try again.';
   return new RepositoryError(message, { cause: failureOf(result) });
 }
 

@@ -6,11 +6,11 @@ const patterns = z.array(z.string().min(1));
 
 /** What the service may do with repositories of one host: `github.com`, or with a port `git.example:8443`. */
 const host = z.strictObject({
-  /** Name of the variable that holds the token. */
-  tokenEnv: z.string().min(1),
+  /** Name of the variable that holds the token. Without it the entry says what the host is, and workspaces bring the credentials. */
+  tokenEnv: z.string().min(1).optional(),
   /** Slugs of the workspaces whose tasks may use it. */
   workspaces: z.array(z.string().min(1)).default([]),
-  /** Paths of repositories, without `.git`; `*` stands for any characters but a slash. */
+  /** Paths of repositories, without `.git`; `*` stands for any characters but a slash, `**` for any. */
   paths: patterns.default([]),
   /** Branches that may be written; `*` as in `paths`. */
   push: patterns.default([]),
@@ -31,6 +31,13 @@ export const repositoriesSchema = z
     for (const [name, entry] of Object.entries(hosts)) {
       const message = wrongApi(name, entry);
       if (message !== null) context.addIssue({ code: 'custom', path: [name, 'api'], message });
+      if (
+        entry.tokenEnv === undefined &&
+        [entry.workspaces, entry.paths, entry.push].some(({ length }) => length > 0)
+      ) {
+        const needed = 'the name of a variable is expected: without a token nothing is allowed to anybody';
+        context.addIssue({ code: 'custom', path: [name, 'tokenEnv'], message: needed });
+      }
     }
   });
 
@@ -56,7 +63,7 @@ const KNOWN: Readonly<Record<string, Hosting>> = {
 };
 
 /** Null for a host of which nothing is known. */
-export function hostingOf(name: string, entry: RepositoryHost): Hosting | null {
+export function hostingOf(name: string, entry: Pick<RepositoryHost, 'kind' | 'api'>): Hosting | null {
   const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
   const kind = entry.kind ?? known?.kind;
   if (kind === undefined) return null;

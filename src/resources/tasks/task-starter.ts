@@ -42,7 +42,7 @@ export class TaskStarter {
     const { model, effort } = chooseModel(this.models, input.model, input.effort);
     checkMaxCost(this.models, model.id, input.budget?.maxCost);
     await checkSchema(auth, input.outputSchema);
-    const repository = await this.repository(auth, input.repository);
+    const repository = await this.repository(auth, tx, input.repository);
     const taskId = newId();
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
@@ -83,12 +83,16 @@ export class TaskStarter {
     return { ...created.row, createdByName: auth.user.name, interaction: null, waitingFor: null };
   }
 
-  private async repository(auth: Actor, given: RepositoryDto | undefined): Promise<StoredRepository | null> {
+  private async repository(
+    auth: Actor,
+    tx: UnitOfWork,
+    given: RepositoryDto | undefined,
+  ): Promise<StoredRepository | null> {
     if (given === undefined) return null;
     const source = await this.repositories.source(given.url);
     const repository = { url: source.url.href, ref: given.ref ?? null, commit: null };
     if (given.push === undefined) return repository;
-    this.repositories.checkPush(source, auth.workspace.slug, given.push);
+    await this.repositories.checkPush(tx, source, auth.workspace.slug, given.push);
     const { branch, pullRequest } = given.push;
     const { title = null, base = null, draft = false } = pullRequest ?? {};
     const wanted = pullRequest === undefined ? null : { title, base, draft };

@@ -1,6 +1,7 @@
 // Pull requests of hosts of repositories, by the clients that are kept for them.
 import type { Hosting } from '../../../platform/config/repositories.js';
 import { PushError } from '../push-record.js';
+import { hostFailure } from '../repository-error.js';
 import type { HostApi, OpenPullRequest, PullRequest } from './host-client.js';
 
 /** Few installations need either: a client is loaded with the first pull request. */
@@ -15,7 +16,7 @@ export async function openPullRequest(kind: Hosting['kind'], host: HostApi, want
   try {
     return checked(await open(host, wanted));
   } catch (error) {
-    throw failed(error);
+    throw failed(error, new URL(host.api));
   }
 }
 
@@ -27,15 +28,24 @@ function checked(address: string): string {
 }
 
 /** A refusal has the words of the host: about the pull request, or about what the token may do. */
-function failed(error: unknown): PushError {
+function failed(error: unknown, api: URL): PushError {
   const status = statusOf(error);
   if (status === null || status < 400 || status >= 500 || status === 429) {
-    const message = 'The pull request could not be opened; the log of the service says why.';
+    const message = `The pull request could not be opened: ${whyNot(error, status, api)} The next turn tries again.`;
     return new PushError('pull_request_failed', message, { cause: error });
   }
   const said = error instanceof Error ? error.message : '';
   const message = `The host refused the pull request (${status}): ${said.slice(0, 300).toWellFormed()}`;
   return new PushError('pull_request_refused', message, { cause: error });
+}
+
+function whyNot(error: unknown, status: number | null, api: URL): string {
+  if (status === 429) return `${api.host} takes no more requests for a while (429).`;
+  const failure = hostFailure(error, api);
+  if (failure !== null) return failure.replace(/ Send a message to try again\.$/, '');
+  return status === null || status === 500
+    ? `${api.host} did not answer as its API does.`
+    : `${api.host} answers with the status ${status}.`;
 }
 
 /** Of the clients' errors: Octokit's have `status`, Gitbeaker's the answer as their cause. */
