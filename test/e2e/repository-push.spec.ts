@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
-import { CodeHost } from '../harness/code-host.js';
+import type { CodeHost } from '../harness/code-hosts/code-host.js';
+import { FakeGitHub } from '../harness/code-hosts/github.js';
+import { FakeGitLab } from '../harness/code-hosts/gitlab.js';
 import { ModelServer } from '../harness/model-server.js';
 import { git } from '../harness/repositories.js';
 import { call, createTask, finishedLater, readMessages, readResults, script, type TaskBody } from '../harness/tasks.js';
@@ -31,8 +33,8 @@ describe('A branch and a pull request of a task (reference §15)', () => {
 
   const service = useService(async () => {
     model = await ModelServer.start();
-    github = await CodeHost.start('github', TOKENS.github);
-    gitlab = await CodeHost.start('gitlab', TOKENS.gitlab);
+    github = await FakeGitHub.start(TOKENS.github);
+    gitlab = await FakeGitLab.start(TOKENS.gitlab);
     const repositories = { ...github.entry('GITHUB', 'pushers'), ...gitlab.entry('GITLAB', 'pushers') };
     const config = { repositories, repositoryNetworks: ['127.0.0.1/32'], transparency: { data: true, files: true } };
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
@@ -112,13 +114,8 @@ describe('A branch and a pull request of a task (reference §15)', () => {
       ]);
       expect(host.pullRequests.slice(opened)).toEqual([
         {
-          number,
-          branch,
-          base: 'main',
-          title: 'Mend it',
+          ...{ path: 'acme/api', number, branch, base: 'main', title: 'Mend it', draft: true, state: 'open' },
           body: `Made by Millwright, task \`${task.id}\`.`,
-          draft: true,
-          open: true,
         },
       ]);
 
@@ -157,7 +154,8 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     await run(github, [edit('x'), DONE], { branch, pullRequest: given });
     expect(github.pullRequests.at(-1)).toMatchObject({ branch, ...given, draft: false });
     expect(git(bare(github), 'log', '-1', '--format=%s', branch)).toBe(given.title);
-    const people = { number: 77, branch: taken, base: 'main', title: 'By hand', body: '', draft: false, open: true };
+    const by = { path: 'acme/api', title: 'By hand', body: '', draft: false, state: 'open' as const };
+    const people = { number: 77, branch: taken, base: 'main', ...by };
     github.pullRequests.push(people);
     const task = await run(github, [edit('x'), DONE], { branch: taken, pullRequest: {} });
     expect(task.pullRequest?.url).toMatch(/\/pull\/77$/);

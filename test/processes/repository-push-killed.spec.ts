@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '../harness/client.js';
-import { CodeHost } from '../harness/code-host.js';
+import { FakeGitHub } from '../harness/code-hosts/github.js';
 import { FAR_LIMITS } from '../harness/limits.js';
 import { ModelServer } from '../harness/model-server.js';
 import { Operator } from '../harness/operator.js';
@@ -15,13 +15,13 @@ const TOKEN = 'a-token-of-a-killed-service';
 describe('A push whose worker is killed (reference §15)', () => {
   const folder = temporaryFolder();
   let model: ModelServer;
-  let host: CodeHost;
+  let host: FakeGitHub;
   let service: ServiceProcess;
   let env: Record<string, string>;
 
   beforeAll(async () => {
     model = await ModelServer.start();
-    host = await CodeHost.start('github', TOKEN);
+    host = await FakeGitHub.start(TOKEN);
     const config = {
       ...FAR_LIMITS,
       repositories: host.entry('TOKEN', 'default'),
