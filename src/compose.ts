@@ -30,6 +30,7 @@ import type { ExtensionSet } from './platform/plugins/extension-set.js';
 import { checkChoice } from './platform/plugins/plugin.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
+import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { BullQueuesModule, NoticesModule } from './platform/notices/notices.module.js';
 import { TaskAccessModule } from './resources/tasks/task-access.js';
@@ -78,6 +79,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     BillingModule,
     IntegrationsModule,
     WebhooksModule,
+    RepositoryConnectionsModule,
   ];
   const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule, DeliveriesModule] : [];
   const surfaces: Modules = env.servesConsole ? [ConsoleModule] : [];

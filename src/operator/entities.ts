@@ -26,6 +26,7 @@ import { Connection } from '../resources/integrations/connection.entity.js';
 import { HookDelivery } from '../resources/integrations/hook-delivery.entity.js';
 import { Project } from '../resources/projects/project.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
+import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
 import { StoredCut } from '../resources/tasks/messages/context-cut.entity.js';
 import { Message } from '../resources/tasks/messages/message.entity.js';
@@ -72,4 +73,5 @@ export const ENTITIES = [
   UsageDay,
   Webhook,
   WebhookDelivery,
+  RepositoryConnection,
 ];

@@ -94,6 +94,16 @@ const MEMBERS: Row[] = [
   row('DELETE', '/v1/service-accounts/{serviceAccountId}/keys/{keyId}', { scopes: 'administration', policy: 'resource_write', answer: DELETED }),
 ]; // prettier-ignore
 
+const CONNECTION = { host: 'github.com', token: 'a-token-of-a-test' };
+const REPOSITORIES: Row[] = [
+  list('/v1/repository-connections', ['projects:read'], 'connections'),
+  row('POST', '/v1/repository-connections', { scopes: 'personal', policy: 'resource_write', status: 201, answer: ['connection'], body: CONNECTION }),
+  read('/v1/repository-connections/{repositoryConnectionId}', ['projects:read'], ['connection']),
+  row('PATCH', '/v1/repository-connections/{repositoryConnectionId}', { scopes: 'personal', policy: 'resource_write', answer: ['connection'], body: { push: [] } }),
+  row('DELETE', '/v1/repository-connections/{repositoryConnectionId}', { scopes: 'personal', policy: 'resource_write', answer: DELETED }),
+  row('POST', '/v1/repository-connections/{repositoryConnectionId}/test', { scopes: 'personal', policy: 'resource_write', answer: ['connection'] }),
+]; // prettier-ignore
+
 const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };
 const WEBHOOKS: Row[] = [
   list('/v1/webhooks', ['automations:read'], 'webhooks'),
@@ -125,6 +135,7 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/billing/usage', ['billing:read'], ['usage'], 'metadata_read'),
   ...MEMBERS,
   ...KEYS,
+  ...REPOSITORIES,
   { ...read('/v1/integrations', ['integrations:read'], ['integrations'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}', ['integrations:read'], ['integration'], 'metadata_read'), builtBy: 'integrations' },
   { ...read('/v1/integrations/{integrationSlug}/deliveries', ['integrations:read'], ['deliveries']), builtBy: 'integrations' },

@@ -102,6 +102,7 @@ export class World {
       return this.created(member, path.replace('/{keyId}', ''), 'key', { name: 'K', scopes: ['tasks:read'] });
     if (name === 'keyId') return this.created(member, '/v1/keys', 'key', { name: 'K', scopes: ['tasks:read'] });
     if (name === 'webhookId') return this.webhook(member);
+    if (name === 'repositoryConnectionId') return this.repositoryConnection(member);
     if (name === 'deliveryId') return this.created(member, path.replace(/deliveries.*/, 'test'), 'delivery');
     if (name === 'integrationSlug') return 'github';
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
@@ -132,6 +133,13 @@ export class World {
   private async webhook(member: Member): Promise<string> {
     await this.trimWebhooks();
     return this.created(member, '/v1/webhooks', 'webhook', { url: newUrl(), types: ['task.*'] });
+  }
+
+  /** A workspace has at most 50. Nothing listens there. */
+  private async repositoryConnection(member: Member): Promise<string> {
+    await this.service.db.query('DELETE FROM repository_connections');
+    const given = { host: 'localhost:1', hosting: 'github', token: 'a-token-of-a-test' };
+    return this.created(member, '/v1/repository-connections', 'connection', given);
   }
 
   /** A workspace has at most 20. */

@@ -38,17 +38,14 @@ export function targetOf(
   params: Record<string, unknown>,
   location: string | null = null,
 ): Target | null {
-  const [, made] = /\{(\w+)\.id\}/.exec(contract?.location ?? '') ?? [];
-  if (made !== undefined && location !== null) return { type: inPath(made), id: location.split('/').at(-1) ?? '' };
+  const [, made] = /([\w-]+)\/\{\w+\.id\}/.exec(contract?.location ?? '') ?? [];
+  if (made !== undefined && location !== null) return { type: one(made), id: location.split('/').at(-1) ?? '' };
   const segments = path.split('/');
   const at = segments.findLastIndex((segment) => segment.startsWith(':'));
   const id = params[segments[at]?.slice(1) ?? ''];
   if (at < 0 || typeof id !== 'string' || !/^[\w.-]{1,100}$/.test(id)) return null;
   return { type: one(segments[at - 1] ?? ''), id: id.toLowerCase() };
 }
-
-/** `service-account` of `serviceAccount`, as paths have it. */
-const inPath = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The parts of a path below its version, without parameters. */
 const wordsOf = (path: string): string[] =>

@@ -34,21 +34,15 @@ export function refusal(
   if ((scopes === 'personal' || scopes === 'administration') && caller.credentialType !== 'personal_api_key') {
     return new ApiError('role_not_allowed', 'This takes a personal key; a service account has none.');
   }
-  if (caller.role === 'viewer' && contract.notForViewers === true) return viewerWrites();
-  if (scopes === 'personal') return undefined;
-  const needed = scopes === 'administration' ? SCOPES : scopes;
+  const needed = scopes === 'administration' ? SCOPES : scopes === 'personal' ? [] : scopes;
   const missing = needed.find((scope) => !caller.scopes.includes(scope));
   if (missing !== undefined) return new ApiError('missing_scope', `This credential lacks the scope ${missing}.`);
   const administrators = contract.administrators === true || scopes === 'administration';
   if (administrators && caller.role !== 'owner' && caller.role !== 'admin') {
     return new ApiError('role_not_allowed', 'Only an owner or admin of the workspace does this.');
   }
-  if (caller.role === 'viewer' && writes(contract)) {
-    return viewerWrites();
+  if (caller.role === 'viewer' && (contract.notForViewers === true || writes(contract))) {
+    return new ApiError('role_not_allowed', 'A viewer of this workspace only reads.');
   }
   return undefined;
-}
-
-function viewerWrites(): ApiError {
-  return new ApiError('role_not_allowed', 'A viewer of this workspace only reads.');
 }

@@ -24,6 +24,9 @@ const host = z.strictObject({
 
 const HOST = /^[a-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/;
 
+/** Whether it is the name of a host as it is written here, with a port or without. */
+export const isHost = (name: string): boolean => HOST.test(name);
+
 /** `repositories` of `CONFIG_FILE` (reference §15). */
 export const repositoriesSchema = z
   .record(z.string().regex(HOST, 'a host name in small letters is expected, such as github.com'), host)

@@ -49,6 +49,7 @@ export const ERRORS = {
   test_not_available: [409, 'conflict'],
   webhook_exists: [409, 'conflict'],
   too_many_webhooks: [409, 'conflict'],
+  too_many_connections: [409, 'conflict'],
   cursor_expired: [410, 'invalid_request'],
   header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],
