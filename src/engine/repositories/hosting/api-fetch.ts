@@ -13,6 +13,8 @@ export type ApiFetch = (input: string | URL, init?: Init) => Promise<Response>;
 const SECONDS = 30;
 /** Far more than a pull request or a repository is described with. */
 const MAX_BYTES = 2 * 1024 * 1024;
+/** What the clients and this service read of an answer's headers. */
+const KEPT = ['content-type', 'retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
 /** For a workspace. Requests go to addresses that were checked, follow no redirect, and take at most {@link SECONDS}. */
 export function apiFetch(egress: Egress, workspace: string, caFile: string | null, signal: AbortSignal): ApiFetch {
@@ -36,7 +38,9 @@ async function answer(message: IncomingMessage): Promise<Response> {
     chunks.push(chunk);
   }
   const { statusCode: status = 0, headers } = message;
-  const type = headers['content-type'] ?? '';
+  const kept = KEPT.map((name): [string, string] => [name, String(headers[name] ?? '')]).filter(
+    ([, value]) => value !== '',
+  );
   const empty = status === 204 || status === 205 || status === 304;
-  return new Response(empty ? null : Buffer.concat(chunks), { status, headers: { 'content-type': type } });
+  return new Response(empty ? null : Buffer.concat(chunks), { status, headers: kept });
 }

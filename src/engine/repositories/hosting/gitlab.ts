@@ -1,11 +1,13 @@
-import { MergeRequests, Projects } from '@gitbeaker/core';
+import { Branches, MergeRequests, Projects, Users } from '@gitbeaker/core';
 import { createRequesterFn, GitbeakerRequestError } from '@gitbeaker/requester-utils';
 import type { ApiFetch } from './api-fetch.js';
-import type { OpenPullRequest } from './host-client.js';
+import type { z } from 'zod';
+import { gitlab, PAGE } from './host-answers.js';
+import type { HostApi, HostBranch, HostReads, HostRepository, OpenPullRequest } from './host-client.js';
 
 /** By the REST API of GitLab (docs.gitlab.com, "Merge requests API"). */
-export const openOnGitLab: OpenPullRequest = async ({ api, token, fetch }, wanted) => {
-  const options = { host: api.replace(/\/api\/v4$/, ''), token, requesterFn: requester(fetch) };
+export const openOnGitLab: OpenPullRequest = async (host, wanted) => {
+  const options = optionsOf(host);
   const [requests, projects] = [new MergeRequests(options), new Projects(options)];
   const { path, branch, base, title, body, draft } = wanted;
   const existing = async () => {
@@ -26,6 +28,60 @@ export const openOnGitLab: OpenPullRequest = async ({ api, token, fetch }, wante
     throw error;
   }
 };
+
+/** A developer may push (docs.gitlab.com, "Roles and permissions"). */
+const DEVELOPER = 30;
+
+/** As {@link HostReads}, on GitLab. */
+export function readsOfGitLab(host: HostApi): HostReads {
+  const options = optionsOf(host);
+  const [users, projects, branches] = [new Users(options), new Projects(options), new Branches(options)];
+  const requests = new MergeRequests(options);
+  // One page alone: what it says of a next one is not asked.
+  const pageOf = (page: number) => ({ perPage: PAGE, page, maxPages: 1 });
+  const paged = (answer: unknown) => {
+    const rows = gitlab.projects.parse(answer);
+    return { rows: rows.map(shown), more: rows.length === PAGE };
+  };
+  const tips = (answer: unknown) => {
+    const rows = gitlab.branches.parse(answer);
+    return { rows: rows.map(tip), more: rows.length === PAGE };
+  };
+  const own = { membership: true, orderBy: 'last_activity_at', sort: 'desc' } as const;
+  return {
+    account: async () => gitlab.user.parse(await users.showCurrentUser()).username,
+    repositories: async (page) => paged(await projects.all({ ...own, ...pageOf(page) })),
+    search: async (text) => paged(await projects.all({ ...own, search: text, searchNamespaces: true, ...pageOf(1) })),
+    repository: async (path) => shown(gitlab.project.parse(await projects.show(path))),
+    branches: async (path, page) => tips(await branches.all(path, pageOf(page))),
+    searchBranches: async (path, text) => tips(await branches.all(path, { search: text, ...pageOf(1) })),
+    branch: async (path, branch) => tip(gitlab.branch.parse(await branches.show(path, branch))),
+    pullRequest: async (path, number) => {
+      const { state, draft } = gitlab.request.parse(await requests.show(path, number));
+      if (state === 'merged' || state === 'closed') return state;
+      return draft ? 'draft' : 'open';
+    },
+  };
+}
+
+function shown(row: z.output<typeof gitlab.project>): HostRepository {
+  const { project_access: own, group_access: group } = row.permissions ?? {};
+  return {
+    path: row.path_with_namespace,
+    private: row.visibility !== 'public',
+    defaultBranch: row.default_branch ?? null,
+    mayPush: !row.archived && Math.max(own?.access_level ?? 0, group?.access_level ?? 0) >= DEVELOPER,
+    pushedAt: row.last_activity_at ?? null,
+  };
+}
+
+function tip({ name, commit: { id } }: z.output<typeof gitlab.branch>): HostBranch {
+  return { name, commit: id };
+}
+
+function optionsOf({ api, token, fetch }: HostApi) {
+  return { host: api.replace(/\/api\/v4$/, ''), token, requesterFn: requester(fetch) };
+}
 
 function requester(fetch: ApiFetch) {
   return createRequesterFn(

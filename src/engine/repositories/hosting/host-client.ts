@@ -21,3 +21,45 @@ export interface PullRequest {
 
 /** Resolves with the address of the open pull request of a branch, for people; opens it when there is none. */
 export type OpenPullRequest = (host: HostApi, wanted: PullRequest) => Promise<string>;
+
+export interface HostRepository {
+  /** `acme/api`, on GitLab with all groups. */
+  path: string;
+  private: boolean;
+  /** Null for a repository without a commit. */
+  defaultBranch: string | null;
+  /** Whether the host lets this credential push. */
+  mayPush: boolean;
+  /** ISO 8601; null when nobody has pushed. GitLab gives the last activity. */
+  pushedAt: string | null;
+}
+
+export interface HostBranch {
+  name: string;
+  commit: string;
+}
+
+export interface HostPage<T> {
+  rows: T[];
+  /** Whether there may be a next page. */
+  more: boolean;
+}
+
+/** `draft` is open too. */
+export type PullRequestState = 'open' | 'draft' | 'merged' | 'closed';
+
+/** What is read of a host with one credential. All reject with {@link HostError}, and with the reason of the signal. Pages begin at 1. */
+export interface HostReads {
+  /** The name of the account that the credential is of. An installation of an App has none of its own: `refused`. */
+  account(): Promise<string>;
+  /** Of which the account is a member; those pushed last first, of an installation in no order. */
+  repositories(page: number): Promise<HostPage<HostRepository>>;
+  /** One page of those with a text in their names. `owners`: the first names of their paths; none: all. */
+  search(text: string, owners: readonly string[]): Promise<HostPage<HostRepository>>;
+  repository(path: string): Promise<HostRepository>;
+  branches(path: string, page: number): Promise<HostPage<HostBranch>>;
+  /** On GitHub those that begin with the text, on GitLab those that have it. */
+  searchBranches(path: string, text: string): Promise<HostPage<HostBranch>>;
+  branch(path: string, name: string): Promise<HostBranch>;
+  pullRequest(path: string, number: number): Promise<PullRequestState>;
+}
