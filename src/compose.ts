@@ -32,6 +32,7 @@ import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
+import { RepositoryListModule } from './resources/repositories/repository-list.module.js';
 import { BullQueuesModule, NoticesModule } from './platform/notices/notices.module.js';
 import { TaskAccessModule } from './resources/tasks/task-access.js';
 import { TasksModule } from './resources/tasks/tasks.module.js';
@@ -78,6 +79,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     AutomationsModule,
     BillingModule,
     IntegrationsModule,
+    RepositoryListModule,
     WebhooksModule,
     RepositoryConnectionsModule,
   ];

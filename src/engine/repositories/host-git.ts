@@ -8,8 +8,8 @@ import { giveWay } from '../sandbox/limits/give-way.js';
 /** A write beyond the limit of a file is an error that git(1) names, and not the end of a part of it. */
 const TELLS_SIZE = `trap '' XFSZ; exec "$@"`;
 
-/** More than the longest answer that is read: the refs of one name. */
-const MAX_OUTPUT = 256 * 1024;
+/** What is kept of what it prints; more than the refs of one name. Of all branches of a host it may be a part. */
+export const MAX_OUTPUT = 256 * 1024;
 
 /**
  * It knows nothing of this host: neither its configuration nor its environment. Nothing is started by what a repository holds:

@@ -41,6 +41,8 @@ export interface WaitingFor {
 @Index('tasks_project_page', { synchronize: false })
 @Index('tasks_automation_page', { synchronize: false })
 @Index('tasks_updated', { synchronize: false })
+// With created_at DESC, of tasks with a repository: which ones a workspace used last.
+@Index('tasks_repository', { synchronize: false })
 // Of an expression: what a task is found by (docs/decisions/0060).
 @Index('tasks_terms', { synchronize: false })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)

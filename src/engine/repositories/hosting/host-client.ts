@@ -25,7 +25,8 @@ export type OpenPullRequest = (host: HostApi, wanted: PullRequest) => Promise<st
 export interface HostRepository {
   /** `acme/api`, on GitLab with all groups. */
   path: string;
-  private: boolean;
+  /** Null where the host does not say. */
+  private: boolean | null;
   /** Null for a repository without a commit. */
   defaultBranch: string | null;
   /** Whether the host lets this credential push. */
@@ -50,7 +51,7 @@ export type PullRequestState = 'open' | 'draft' | 'merged' | 'closed';
 
 /** What is read of a host with one credential. All reject with {@link HostError}, and with the reason of the signal. Pages begin at 1. */
 export interface HostReads {
-  /** The name of the account that the credential is of. An installation of an App has none of its own: `refused`. */
+  /** The name of the account that the credential is of. An installation of an App has none of its own: `forbidden`. */
   account(): Promise<string>;
   /** Of which the account is a member; those pushed last first, of an installation in no order. */
   repositories(page: number): Promise<HostPage<HostRepository>>;

@@ -1,8 +1,9 @@
-/** What came of a question to a host. */
-export type HostFailure = 'refused' | 'not_found' | 'moved' | 'limited' | 'unreadable' | 'unreachable';
+/** `refused`: the host does not take the credential (401). `forbidden`: not for this. */
+export type HostFailure = 'refused' | 'forbidden' | 'not_found' | 'moved' | 'limited' | 'unreadable' | 'unreachable';
 
 const MESSAGES: Record<HostFailure, string> = {
-  refused: 'The host does not accept the credential for this.',
+  refused: 'The host does not take the credential.',
+  forbidden: 'The host does not let the credential do this.',
   not_found: 'The host has no such thing, or the credential may not see it.',
   moved: 'The host has it at another address: redirects are not followed.',
   limited: 'The host takes no further requests for a while.',
@@ -32,7 +33,8 @@ export function refusalOf({ status, headers }: Pick<Response, 'status' | 'header
   const limited =
     status === 429 || (status === 403 && (headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'));
   if (limited) return new HostError('limited', waitOf(headers), { cause });
-  if (status === 401 || status === 403) return new HostError('refused', null, { cause });
+  if (status === 401) return new HostError('refused', null, { cause });
+  if (status === 403) return new HostError('forbidden', null, { cause });
   if (status === 404 || status === 410) return new HostError('not_found', null, { cause });
   if (status >= 300 && status < 400) return new HostError('moved', null, { cause });
   return new HostError(status >= 500 ? 'unreachable' : 'unreadable', null, { cause });

@@ -89,7 +89,7 @@ const CASES: [string, Kind, Ask, Serve, HostFailure][] = [
   ['accepted', 'github', repositories, json([], 202), 'unreadable'],
   ['an error of its own', 'gitlab', repositories, text('<html>', 'text/html', 502), 'unreachable'],
   ['an error with null', 'github', repositories, json(null, 422), 'unreadable'],
-  ['a refusal with what is no message', 'gitlab', account, json({ message: { toString: 1 } }, 403), 'refused'],
+  ['a refusal with what is no message', 'gitlab', account, json({ message: { toString: 1 } }, 403), 'forbidden'],
   ['too many requests', 'gitlab', account, text('Retry later', 'text/plain', 429, { 'retry-after': '30' }), 'limited'],
   ['too many requests, by 403', 'github', account, json({}, 403, { 'x-ratelimit-remaining': '0' }), 'limited'],
   ['a wait of a thousand years', 'github', account, json({}, 429, { 'retry-after': '99999999999' }), 'limited'],
