@@ -160,7 +160,7 @@ export const ENDPOINTS: readonly Row[] = [
   { ...read('/v1/files/{fileId}/content', ['files:read'], []), answer: null },
   ...AUTOMATIONS.map((one) => ({ ...one, builtBy: 'automations' as const })),
   { ...list('/v1/repositories', ['projects:read'], 'repositories'), answer: ['nextCursor', 'partial', 'repositories'] },
-  { ...read('/v1/repositories/branches', ['projects:read'], ['branches', 'nextCursor', 'partial']), elsewhere: 'repositories-list' },
+  { ...read('/v1/repositories/branches', ['projects:read'], ['branches', 'nextCursor', 'partial']), pages: 100, elsewhere: 'repositories-list' },
   ...WEBHOOKS,
   list('/v1/audit', 'administration', 'entries'),
   { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },

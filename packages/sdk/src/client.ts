@@ -10,6 +10,7 @@ import {
   Members,
   Models,
   Projects,
+  Repositories,
   ServiceAccounts,
   Uploads,
 } from './resources.js';
@@ -41,6 +42,7 @@ export class Millwright {
   readonly serviceAccounts: ServiceAccounts;
   readonly models: Models;
   readonly projects: Projects;
+  readonly repositories: Repositories;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
   readonly webhooks: Webhooks;
@@ -63,6 +65,7 @@ export class Millwright {
     this.serviceAccounts = new ServiceAccounts(transport);
     this.models = new Models(transport);
     this.projects = new Projects(transport);
+    this.repositories = new Repositories(transport);
     this.tasks = new Tasks(transport);
     this.uploads = new Uploads(transport);
     this.webhooks = new Webhooks(transport);

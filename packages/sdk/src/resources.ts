@@ -4,7 +4,7 @@ import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
   AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeProject, Connect, CreateKey, CreateProject,
   CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Key,
-  Member, Model, Project, RotateConnection, ServiceAccount, Upload, UsageRow,
+  Member, Model, Project, Repository, RepositoryBranch, RotateConnection, ServiceAccount, Upload, UsageRow,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -83,6 +83,24 @@ export class Projects extends Collection {
   }
   removeFile(id: string, fileId: string, options?: CallOptions): Promise<Deleted> {
     return this.deleted(this.path(id, `/files/${segment(fileId)}`), options);
+  }
+}
+
+export class Repositories extends Resource {
+  /** What the workspace may use, last used ones first. */
+  list(
+    query?: { q?: string; host?: string; refresh?: boolean; limit?: number },
+    options?: CallOptions,
+  ): List<Repository> {
+    return this.all('/v1/repositories', 'repositories', query, options);
+  }
+  /** Of the repository at a URL, the default branch first. */
+  branches(
+    url: string,
+    query: { q?: string; refresh?: boolean; limit?: number } = {},
+    options?: CallOptions,
+  ): List<RepositoryBranch> {
+    return this.all('/v1/repositories/branches', 'branches', { url, ...query }, options);
   }
 }
 
