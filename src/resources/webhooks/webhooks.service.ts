@@ -3,7 +3,7 @@ import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Env } from '../../platform/config/env.js';
 import { newSecret, Sealing } from '../../platform/config/sealing.js';
 import { Database } from '../../platform/database/database.js';
-import { Egress } from '../../platform/egress/egress.js';
+import { addressOf } from '../../platform/egress/addresses.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
@@ -17,8 +17,6 @@ import { CANCEL, GET, LIST, LOCK, LOCK_WORKSPACE, OTHERS, ROTATE, type WebhookRo
 
 /** Webhooks of one workspace. */
 const MOST_WEBHOOKS = 20;
-/** Characters of an address. */
-const LONGEST = 2048;
 const updatedAt = () => 'now()';
 const BY_HAND = { code: 'manual', message: 'Disabled on request.' } as const;
 
@@ -58,7 +56,7 @@ export class WebhooksService {
   async create(auth: AuthContext, tx: UnitOfWork, given: CreateWebhookDto): Promise<MadeWebhook> {
     const { url, types, description = null, projectId = null } = given;
     checkPatterns(types, this.extensions);
-    const address = addressOf(url, this.networks);
+    const address = addressOf('url', url, this.networks);
     await this.holdProject(auth, tx, projectId);
     await tx.run(LOCK_WORKSPACE({ auth }));
     const others = await checkOthers(auth, tx, address, null);
@@ -76,7 +74,7 @@ export class WebhooksService {
   /** Changes what is given; nothing given changes nothing. Throws as {@link create}. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, given: ChangeWebhookDto): Promise<WebhookRow> {
     checkPatterns(given.types, this.extensions);
-    const address = given.url === undefined ? null : addressOf(given.url, this.networks);
+    const address = given.url === undefined ? null : addressOf('url', given.url, this.networks);
     // Project and workspace before the webhook, as a create locks them; the webhook's own 404 is told first all the same.
     const seen = given.projectId == null || (await this.projects.hold(auth, tx, given.projectId));
     if (address !== null) await tx.run(LOCK_WORKSPACE({ auth }));
@@ -151,34 +149,4 @@ async function read(auth: AuthContext, tx: UnitOfWork, id: string): Promise<Webh
 
 function missing(): never {
   throw notFound('webhook');
-}
-
-/**
- * The address that requests are sent to, of a URL that a client gives (reference §18). A name is not resolved here: its addresses are
- * checked at each attempt. Throws 400 `invalid_field`.
- * @param networks of `WEBHOOK_NETWORKS`.
- */
-function addressOf(url: string, networks: readonly string[]): string {
-  if (/[\s\p{Cc}]/u.test(url) || !URL.canParse(url))
-    throw refusedUrl('must be a URL, such as https://hooks.example/millwright');
-  const parsed = new URL(url);
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') throw refusedUrl('must begin with https://');
-  if (parsed.username !== '' || parsed.password !== '') {
-    throw refusedUrl('must have no user name and no password; the signature says who sends');
-  }
-  if (new Egress(networks).refuses(parsed)) {
-    throw refusedUrl(
-      parsed.protocol === 'https:'
-        ? 'leads to an address that is not public, and lies in no network that the operator allows'
-        : 'must begin with https://: http:// leads to networks that the operator allows, and nowhere else',
-    );
-  }
-  if (parsed.protocol === 'http:' && networks.length === 0) throw refusedUrl('must begin with https://');
-  parsed.hash = '';
-  if (url.length > LONGEST || parsed.href.length > LONGEST) throw refusedUrl(`must have at most ${LONGEST} characters`);
-  return parsed.href;
-}
-
-function refusedUrl(what: string): ApiError {
-  return new ApiError('invalid_field', `url ${what}.`, { param: 'url' });
 }
