@@ -39,9 +39,11 @@ import { TasksModule } from './resources/tasks/tasks.module.js';
 import { FirstBootModule } from './access/workspaces/first-boot.js';
 import { TracingModule } from './platform/tracing/tracing.module.js';
 import { ConsoleModule } from './surfaces/console/console.module.js';
+import { PersonalNoticesModule } from './resources/personal-notices/personal-notices.module.js';
 import { WebhooksModule } from './resources/webhooks/webhooks.module.js';
 import { DeliveriesModule } from './work/deliveries/deliveries.module.js';
 import { MembersModule } from './access/workspaces/members.module.js';
+import { NoticeSendingModule } from './work/personal-notices/notice-sending.module.js';
 import { WorkspacesModule } from './access/workspaces/workspaces.module.js';
 
 type Modules = NonNullable<ModuleMetadata['imports']>;
@@ -82,8 +84,11 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     RepositoryListModule,
     WebhooksModule,
     RepositoryConnectionsModule,
+    PersonalNoticesModule,
   ];
-  const work: Modules = env.runsWork ? [RunsModule.with(env), OccurrencesModule, DeliveriesModule] : [];
+  const work: Modules = env.runsWork
+    ? [RunsModule.with(env), OccurrencesModule, DeliveriesModule, NoticeSendingModule]
+    : [];
   const surfaces: Modules = env.servesConsole ? [ConsoleModule] : [];
   return { imports: [...ground, ...http, ...background, ...resources, ...work, ...surfaces, ...extensions.modules] };
 }

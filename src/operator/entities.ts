@@ -34,6 +34,9 @@ import { ToolInvocation } from '../resources/tasks/messages/tool-invocation.enti
 import { Run } from '../resources/tasks/run.entity.js';
 import { Task } from '../resources/tasks/task.entity.js';
 import { WebhookDelivery } from '../resources/webhooks/webhook-delivery.entity.js';
+import { NoticeSettings } from '../resources/personal-notices/notice-settings.entity.js';
+import { PersonalNotice } from '../resources/personal-notices/personal-notice.entity.js';
+import { PushSubscription } from '../resources/personal-notices/push-subscription.entity.js';
 import { Webhook } from '../resources/webhooks/webhook.entity.js';
 import { WorkspaceClaim } from '../work/runs/workspace-claim.entity.js';
 
@@ -74,4 +77,7 @@ export const ENTITIES = [
   Webhook,
   WebhookDelivery,
   RepositoryConnection,
+  NoticeSettings,
+  PushSubscription,
+  PersonalNotice,
 ];

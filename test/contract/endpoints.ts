@@ -2,7 +2,7 @@
 import type { RateLimitPolicy, Scope } from '../../src/platform/http/endpoint.js';
 
 export interface Row {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `/v1/tasks/{taskId}` */
   path: string;
   scopes: readonly Scope[] | 'any' | 'personal' | 'administration' | 'public';
@@ -119,6 +119,18 @@ const WEBHOOKS: Row[] = [
   row('POST', '/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver', { scopes: ['automations:write'], policy: 'resource_write', status: 202, answer: ['delivery'] }),
 ]; // prettier-ignore
 
+/** A point of P-256, the one that its group is made of. */
+const P256DH = 'BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU';
+const BROWSER = { endpoint: 'https://push.example/x', keys: { p256dh: P256DH, auth: 'AAAAAAAAAAAAAAAAAAAAAA' } };
+const NOTICES_OF = ['detail', 'email', 'failed', 'finished', 'hookUrl', 'needsYou', 'push', 'quiet'];
+const NOTICES: Row[] = [
+  read('/v1/notices', 'personal', NOTICES_OF),
+  row('PUT', '/v1/notices', { scopes: 'personal', policy: 'resource_write', answer: NOTICES_OF, body: { failed: ['push'] } }),
+  row('POST', '/v1/notices/push', { scopes: 'personal', policy: 'resource_write', answer: ['push'], body: BROWSER }),
+  row('DELETE', '/v1/notices/push', { scopes: 'personal', policy: 'resource_write', answer: ['push'], elsewhere: 'notice-settings' }),
+  row('POST', '/v1/notices/test', { scopes: 'personal', policy: 'resource_write', status: 202, answer: ['queued'], body: { channel: 'push' }, elsewhere: 'notice-settings' }),
+]; // prettier-ignore
+
 const ATTACHES = {
   scopes: ['tasks:write'],
   policy: 'task_execution',
@@ -163,6 +175,7 @@ export const ENDPOINTS: readonly Row[] = [
   { ...read('/v1/repositories/branches', ['projects:read'], ['branches', 'nextCursor', 'partial']), pages: 100, elsewhere: 'repositories-list' },
   ...WEBHOOKS,
   list('/v1/audit', 'administration', 'entries'),
+  ...NOTICES,
   { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },
   row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),
   open('/health/live'),

@@ -34,6 +34,7 @@ import { Installation1798070400042 } from './0042-installation.js';
 import { SaidInStatements1798156800043 } from './0043-said-in-statements.js';
 import { RepositoryConnections1798243200044 } from './0044-repository-connections.js';
 import { RepositoryList1798243300045 } from './0045-repository-list.js';
+import { PersonalNotices1798243500047 } from './0047-personal-notices.js';
 import { Titles1798243600048 } from './0048-titles.js';
 import { TaskNetwork1798243700049 } from './0049-task-network.js';
 
@@ -76,6 +77,7 @@ export const MIGRATIONS = [
   SaidInStatements1798156800043,
   RepositoryConnections1798243200044,
   RepositoryList1798243300045,
+  PersonalNotices1798243500047,
   Titles1798243600048,
   TaskNetwork1798243700049,
 ];

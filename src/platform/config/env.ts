@@ -27,6 +27,8 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, { error: `one of ${values.join(', ')}` });
 
 const listOf = (text: string) => text.split(',').map((one) => one.trim());
+/** One address, without a name. */
+const ADDRESS = /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/;
 const NETWORKS = 'a list of networks such as 10.0.0.0/8,fd00::/8';
 
 // In the order of `.env.example`; a spec compares the two.
@@ -66,6 +68,12 @@ const schema = z.object({
       .transform(listOf)
       .refine((all) => all.every(isCidr), NETWORKS),
   ),
+  SMTP_URL: optional(
+    url('smtps', 'smtp').refine((value) => URL.canParse(value) && new URL(value).hostname !== '', {
+      message: 'a URL with a host, such as smtps://mail.example',
+    }),
+  ),
+  SMTP_FROM: optional(z.string().refine((value) => ADDRESS.test(value), 'an address such as millwright@example.com')),
   AUDIT_DAYS: integer(1, 36_500, 365),
   LOG_LEVEL: z.preprocess(empty, oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional()),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(httpUrl),
@@ -152,6 +160,10 @@ export function readEnv(source: Record<string, string | undefined> = process.env
     throw new ConfigurationError(
       `${needed}: a value is expected when ${name} is set; without it there is no such model.`,
     );
+  }
+  if ((variables.SMTP_URL === undefined) !== (variables.SMTP_FROM === undefined)) {
+    const [missing, set] = variables.SMTP_URL === undefined ? ['SMTP_URL', 'SMTP_FROM'] : ['SMTP_FROM', 'SMTP_URL'];
+    throw new ConfigurationError(`${missing}: a value is expected when ${set} is set.`);
   }
   const given = variables.CONFIG_FILE === undefined ? {} : readConfigFile(resolve(variables.CONFIG_FILE));
   const file = checkConfigFile(given, further);

@@ -28,7 +28,7 @@ export class Secrets {
   }
 
   /** A 32-byte key for one purpose (HKDF-SHA-256, RFC 5869). The same purpose gives the same key on every process. */
-  key(purpose: 'api-keys' | 'console' | 'cursors' | 'encryption'): Buffer {
+  key(purpose: 'api-keys' | 'console' | 'cursors' | 'encryption' | 'push'): Buffer {
     return derived(this.root, purpose);
   }
 

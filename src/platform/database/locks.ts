@@ -24,6 +24,8 @@ export const LOCKS = {
   deletedStorages: 7_163_018,
   /** The chore that forgets old deliveries of webhooks. */
   oldWebhookDeliveries: 7_163_019,
+  /** The chore that forgets old notices to people. */
+  oldPersonalNotices: 7_163_024,
   /** Processes that take deliveries of webhooks follow each other. */
   webhookClaims: 7_163_007,
   /** The log of events is moved once after a restore. */

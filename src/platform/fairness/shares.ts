@@ -26,6 +26,9 @@ export const HOOKS = {
 /** Requests to webhooks at once: of all, and of one workspace. When all endpoints of one hang, the others still have room (docs/decisions/0059). */
 export const DELIVERIES = { atOnce: 64, ofWorkspace: 32 };
 
+/** Notices to people that a process is sending at once: of all, and of one workspace, whose hooks may all hang. */
+export const NOTICES = { atOnce: 16, ofWorkspace: 8 };
+
 /** Requests, before it is known whose they are (docs/decisions/0075). */
 export const ARRIVALS = {
   ofCredential: 32,
