@@ -9,6 +9,7 @@ import {
   Keys,
   Members,
   Models,
+  PersonalNotices,
   Projects,
   Repositories,
   ServiceAccounts,
@@ -45,6 +46,7 @@ export class Millwright {
   readonly repositories: Repositories;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
+  readonly notices: PersonalNotices;
   readonly webhooks: Webhooks;
   /** Where the service is. */
   readonly baseUrl: string;
@@ -68,6 +70,7 @@ export class Millwright {
     this.repositories = new Repositories(transport);
     this.tasks = new Tasks(transport);
     this.uploads = new Uploads(transport);
+    this.notices = new PersonalNotices(transport);
     this.webhooks = new Webhooks(transport);
   }
 
