@@ -3,6 +3,17 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AddMember: {
+            /** @description The address by which the person is known. Capitals make no other one. */
+            email: string;
+            /** @description For a new account; what stands before the @ when it is not given. An account that exists keeps its own. */
+            name?: string;
+            /**
+             * @description What the member may do. Only an owner makes an owner.
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "member" | "viewer";
+        };
         /**
          * @example {
          *       "interactionId": "01a2047b-2c80-75ad-9ed7-6f78a5559010",
@@ -527,6 +538,13 @@ export interface components {
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
             triggerEvent?: string | null;
         };
+        ChangeMember: {
+            /**
+             * @description What the member may do from now on.
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "member" | "viewer";
+        };
         ChangeNotices: {
             /** @description Whether the question of the task is sent too; false is the default. */
             detail?: boolean;
@@ -558,6 +576,20 @@ export interface components {
              * @enum {string}
              */
             visibility?: "private" | "workspace";
+        };
+        ChangeRepositoryConnection: {
+            /** @description The id of a GitHub App. */
+            appId?: string;
+            /** @description The number of the installation of the GitHub App. */
+            installationId?: string;
+            /** @description Paths of repositories, without `.git`; all that the credential sees is `**`. `*` stands for any characters but a slash, `**` for any. */
+            paths?: string[];
+            /** @description The private key of the GitHub App, as PEM. It is never shown. */
+            privateKey?: string;
+            /** @description Branches that tasks may push to; none: it only reads. `*` stands for any characters but a slash, `**` for any. */
+            push?: string[];
+            /** @description Of an account, a project or a group at the host. It is never shown. */
+            token?: string;
         };
         /**
          * @example {
@@ -611,11 +643,28 @@ export interface components {
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url?: string;
         };
+        Connect: {
+            /**
+             * @description Whose it is: the workspace's, or your own, which comes first for your automations.
+             * @enum {string}
+             */
+            scope: "workspace" | "user";
+            /** @description What the provider signs with, where it makes that itself: 8 to 500 visible ASCII characters, in the form of the provider. Made when not given. */
+            secret?: string;
+        };
+        ConnectedResponse: {
+            connection: components["schemas"]["IntegrationConnection"];
+            /** @description What the provider signs with: enter it there. It is shown this once. */
+            secret: string;
+        };
         /**
          * @description `error`: connected, and the last delivery was refused.
          * @enum {string}
          */
         ConnectionState: "connected" | "not_connected" | "error";
+        ConnectionsTestResponse: {
+            delivery: components["schemas"]["IntegrationDelivery"];
+        };
         /**
          * @example {
          *       "name": "Sweep the mill",
@@ -704,6 +753,49 @@ export interface components {
              * @enum {string}
              */
             visibility?: "private" | "workspace";
+        };
+        CreateRepositoryConnection: {
+            /** @description The https address of its API, when that is not where such a host has it. */
+            api?: string;
+            /** @description The id of a GitHub App. */
+            appId?: string;
+            /** @description The name of the host in small letters, with its port unless that is 443: `github.com`. */
+            host: string;
+            /**
+             * @description What serves the host. github.com and gitlab.com are known.
+             * @enum {string}
+             */
+            hosting?: "github" | "gitlab";
+            /** @description The number of the installation of the GitHub App. */
+            installationId?: string;
+            /** @description Paths of repositories, without `.git`; all that the credential sees is `**`. `*` stands for any characters but a slash, `**` for any. */
+            paths?: string[];
+            /** @description The private key of the GitHub App, as PEM. It is never shown. */
+            privateKey?: string;
+            /** @description Branches that tasks may push to; none: it only reads. `*` stands for any characters but a slash, `**` for any. */
+            push?: string[];
+            /** @description Of an account, a project or a group at the host. It is never shown. */
+            token?: string;
+        };
+        CreateServiceAccount: {
+            /** @description What it is called in lists. No other service account of the workspace has it; capitals make no other one. */
+            name: string;
+            /**
+             * @description What it may do: `member` when not given. Only an owner makes an owner.
+             * @enum {string}
+             */
+            role?: "owner" | "admin" | "member" | "viewer";
+        };
+        CreateServiceKey: {
+            /**
+             * Format: date-time
+             * @description When it ends; null, or not given, for never.
+             */
+            expiresAt?: string | null;
+            /** @description For the list of keys. */
+            name: string;
+            /** @description What it may do: any scopes that there are. */
+            scopes: string[];
         };
         /**
          * @example {
@@ -825,7 +917,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "webhook_exists" | "too_many_webhooks" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -953,6 +1045,24 @@ export interface components {
                 name: string;
             }[];
         };
+        IntegrationConnection: {
+            createdAt: components["schemas"]["Timestamp"];
+            id: components["schemas"]["Id"];
+            lastDeliveryAt: components["schemas"]["Timestamp"] | null;
+            /** @description Where the provider delivers to, at the address of this service. */
+            path: string;
+            /** @description Until when the secret of before is taken too. */
+            previousSecretUntil: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            scope: "workspace" | "user";
+            slug: string;
+            state: components["schemas"]["ConnectionState"];
+            /** @description The same with the address; null where the operator has set no PUBLIC_URL. */
+            url: string | null;
+        };
+        IntegrationConnectionsResponse: {
+            connections: components["schemas"]["IntegrationConnection"][];
+        };
         IntegrationDelivery: {
             at: components["schemas"]["Timestamp"];
             /** @description The provider's own id of the delivery. */
@@ -1031,6 +1141,20 @@ export interface components {
         KeysResponse: {
             keys: components["schemas"]["Key"][];
         };
+        ListedRepository: {
+            /** @description Null without a commit, and where the host does not say. */
+            defaultBranch: string | null;
+            /** @description The path at its host: `acme/api`. */
+            name: string;
+            /** @description Null where the host does not say. */
+            private: boolean | null;
+            /** @description Whether a task may push: branches are allowed for it, and the host does not say that the credential may not. */
+            pushable: boolean;
+            /** @description The last push; on GitLab the last activity. Null where the host does not say. */
+            pushedAt: components["schemas"]["Timestamp"] | null;
+            /** @description For `repository.url` of a task. */
+            url: string;
+        };
         MadeKeyResponse: {
             key: components["schemas"]["Key"];
             /** @description The key itself. It is shown this once. */
@@ -1050,12 +1174,19 @@ export interface components {
          *     }
          */
         Member: {
+            /** @description When it became a member. */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description For the personal keys of owners and admins; null for others, and of a service account. */
+            email: string | null;
             id: components["schemas"]["Id"];
             /** @enum {string} */
             kind: "person" | "service";
             name: string;
             /** @enum {string} */
             role: "owner" | "admin" | "member" | "viewer";
+        };
+        MemberResponse: {
+            member: components["schemas"]["Member"];
         };
         MembersResponse: {
             members: components["schemas"]["Member"][];
@@ -1466,6 +1597,85 @@ export interface components {
             /** @description An https URL, or a file URL that the operator allows; without user name and password. */
             url: string;
         };
+        RepositoryBranch: {
+            /** @description The commit at its tip. */
+            commit: string;
+            /** @description Whether it is the default branch, which is the first of the list. */
+            default: boolean;
+            name: string;
+        };
+        RepositoryConnection: {
+            /** @description Who the credential is at the host; null until a test has asked. */
+            account: string | null;
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            /** @description The host, with its port unless that is 443. */
+            host: string;
+            /**
+             * @description What serves the host.
+             * @enum {string}
+             */
+            hosting: "github" | "gitlab";
+            id: components["schemas"]["Id"];
+            /** @enum {string} */
+            kind: "token" | "github_app";
+            /** @description What happened and what to do, exactly while the status is `failed`. */
+            lastError: string | null;
+            /** @description Which repositories it is for. */
+            paths: string[];
+            /** @description Which branches tasks may push to. */
+            push: string[];
+            /**
+             * @description `failed`: the host did not take the credential the last time.
+             * @enum {string}
+             */
+            status: "ready" | "failed";
+        };
+        RepositoryConnectionResponse: {
+            connection: components["schemas"]["RepositoryConnection"];
+        };
+        RepositoryConnectionsListResponse: {
+            connections: components["schemas"]["RepositoryConnection"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
+        RepositoryListListBranchesResponse: {
+            branches: components["schemas"]["RepositoryBranch"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            /** @description Whether there may be more: a host has failed or takes too long, or it has more than 1,000. */
+            partial: boolean;
+        };
+        RepositoryListListResponse: {
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            /** @description Whether there may be more: a host has failed or takes too long, or it has more than 1,000. */
+            partial: boolean;
+            repositories: components["schemas"]["ListedRepository"][];
+        };
+        ReviewComment: {
+            /** @description The last line; without it `line`. */
+            endLine?: number;
+            /** @description The first line, from 1. */
+            line: number;
+            /** @description The file, relative to the root of the repository. */
+            path: string;
+            /** @description What the lines say. The agent reads it with the comment. */
+            quote: string;
+            /**
+             * @description Whether the lines are those before the changes (`old`) or after them (`new`).
+             * @enum {string}
+             */
+            side: "old" | "new";
+            /** @description The comment. */
+            text: string;
+        };
+        RotateConnection: {
+            /** @description How long the old secret is taken too, in seconds; 86,400 when not given. */
+            overlapSeconds?: number;
+            /** @description What the provider signs with, where it makes that itself: 8 to 500 visible ASCII characters, in the form of the provider. Made when not given. */
+            secret?: string;
+        };
         /**
          * @example {
          *       "overlapSeconds": 3600
@@ -1502,6 +1712,22 @@ export interface components {
              * @enum {string}
              */
             mode?: "queue" | "steer" | "interrupt";
+            /** @description Comments on lines of the changes. They become `custom` parts of the kind `review`, which the agent reads as text. */
+            review?: components["schemas"]["ReviewComment"][];
+        };
+        ServiceAccount: {
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Its id as a member too. */
+            id: components["schemas"]["Id"];
+            name: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "member" | "viewer";
+        };
+        ServiceAccountResponse: {
+            serviceAccount: components["schemas"]["ServiceAccount"];
+        };
+        ServiceAccountsResponse: {
+            serviceAccounts: components["schemas"]["ServiceAccount"][];
         };
         SourceDocumentPart: {
             mediaType: string;
@@ -1650,6 +1876,13 @@ export interface components {
             };
             /** @description An id of `GET /v1/models`. */
             model: string;
+            /** @description The network of its commands; null until one of them had a network, so always where there is none. */
+            network: {
+                /** @description What its commands may reach, as the operator has it. */
+                hosts: string[];
+                /** @description Hosts that they were refused, 50 at most. */
+                refused: string[];
+            } | null;
             /** @description The JSON Schema that the last answer of each turn has to fit; null when it may be any text. */
             outputSchema: {
                 [key: string]: unknown;
