@@ -1,26 +1,12 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { useService } from '../harness/app.js';
+import { bringAxe, THEMES, violations } from '../harness/axe.js';
 import { bootWorld, makeWorld, type World } from '../harness/console-world.js';
 import { describeInBrowser, drawn, useBrowser } from '../harness/walks.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WIDTHS = [1440, 820, 390];
-/** WCAG 2.2, levels A and AA; of the second theme, which differs by its colours alone, the rules about colours. */
-const RULES = {
-  light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
-  dark: ['color-contrast', 'link-in-text-block'],
-};
-const THEMES = ['light', 'dark'] as const;
-
-/** What is scrolled away is not drawn, and what fades in is pale for a moment: axe would look at that. */
-const DRAW_ALL = `{
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync('* { content-visibility: visible !important; transition: none !important; animation: none !important }');
-  document.adoptedStyleSheets = [sheet];
-}`;
 
 /** Where pictures go (scripts/console-shots.mjs); null: nobody wants any. */
 const SHOTS = process.env['CONSOLE_SHOTS'] ?? null;
@@ -55,6 +41,7 @@ const VIEWS: Record<string, (world: World) => string> = {
   settings: () => '/settings',
   'settings-keys': () => '/settings?part=keys',
   'settings-members': () => '/settings?part=members',
+  'settings-services': () => '/settings?part=services',
   'settings-models': () => '/settings?part=models',
   'settings-preferences': () => '/settings?part=preferences',
   'settings-limits': () => '/settings?part=limits',
@@ -78,16 +65,15 @@ describeInBrowser('the console, looked at by axe (WCAG 2.2 AA)', () => {
     browser.allow(/status of 404/);
     await page.goto('/console/');
     await page.getByLabel('Key', { exact: true }).waitFor();
-    await page.evaluate(AXE);
-    const found = await violations(page, 'login', theme);
+    await bringAxe(page);
+    const found = await look(page, 'login', theme);
     await browser.signIn(page, world.owner.key.secret);
     // Over nothing that looks different then.
     await page.mouse.move(0, 0);
-    await page.evaluate(AXE);
-    await page.evaluate(DRAW_ALL);
+    await bringAxe(page);
     for (const [name, path] of Object.entries(VIEWS)) {
       await goTo(page, `/console${path(world)}`);
-      found.push(...(await violations(page, name, theme)));
+      found.push(...(await look(page, name, theme)));
     }
     expect(found).toEqual([]);
     // A minute on two cores that do nothing else is long; on busy ones it takes several.
@@ -100,25 +86,10 @@ async function goTo(page: Page, path: string): Promise<void> {
   await drawn(page);
 }
 
-interface Found {
-  id: string;
-  nodes: { html: string; failureSummary: string }[];
-}
-
-/** Of a page at each width. */
-async function violations(page: Page, name: string, theme: (typeof THEMES)[number]): Promise<string[]> {
-  const said: string[] = [];
-  const options = JSON.stringify({ runOnly: RULES[theme], resultTypes: ['violations'] });
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))');
-    const found = await page.evaluate<Found[]>(`axe.run(${options}).then(({ violations }) => violations)`);
-    for (const { id, nodes } of found) {
-      said.push(`${name} ${width} ${theme}: ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
-    }
+/** Of a page at each width, with a picture of some. */
+const look = (page: Page, name: string, theme: (typeof THEMES)[number]): Promise<string[]> =>
+  violations(page, name, theme, WIDTHS, async (width) => {
     const kind = PICTURED[width];
     if (SHOTS !== null && kind !== undefined)
       await page.screenshot({ path: join(SHOTS, `${name}-${kind}-${theme}.png`) });
-  }
-  return said;
-}
+  });
