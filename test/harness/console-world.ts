@@ -45,6 +45,7 @@ export async function makeWorld(service: TestApp): Promise<World> {
     scopes: ['tasks:read', 'billing:read'],
     expiresAt: later(30),
   });
+  await client.post('/v1/service-accounts', { name: 'ci' });
   const receiver = await Receiver.listen();
   try {
     const webhookId = await webhooks(client, receiver);

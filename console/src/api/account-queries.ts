@@ -16,6 +16,12 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => api.keys.list({ signal }),
 });
 
+export const serviceKeysQuery = (accountId: string) =>
+  queryOptions({
+    queryKey: ['service-keys', accountId],
+    queryFn: ({ signal }) => api.serviceAccounts.keys(accountId, { signal }),
+  });
+
 interface Bucket {
   capacity: number;
   windowSeconds: number;

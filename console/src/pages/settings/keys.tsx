@@ -5,14 +5,13 @@ import { api, type Key } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Ago } from '../../ui/ago.tsx';
 import { Choice, Confirm, DialogActions, form } from '../../ui/form.tsx';
-import { fullTime, until } from '../../ui/format.ts';
 import { NothingYet } from '../../ui/nothing.tsx';
 import { Secret } from '../../ui/secret.tsx';
 import { Button, Dialog, Failure, toast } from '../../ui/ui.tsx';
+import { KeyFacts } from './key-facts.tsx';
 import { NewKey } from './new-key.tsx';
-import { ALL_SCOPES, isWithin } from './scopes.ts';
+import { isWithin } from './scopes.ts';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
 
@@ -32,6 +31,7 @@ export function Keys() {
 type Asked = { what: 'create' } | { what: 'rotate' | 'revoke'; key: Key } | null;
 
 function OwnKeys() {
+  const { scopes, credential } = useContext();
   const { keys: texts } = t.settings;
   const { data: keys, error, refetch } = useQuery(keysQuery);
   const [asked, setAsked] = useState<Asked>(null);
@@ -67,7 +67,15 @@ function OwnKeys() {
           ))}
         </ul>
       )}
-      <NewKey open={asked?.what === 'create'} onClose={close} onMade={show} />
+      <NewKey
+        open={asked?.what === 'create'}
+        title={texts.createTitle}
+        most={{ scopes, expiresAt: credential.expiresAt }}
+        scopesHint={texts.scopesHint}
+        make={(body) => api.keys.create(body)}
+        onClose={close}
+        onMade={show}
+      />
       {asked !== null && asked.what === 'rotate' && <RotateKey of={asked.key} onClose={close} onMade={show} />}
       {asked !== null && asked.what === 'revoke' && <Revoke of={asked.key} onClose={close} />}
     </Section>
@@ -77,37 +85,9 @@ function OwnKeys() {
 function Row({ of: key, rotate, revoke }: { of: Key; rotate: () => void; revoke: () => void }) {
   const context = useContext();
   const { keys: texts } = t.settings;
-  const all = key.scopes.length === ALL_SCOPES.length;
   return (
     <li className={own.row}>
-      <div className="grow">
-        <span className={own.name}>
-          <strong>{key.name}</strong>
-          <code>{key.prefix}…</code>
-          {key.current && <em>{texts.current}</em>}
-        </span>
-        <p className={own.about}>
-          <span title={key.scopes.join(', ')}>{all ? texts.all : key.scopes.join(', ')}</span>
-          <span>
-            {key.lastUsedAt === null ? (
-              texts.neverUsed
-            ) : (
-              <>
-                {texts.lastUsed} <Ago at={key.lastUsedAt} />
-              </>
-            )}
-          </span>
-          <span>
-            {key.expiresAt === null ? (
-              texts.neverExpires
-            ) : (
-              <time dateTime={key.expiresAt} title={fullTime(key.expiresAt)}>
-                {texts.expiresAt(until(key.expiresAt))}
-              </time>
-            )}
-          </span>
-        </p>
-      </div>
+      <KeyFacts of={key} />
       {isWithin(key, context) ? (
         <div className={own.actions}>
           <Button small icon="Refresh" aria-label={texts.rotateName(key.name)} onClick={rotate}>

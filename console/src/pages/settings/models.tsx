@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import type { Model } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
+import { Command } from '../../ui/command.tsx';
 import { count } from '../../ui/format.ts';
 import { NothingYet } from '../../ui/nothing.tsx';
+import { records } from '../../ui/records.tsx';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
 
@@ -21,7 +23,28 @@ export function Models() {
           ))}
         </ul>
       )}
+      <Adding />
     </Section>
+  );
+}
+
+/** The console cannot: keys of providers are the operator's. */
+function Adding() {
+  const { models: texts } = t.settings;
+  return (
+    <details className={records.more}>
+      <summary>{texts.add}</summary>
+      <div className={own.lines}>
+        <p>{texts.addText}</p>
+        {texts.addLines.map((line) => (
+          <Command key={line} line={line} />
+        ))}
+        <p>{texts.addFile}</p>
+        <Command line={texts.addFileLine} />
+        <Command line={texts.addJson} />
+        <p>{texts.addRestart}</p>
+      </div>
+    </details>
   );
 }
 

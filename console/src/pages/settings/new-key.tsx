@@ -1,7 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { api, type AuthContext } from '../../api/client.ts';
-import { useContext } from '../../shell/can.ts';
+import type { AuthContext, CreateKey, Key } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
 import { Check, Choice, DialogActions, form, FormFailure, Group, named, saidOf, TextField } from '../../ui/form.tsx';
 import { fullTime } from '../../ui/format.ts';
@@ -11,33 +10,36 @@ import own from './settings.module.css';
 
 const DAY_MS = 86_400_000;
 const DAYS = [1, 7, 30, 90, 365];
-/** As long as the key of the session: the default of the service. */
-const AS_THIS = 'as-this';
+/** As long as it may: the default of the service. */
+const AS_LONG = 'as-long';
 
 interface Props {
+  /** What the key may have at most. */
+  most: Pick<AuthContext, 'scopes'> & { expiresAt: string | null };
+  scopesHint: string;
+  make: (body: CreateKey) => Promise<{ key: Key; secret: string }>;
   onClose: () => void;
   onMade: (title: string, secret: string) => void;
 }
 
-export const NewKey = ({ open, ...props }: Props & { open: boolean }) => (
-  <Dialog open={open} onClose={props.onClose} title={t.settings.keys.createTitle}>
+export const NewKey = ({ open, title, ...props }: Props & { open: boolean; title: string }) => (
+  <Dialog open={open} onClose={props.onClose} title={title}>
     <Form {...props} />
   </Dialog>
 );
 
-function Form({ onClose, onMade }: Props) {
-  const context = useContext();
-  const { expiresAt } = context.credential;
+function Form({ most, scopesHint, make, onClose, onMade }: Props) {
   const { keys: texts } = t.settings;
-  const mine = ALL_SCOPES.filter((scope) => context.scopes.includes(scope));
+  const mine = ALL_SCOPES.filter((scope) => most.scopes.includes(scope));
+  const days = daysUntil(most.expiresAt);
   const [name, setName] = useState('');
-  const [expiry, setExpiry] = useState(daysWithin(context).includes(30) ? '30' : AS_THIS);
+  const [expiry, setExpiry] = useState(days.includes(30) ? '30' : AS_LONG);
   const [scopes, setScopes] = useState<Scope[]>(mine.filter((scope) => scope.endsWith(':read')));
   const [missing, setMissing] = useState<'name' | 'scopes' | null>(null);
   const create = useMutation({
     mutationFn: () => {
-      const ends = expiry === AS_THIS ? undefined : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
-      return api.keys.create({ name: name.trim(), scopes, ...(ends && { expiresAt: ends }) });
+      const ends = expiry === AS_LONG ? undefined : new Date(Date.now() + Number(expiry) * DAY_MS).toISOString();
+      return make({ name: name.trim(), scopes, ...(ends && { expiresAt: ends }) });
     },
     onSuccess: ({ key, secret }) => onMade(texts.madeTitle(key.name), secret),
   });
@@ -67,8 +69,8 @@ function Form({ onClose, onMade }: Props) {
         value={expiry}
         onChange={setExpiry}
         options={[
-          ...daysWithin(context).map((days) => [String(days), texts.expiry[days] ?? ''] as const),
-          [AS_THIS, expiresAt === null ? texts.never : texts.asThis(fullTime(expiresAt))],
+          ...days.map((one) => [String(one), texts.expiry[one] ?? ''] as const),
+          [AS_LONG, most.expiresAt === null ? texts.never : texts.asThis(fullTime(most.expiresAt))],
         ]}
       />
       <Group label={texts.scopes}>
@@ -92,7 +94,7 @@ function Form({ onClose, onMade }: Props) {
           ))}
         </div>
         {scopesSaid === null ? (
-          <p className={form.hint}>{texts.scopesHint}</p>
+          <p className={form.hint}>{scopesHint}</p>
         ) : (
           <p className={form.bad} role="alert">
             {named(scopesSaid, texts.scopes)}
@@ -107,9 +109,9 @@ function Form({ onClose, onMade }: Props) {
   );
 }
 
-/** What ends before the key of the session does. */
-function daysWithin({ credential: { expiresAt } }: AuthContext): number[] {
-  if (expiresAt === null) return DAYS;
-  const left = new Date(expiresAt).getTime() - Date.now();
+/** What ends before that. */
+function daysUntil(end: string | null): number[] {
+  if (end === null) return DAYS;
+  const left = new Date(end).getTime() - Date.now();
   return DAYS.filter((days) => days * DAY_MS < left);
 }

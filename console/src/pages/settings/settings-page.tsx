@@ -8,6 +8,7 @@ import { Limits } from './limits.tsx';
 import { Members } from './members.tsx';
 import { Models } from './models.tsx';
 import { Preferences } from './preferences.tsx';
+import { Services } from './services.tsx';
 import { Session } from './session.tsx';
 import own from './settings.module.css';
 
@@ -15,6 +16,7 @@ const PARTS = {
   session: Session,
   keys: Keys,
   members: Members,
+  services: Services,
   models: Models,
   preferences: Preferences,
   limits: Limits,
