@@ -39,6 +39,13 @@ export const integrationsQuery = queryOptions({
   queryFn: ({ signal }) => api.integrations.list({ signal }),
 });
 
+/** One's own, and for owners and admins the workspace's. */
+export const connectionsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ['integrations', 'connections', slug],
+    queryFn: ({ signal }) => api.integrations.connections(slug, { signal }),
+  });
+
 export const integrationDeliveriesQuery = (slug: string) =>
   queryOptions({
     queryKey: ['integration-deliveries', slug],

@@ -3,14 +3,14 @@ import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
 import { integrationsQuery } from '../../api/automation-queries.ts';
 import type { Integration } from '../../api/client.ts';
-import { useCan, useContext } from '../../shell/can.ts';
+import { useCan } from '../../shell/can.ts';
 import { Page } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
-import { Command } from '../../ui/command.tsx';
 import { NothingHere } from '../../ui/nothing.tsx';
-import { Back, Crumb, Fact, Facts, Loaded, records, Section } from '../../ui/records.tsx';
-import { ui, Warning } from '../../ui/ui.tsx';
+import { Back, Crumb, Loaded, records, Section } from '../../ui/records.tsx';
+import { ui } from '../../ui/ui.tsx';
 import { ConnectionBadge, stateOf } from './connection-badge.tsx';
+import { Connections } from './connections.tsx';
 import { Deliveries } from './deliveries.tsx';
 import own from './integrations.module.css';
 
@@ -34,50 +34,14 @@ export function IntegrationPage({ slug }: { slug: string }) {
 }
 
 function One({ integration }: { integration: Integration }) {
-  const { slug, description, connections, connected } = integration;
+  const { slug, description, connected } = integration;
   return (
     <>
       <p className={records.under}>{description}</p>
-      <Section title={w.connections} about={w.connectionsAbout}>
-        <Facts>
-          <Fact name={w.workspace}>
-            <ConnectionBadge state={connections.workspace} />
-          </Fact>
-          <Fact name={w.own}>
-            <ConnectionBadge state={connections.user} />
-          </Fact>
-        </Facts>
-        {stateOf(integration) === 'error' && <Warning>{w.errorText}</Warning>}
-        <Operator slug={slug} open={!connected} />
-      </Section>
+      <Connections integration={integration} />
       {connected && <Deliveries slug={slug} />}
       <EventList integration={integration} />
     </>
-  );
-}
-
-/** The console cannot connect: the secret is for the one who runs the service. */
-function Operator({ slug, open }: { slug: string; open: boolean }) {
-  const { workspace, user } = useContext();
-  return (
-    <details className={records.more} open={open}>
-      <summary>{w.operator}</summary>
-      <div className={own.operator}>
-        <p>{w.operatorText}</p>
-        <p>{w.connectWorkspace}</p>
-        <Command line={w.connectLine(slug, workspace.slug)} />
-        {user.email !== null && (
-          <>
-            <p>{w.connectOwn}</p>
-            <Command line={w.connectOwnLine(slug, workspace.slug, user.email)} />
-          </>
-        )}
-        <p>{w.listText}</p>
-        <Command line={w.listLine(workspace.slug)} />
-        <p>{w.rotateText}</p>
-        <Command line={w.rotateLine} />
-      </div>
-    </details>
   );
 }
 
