@@ -37,6 +37,7 @@ import { RepositoryList1798243300045 } from './0045-repository-list.js';
 import { PersonalNotices1798243500047 } from './0047-personal-notices.js';
 import { Titles1798243600048 } from './0048-titles.js';
 import { TaskNetwork1798243700049 } from './0049-task-network.js';
+import { RepositoriesOfAutomations1798243800050 } from './0050-repositories-of-automations.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -80,6 +81,7 @@ export const MIGRATIONS = [
   PersonalNotices1798243500047,
   Titles1798243600048,
   TaskNetwork1798243700049,
+  RepositoriesOfAutomations1798243800050,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -2,13 +2,17 @@
 import { ApiError } from '../../platform/http/api-error.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
 import type { Automation, AutomationKind, Overlap } from './automation.entity.js';
+import { asStored } from './automation-repository.js';
 import { instantOf } from '../../platform/text/instant.js';
 
 type Trigger = Pick<Automation, 'kind' | 'cron' | 'timezone' | 'runAt' | 'triggerEvent' | 'filter'>;
 
 /** All that a client sets. */
 export type AutomationDraft = Trigger &
-  Pick<Automation, 'name' | 'content' | 'projectId' | 'model' | 'effort' | 'approvals' | 'budget' | 'overlap'>;
+  Pick<
+    Automation,
+    'name' | 'content' | 'projectId' | 'model' | 'effort' | 'approvals' | 'budget' | 'repository' | 'overlap'
+  >;
 
 /** What it is before; nothing chosen yet in one that is new. */
 type Before = Omit<AutomationDraft, 'kind' | 'overlap'> & { kind: AutomationKind | null; overlap: Overlap | null };
@@ -21,7 +25,14 @@ const NO_TRIGGER = { cron: null, timezone: null, runAt: null, triggerEvent: null
 /** Throws 400 unless it has exactly one trigger, and nothing that belongs to another one. */
 export function draftOf(given: CreateAutomationDto): AutomationDraft {
   const { name, content } = given;
-  const nothing = { projectId: null, model: null, effort: null, approvals: 'none', budget: null } as const;
+  const nothing = {
+    projectId: null,
+    model: null,
+    effort: null,
+    approvals: 'none',
+    budget: null,
+    repository: null,
+  } as const;
   return merged(given, { name, content, ...nothing, ...NO_TRIGGER, kind: null, overlap: null });
 }
 
@@ -41,6 +52,7 @@ function merged(given: ChangeAutomationDto, before: Before): AutomationDraft {
     effort: replaced(before.effort, given.effort),
     approvals: replaced(before.approvals, given.approvals) ?? 'none',
     budget: replaced(before.budget, given.budget),
+    repository: replaced(before.repository, given.repository && asStored(given.repository)),
     overlap: replaced(before.overlap, given.overlap) ?? (trigger.kind === 'webhook' ? 'allow' : 'skip'),
   };
 }

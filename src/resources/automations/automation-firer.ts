@@ -19,6 +19,7 @@ import {
   type RunReason,
   WAITING_RUN,
 } from './automation-runs.sql.js';
+import { forTask } from './automation-repository.js';
 import { EVENT_FILE, withNotice } from './event-notice.js';
 import { hindrance, overlapping, type Refusal } from './firing-rules.js';
 import { RunRecords } from './run-records.js';
@@ -127,7 +128,9 @@ export class AutomationFirer {
     run: AutomationRunRow,
     file: PutFile | null,
   ): Promise<string> {
-    const { id, workspaceId, ownerId, projectId, content, model, effort, approvals, budget } = automation;
+    const { id, workspaceId, ownerId, projectId, content, model, effort, approvals, budget, repository, now } =
+      automation;
+    const taskId = newId();
     const { limits } = this.quota;
     if (file !== null && (await tx.run(FITS({ workspaceId, limits, size: file.size }))).length === 0) {
       throw await this.quota.refusal(workspaceId, file.size);
@@ -139,15 +142,16 @@ export class AutomationFirer {
       ...(model === null ? {} : { model }),
       ...(effort === null ? {} : { effort }),
       ...(budget === null ? {} : { budget }),
+      ...(repository === null ? {} : { repository: forTask(repository, { taskId, now }) }),
     };
-    const source = { automationId: id, automationRunId: run.id };
-    const task = await this.tasks.create(this.actor(automation), tx, input, source);
+    const source = { taskId, automationId: id, automationRunId: run.id };
+    await this.tasks.create(this.actor(automation), tx, input, source);
     if (file !== null) {
       const { size, sha256 } = file;
-      const owned = { workspaceId, taskId: task.id, userId: ownerId };
+      const owned = { workspaceId, taskId, userId: ownerId };
       await tx.run(INSERT_EVENT_FILE({ id: newId(), ...owned, name: EVENT_FILE, size, sha256 }));
     }
-    return task.id;
+    return taskId;
   }
 
   private async refuse(

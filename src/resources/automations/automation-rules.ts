@@ -2,14 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
+import { newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Catalogue } from '../integrations/catalogue/catalogue.js';
 import { checkFilter, FilterError } from '../integrations/filter.js';
 import { HookThread } from '../integrations/hook-thread.js';
 import { ProjectsService } from '../projects/projects.service.js';
+import { TaskStarter } from '../tasks/task-starter.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
 import type { AutomationDraft } from './automation-draft.js';
+import { type AutomationRepository, forTask } from './automation-repository.js';
 import { checkAhead } from './automation-states.js';
 import { instantOf } from '../../platform/text/instant.js';
 import { checkCron, ScheduleError } from './schedule.js';
@@ -20,6 +23,7 @@ export class AutomationRules {
   constructor(
     private readonly models: ModelCatalog,
     private readonly projects: ProjectsService,
+    private readonly tasks: TaskStarter,
     private readonly catalogue: Catalogue,
     private readonly thread: HookThread,
   ) {}
@@ -39,6 +43,16 @@ export class AutomationRules {
     if (kind === 'recurring') checkSchedule(cron ?? '', timezone ?? 'UTC', now);
     if (model !== null || effort !== null) chooseModel(this.models, model ?? undefined, effort ?? undefined);
     checkMaxCost(this.models, model ?? this.models.default().id, budget?.maxCost);
+  }
+
+  /** That a task of this moment might work on it, and push. Throws 400. */
+  async checkRepository(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    repository: AutomationRepository | null,
+    now: Date,
+  ): Promise<void> {
+    if (repository !== null) await this.tasks.repository(auth, tx, forTask(repository, { taskId: newId(), now }));
   }
 
   /** Whether the caller sees the project, which then stays until the transaction ends; true for none. */

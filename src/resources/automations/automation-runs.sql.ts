@@ -52,6 +52,7 @@ const AUTOMATION = columns(Automation, 'a', [
   'effort',
   'approvals',
   'budget',
+  'repository',
   'triggerEvent',
   'overlap',
 ]);
@@ -62,6 +63,8 @@ const WORKSPACE = columns(Workspace, 'w', ['slug', 'plan', 'transparency']);
 export type FiringAutomation = typeof AUTOMATION.row &
   typeof OWNER.row &
   typeof WORKSPACE.row & {
+    /** By the clock that automations fire by. */
+    now: Date;
     ownerName: string;
     workspaceName: string;
     /** Null when the owner is no member of the workspace any more. */
@@ -100,7 +103,7 @@ const busy = (automationId: Fragment<None>) => sql`EXISTS (
 
 /** The owner's membership and the project stay until the end of the transaction. */
 export const LOAD = sql`
-SELECT ${AUTOMATION}, u.name AS "ownerName", ${OWNER}, w.name AS "workspaceName", ${WORKSPACE}, m.role, ${busy(raw('a.id'))} AS busy,
+SELECT ${AUTOMATION}, schedule_now() AS now, u.name AS "ownerName", ${OWNER}, w.name AS "workspaceName", ${WORKSPACE}, m.role, ${busy(raw('a.id'))} AS busy,
   EXISTS (SELECT 1 FROM automation_runs r WHERE r.automation_id = a.id AND r.status = 'waiting') AS waits,
   a.status = 'active' AND (${LIMIT} = 0 OR EXISTS (
     SELECT 1 FROM automations o

@@ -18,6 +18,7 @@ import type { Effort } from '../../engine/models/model-provider.js';
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
+import { RepositoryDto } from '../tasks/repository.dto.js';
 import { BudgetDto } from '../tasks/task.dto.js';
 import { type AutomationKind, KINDS, type Overlap, OVERLAPS } from './automation.entity.js';
 import { instantOf } from '../../platform/text/instant.js';
@@ -124,6 +125,16 @@ class AutomationOptions {
   @Type(() => BudgetDto)
   @Documented({ description: 'What one turn of a task may use; null for no limit of its own.' })
   budget?: BudgetDto | null;
+
+  @IsOptional()
+  @IsInstance(RepositoryDto, { message: 'repository must be an object' })
+  @ValidateNested({ message: 'repository must be an object' })
+  @Type(() => RepositoryDto)
+  @Documented({
+    description:
+      'What its tasks work on, and where their changes go. In `push.branch` `{taskId}` and `{date}` (UTC, such as `2026-01-31`) stand for those of each run; without `{taskId}` runs share a branch, which is the first one’s.',
+  })
+  repository?: RepositoryDto | null;
 }
 
 export class ChangeAutomationDto extends AutomationOptions {

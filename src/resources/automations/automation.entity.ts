@@ -6,6 +6,7 @@ import type { Effort } from '../../engine/models/model-provider.js';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import { Connection } from '../integrations/connection.entity.js';
 import { Project } from '../projects/project.entity.js';
+import type { AutomationRepository } from './automation-repository.js';
 
 export const KINDS = ['recurring', 'one_time', 'webhook'] as const;
 export type AutomationKind = (typeof KINDS)[number];
@@ -62,6 +63,7 @@ export class Automation {
   @Column('text', { nullable: true }) effort: Effort | null;
   @Column('text', { default: 'none' }) approvals: Approvals;
   @Column('jsonb', { nullable: true }) budget: Budget | null;
+  @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
   /** `recurring` has `cron` and `timezone`, `one_time` has `runAt`, `webhook` has `triggerEvent` and may have `filter`. */
   @Column('text', { nullable: true }) cron: string | null;
   @Column('text', { nullable: true }) timezone: string | null;

@@ -30,6 +30,27 @@ export const automationSchema = named(
     effort: effortSchema.nullable(),
     approvals: z.enum(APPROVALS),
     budget: budgetSchema.nullable(),
+    repository: z
+      .strictObject({
+        url: z.string(),
+        ref: z.string().nullable().describe('A branch, a tag or a commit; null for the default branch.'),
+        push: z
+          .strictObject({
+            branch: z.string().describe('With `{taskId}` and `{date}`, which stand for those of each run.'),
+            pullRequest: z
+              .strictObject({
+                title: z.string().nullable().describe('Null: the title of the task.'),
+                base: z.string().nullable().describe('Null: the branch that was cloned, else the default branch.'),
+                draft: z.boolean(),
+              })
+              .nullable()
+              .describe('Null when none is opened.'),
+          })
+          .nullable()
+          .describe('Where the changes of completed turns go; null when they are not pushed.'),
+      })
+      .nullable()
+      .describe('What its tasks work on, as given.'),
     cron: z.string().nullable(),
     timezone: z.string().nullable().describe('Not null exactly with `cron`.'),
     runAt: timestampSchema.nullable(),
@@ -103,6 +124,7 @@ export function automationView(row: ShownAutomation): z.output<typeof automation
     effort: row.effort,
     approvals: row.approvals,
     budget: row.budget === null ? null : budgetView(row.budget),
+    repository: row.repository,
     cron: row.cron,
     timezone: row.timezone,
     runAt: iso(row.runAt),

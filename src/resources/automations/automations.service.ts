@@ -11,6 +11,7 @@ import { Notices } from '../../platform/notices/notices.js';
 import type { ChangeAutomationDto, CreateAutomationDto, ListAutomationsQuery } from './automation.dto.js';
 import { type AutomationDraft, changedDraft, draftOf } from './automation-draft.js';
 import { AutomationFirer } from './automation-firer.js';
+import { asStored } from './automation-repository.js';
 import { AutomationRules } from './automation-rules.js';
 import { AutomationStates, nextRunOf } from './automation-states.js';
 import { Automation } from './automation.entity.js';
@@ -108,6 +109,8 @@ export class AutomationsService {
     checkId(id);
     const now = await this.states.now(tx);
     this.rules.checkGiven(given, now);
+    const repository = given.repository == null ? null : asStored(given.repository);
+    await this.rules.checkRepository(auth, tx, repository, now);
     // Project before automation, as a request that deletes a project locks them; the automation's own 404 is told first all the same.
     const seen = await this.rules.holdProject(auth, tx, given.projectId);
     const before = await this.lock(auth, tx, id);
@@ -156,6 +159,7 @@ export class AutomationsService {
 
   /** Of a create: the checks against what there is, and what follows from them. */
   private async placed(auth: AuthContext, tx: UnitOfWork, draft: AutomationDraft, now: Date): Promise<Derived> {
+    await this.rules.checkRepository(auth, tx, draft.repository, now);
     const connectionId = await this.states.connectionOf(tx, auth.workspaceId, auth.userId, draft);
     if (!(await this.rules.holdProject(auth, tx, draft.projectId))) throw notFound('project', 'projectId');
     await this.states.checkPlan(tx, auth.workspaceId, auth.workspace.plan);

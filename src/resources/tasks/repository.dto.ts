@@ -3,7 +3,7 @@ import { IsBoolean, IsInstance, IsString, MaxLength, ValidateBy, ValidateNested 
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 
-const RULE = 'at most 255 characters, as git-check-ref-format(1) has it';
+export const REF_RULE = 'at most 255 characters, as git-check-ref-format(1) has it';
 
 /** What git takes as a name below `refs/heads`, and no option of a command. */
 function isRef(value: unknown): boolean {
@@ -16,12 +16,13 @@ function isRef(value: unknown): boolean {
   );
 }
 
-const isBranch = (value: unknown): boolean => isRef(value) && value !== 'HEAD';
+/** As {@link isRef}, and what a branch may be called. */
+export const isBranch = (value: unknown): boolean => isRef(value) && value !== 'HEAD';
 
 const RefName =
   (what: string, description: string, validate = isBranch): PropertyDecorator =>
   (target, key): void => {
-    const defaultMessage = () => `$property must be the name of ${what}: ${RULE}`;
+    const defaultMessage = () => `$property must be the name of ${what}: ${REF_RULE}`;
     ValidateBy({ name: 'ref', validator: { validate, defaultMessage } })(target, key);
     Documented({ description, type: 'string', minLength: 1, maxLength: 255 })(target, key);
   };

@@ -20,6 +20,8 @@ import { shortened, titleOf } from './task-title.js';
 
 /** The automation that makes a task, and the run of it. */
 export interface TaskSource {
+  /** That the task is to have: its branch may be called so. */
+  taskId: string;
   automationId: string;
   automationRunId: string;
 }
@@ -43,7 +45,7 @@ export class TaskStarter {
     checkMaxCost(this.models, model.id, input.budget?.maxCost);
     await checkSchema(auth, input.outputSchema);
     const repository = await this.repository(auth, tx, input.repository);
-    const taskId = newId();
+    const taskId = source?.taskId ?? newId();
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
     await this.holdProject(auth, tx, input.projectId);
@@ -83,11 +85,11 @@ export class TaskStarter {
     return { ...created.row, createdByName: auth.user.name, interaction: null, waitingFor: null };
   }
 
-  private async repository(
-    auth: Actor,
-    tx: UnitOfWork,
-    given: RepositoryDto | undefined,
-  ): Promise<StoredRepository | null> {
+  /**
+   * What a task keeps of the repository that is given for it; null for none. Throws 400 `repository_not_allowed` for what the
+   * workspace may not read or push, and `invalid_field` for what is no URL.
+   */
+  async repository(auth: Actor, tx: UnitOfWork, given: RepositoryDto | undefined): Promise<StoredRepository | null> {
     if (given === undefined) return null;
     const source = await this.repositories.source(given.url);
     const repository = { url: source.url.href, ref: given.ref ?? null, commit: null };
