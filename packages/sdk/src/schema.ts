@@ -227,6 +227,25 @@ export interface components {
                 message: string;
             } | null;
             projectId: components["schemas"]["Id"] | null;
+            /** @description What its tasks work on, as given. */
+            repository: {
+                /** @description Where the changes of completed turns go; null when they are not pushed. */
+                push: {
+                    /** @description With `{taskId}` and `{date}`, which stand for those of each run. */
+                    branch: string;
+                    /** @description Null when none is opened. */
+                    pullRequest: {
+                        /** @description Null: the branch that was cloned, else the default branch. */
+                        base: string | null;
+                        draft: boolean;
+                        /** @description Null: the title of the task. */
+                        title: string | null;
+                    } | null;
+                } | null;
+                /** @description A branch, a tag or a commit; null for the default branch. */
+                ref: string | null;
+                url: string;
+            } | null;
             runAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `completed`: its one time has passed.
@@ -347,6 +366,25 @@ export interface components {
                     message: string;
                 } | null;
                 projectId: components["schemas"]["Id"] | null;
+                /** @description What its tasks work on, as given. */
+                repository: {
+                    /** @description Where the changes of completed turns go; null when they are not pushed. */
+                    push: {
+                        /** @description With `{taskId}` and `{date}`, which stand for those of each run. */
+                        branch: string;
+                        /** @description Null when none is opened. */
+                        pullRequest: {
+                            /** @description Null: the branch that was cloned, else the default branch. */
+                            base: string | null;
+                            draft: boolean;
+                            /** @description Null: the title of the task. */
+                            title: string | null;
+                        } | null;
+                    } | null;
+                    /** @description A branch, a tag or a commit; null for the default branch. */
+                    ref: string | null;
+                    url: string;
+                } | null;
                 runAt: components["schemas"]["Timestamp"] | null;
                 /**
                  * @description `completed`: its one time has passed.
@@ -528,6 +566,8 @@ export interface components {
             overlap?: ("skip" | "queue" | "allow") | null;
             /** @description The project of its tasks; null for none. */
             projectId?: string | null;
+            /** @description What its tasks work on, and where their changes go. In `push.branch` `{taskId}` and `{date}` (UTC, such as `2026-01-31`) stand for those of each run; without `{taskId}` runs share a branch, which is the first one’s. */
+            repository?: components["schemas"]["Repository"] | null;
             /**
              * Format: date-time
              * @description One time: when. It has `Z` or an offset, and lies ahead.
@@ -698,6 +738,8 @@ export interface components {
             overlap?: ("skip" | "queue" | "allow") | null;
             /** @description The project of its tasks; null for none. */
             projectId?: string | null;
+            /** @description What its tasks work on, and where their changes go. In `push.branch` `{taskId}` and `{date}` (UTC, such as `2026-01-31`) stand for those of each run; without `{taskId}` runs share a branch, which is the first one’s. */
+            repository?: components["schemas"]["Repository"] | null;
             /**
              * Format: date-time
              * @description One time: when. It has `Z` or an offset, and lies ahead.
