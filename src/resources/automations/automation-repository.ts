@@ -1,4 +1,4 @@
-// The repository of an automation: as a client gives it, as it is stored, and as each task gets it (reference §12). Pure.
+// The repository of an automation: as a client gives it, as it is stored, and as each task gets it (reference §12, docs/decisions/0084). Pure.
 import type { WantedPullRequest } from '../../engine/repositories/push-record.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { isBranch, REF_RULE, type RepositoryDto } from '../tasks/repository.dto.js';
