@@ -41,6 +41,7 @@ describe('Automations (reference §12)', () => {
         effort: null,
         approvals: 'none',
         budget: null,
+        repository: null,
         timezone: 'UTC',
         runAt: null,
         triggerEvent: null,
