@@ -14,6 +14,7 @@ import { historiesOf } from './operator/migrations/index.js';
 import { EventLogModule } from './platform/events/event-log.module.js';
 import { OccurrencesModule } from './work/occurrences/occurrences.module.js';
 import { EventsModule } from './platform/events/events.module.js';
+import { PullRequestsModule } from './work/pull-requests/pull-requests.module.js';
 import { RunsModule } from './work/runs/runs.module.js';
 import { AgentEngine } from './engine/agent/agent-engine.js';
 import { Sandbox } from './engine/sandbox/sandbox.js';
@@ -87,7 +88,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     PersonalNoticesModule,
   ];
   const work: Modules = env.runsWork
-    ? [RunsModule.with(env), OccurrencesModule, DeliveriesModule, NoticeSendingModule]
+    ? [RunsModule.with(env), PullRequestsModule, OccurrencesModule, DeliveriesModule, NoticeSendingModule]
     : [];
   const surfaces: Modules = env.servesConsole ? [ConsoleModule] : [];
   return { imports: [...ground, ...http, ...background, ...resources, ...work, ...surfaces, ...extensions.modules] };

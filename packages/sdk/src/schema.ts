@@ -1935,6 +1935,8 @@ export interface components {
             projectId: components["schemas"]["Id"] | null;
             /** @description The pull request of that branch; null until there is one. */
             pullRequest: {
+                /** @description As its host last said, up to six hours ago; null until it has. */
+                state: ("open" | "draft" | "merged" | "closed") | null;
                 url: string;
             } | null;
             /** @description What the task works on, in `repo/` of its workdir. */

@@ -1,3 +1,5 @@
+import type { PullRequestState } from './hosting/host-client.js';
+
 /** The pull request that a task asks for; null: made up by the service. */
 export interface WantedPullRequest {
   title: string | null;
@@ -16,6 +18,8 @@ export interface PushRecord {
   /** Where people look at the branch; null until it is pushed. */
   url: string | null;
   pullRequestUrl: string | null;
+  /** As its host last said; absent as null: not known. */
+  pullRequestState?: PullRequestState | null;
 }
 
 /** The branch that a task pushes to. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Transparency } from '../../platform/config/config-file.js';
 import { APPROVALS, type Budget } from '../../engine/agent/agent-engine.js';
+import { PULL_REQUEST_STATES } from '../../engine/repositories/hosting/host-client.js';
+import type { PushRecord } from '../../engine/repositories/push-record.js';
 import { usd } from '../../platform/money/usd.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
@@ -168,7 +170,13 @@ export const taskSchema = named(
       .nullable()
       .describe('The network of its commands; null until one of them had a network, so always where there is none.'),
     pullRequest: z
-      .strictObject({ url: z.string() })
+      .strictObject({
+        url: z.string(),
+        state: z
+          .enum(PULL_REQUEST_STATES)
+          .nullable()
+          .describe('As its host last said, up to six hours ago; null until it has.'),
+      })
       .nullable()
       .describe('The pull request of that branch; null until there is one.'),
     metadata: z.record(z.string(), z.string()).describe("The client's own pairs of text."),
@@ -220,7 +228,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     repository: repositoryView(row.repository),
     changes: row.changes === null ? null : { ...row.changes, patchOmitted: row.changes.patchOmitted ?? false },
     network: row.network === null ? null : { hosts: [...row.network.hosts], refused: [...row.network.refused] },
-    pullRequest: row.repository?.push?.pullRequestUrl == null ? null : { url: row.repository.push.pullRequestUrl },
+    pullRequest: pullRequestView(row.repository?.push),
     metadata: row.metadata,
     tags: row.tags,
     archived: row.archived,
@@ -237,6 +245,11 @@ function repositoryView(repository: TaskRow['repository']): z.output<typeof task
   if (repository === null) return null;
   const { url, ref, commit, push = null } = repository;
   return { url, ref, commit, push: push && { branch: push.branch, url: push.url } };
+}
+
+function pullRequestView(push: PushRecord | null | undefined): z.output<typeof taskSchema>['pullRequest'] {
+  if (push == null || push.pullRequestUrl === null) return null;
+  return { url: push.pullRequestUrl, state: push.pullRequestState ?? null };
 }
 
 function resultView({ resultText, resultFileIds, resultOutput }: TaskRow, { text }: Transparency) {

@@ -1,16 +1,27 @@
 // How the branch of a task is recorded: only after a turn of a task that names one.
 import type { AgentEvent } from '../../engine/agent/agent-engine.js';
 import type { PushRecord } from '../../engine/repositories/push-record.js';
-import { jsonb, type Query, sql, uuid } from '../../platform/database/sql.js';
+import { newId } from '../../platform/database/ids.js';
+import { jsonb, type Query, sql, text, uuid } from '../../platform/database/sql.js';
+import { firstJob, keyOf, PULL_REQUESTS, type PullRequestJob } from '../pull-requests/pull-request-job.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { HOLD, PARTS, TASK_ID, type Written } from './run-recorder.sql.js';
 
+const RECORD = jsonb<Partial<PushRecord>>()('record');
 /** What is given replaces what is there. */
-const PUSH = sql`
-WITH ${HOLD}
-UPDATE tasks t SET updated_at = now(),
-  repository = jsonb_set(t.repository, '{push}', (t.repository -> 'push') || ${jsonb<Partial<PushRecord>>()('record')})
-FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+const RECORDED = sql`
+UPDATE tasks t SET updated_at = now(), repository = jsonb_set(t.repository, '{push}', (t.repository -> 'push') || ${RECORD})
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`;
+const PUSH = sql`WITH ${HOLD} ${RECORDED}`.rows<Written>();
+
+/** The same of a pull request, and the first job that asks how it stands: a crash leaves both or neither. */
+const PULL_REQUEST = sql`
+WITH ${HOLD},
+job AS (
+  INSERT INTO jobs (id, queue, share, key, data)
+  SELECT ${uuid('jobId')}, ${text('queue')}, run.workspace_id, ${text('key')}, ${jsonb<PullRequestJob>()('data')} FROM run
+  ON CONFLICT (queue, key) WHERE key IS NOT NULL AND status <> 'failed' DO NOTHING)
+${RECORDED}`.rows<Written>();
 
 const MESSAGE_ID = uuid('messageId');
 
@@ -40,6 +51,9 @@ export function pushQuery(
   run: ClaimedRun,
   event: Extract<AgentEvent, { type: 'push' | 'push_failed' | 'patch_omitted' }>,
 ): Query<Written> {
-  if (event.type === 'push') return PUSH({ run, record: event.record });
-  return TOLD({ run, messageId: event.messageId, parts: event.parts });
+  if (event.type !== 'push') return TOLD({ run, messageId: event.messageId, parts: event.parts });
+  const { record } = event;
+  if (record.pullRequestUrl == null) return PUSH({ run, record });
+  const data = firstJob(run.taskId);
+  return PULL_REQUEST({ run, record, jobId: newId(), queue: PULL_REQUESTS, key: keyOf(data), data });
 }

@@ -138,8 +138,10 @@ export class RunRecorder {
         return this.cut(held, event);
       case 'title':
         return this.title(held, event);
-      default:
-        return this.writes.fenced(held, pushQuery(held.run, event));
+      default: {
+        const inLog = event.type === 'push' && event.record.pullRequestUrl != null;
+        return this.writes[inLog ? 'fencedInLog' : 'fenced'](held, pushQuery(held.run, event));
+      }
     }
   }
 

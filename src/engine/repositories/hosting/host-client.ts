@@ -47,7 +47,8 @@ export interface HostPage<T> {
 }
 
 /** `draft` is open too. */
-export type PullRequestState = 'open' | 'draft' | 'merged' | 'closed';
+export const PULL_REQUEST_STATES = ['open', 'draft', 'merged', 'closed'] as const;
+export type PullRequestState = (typeof PULL_REQUEST_STATES)[number];
 
 /** What is read of a host with one credential. All reject with {@link HostError}, and with the reason of the signal. Pages begin at 1. */
 export interface HostReads {

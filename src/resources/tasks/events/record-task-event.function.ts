@@ -1,6 +1,10 @@
+/** What clients see of the pull request. */
+const PULL_REQUEST = (row: 'OLD' | 'NEW') =>
+  `(${row}.repository #>> '{push,pullRequestUrl}', ${row}.repository #>> '{push,pullRequestState}')`;
+
 /**
  * Writes one event for each change of a task's row, to `task_events` and `workspace_events`: created, status changed, or fields changed by a
- * PATCH, a wait, a network, a hand-over or the end of its project. The triggers below call it. A person who sends something to an archived task brings it
+ * PATCH, a wait, a network, a pull request, a hand-over or the end of its project. The triggers below call it. A person who sends something to an archived task brings it
  * back: `task.updated` comes first, then the status. The statements that change a task write all its other events themselves, with lower
  * numbers. What is sent of the events: src/resources/webhooks/deliver-event.function.ts.
  *
@@ -39,6 +43,7 @@ BEGIN
       CASE WHEN OLD.effort IS DISTINCT FROM NEW.effort THEN 'effort' END,
       CASE WHEN OLD.network IS DISTINCT FROM NEW.network THEN 'network' END,
       CASE WHEN OLD.waiting_for IS DISTINCT FROM NEW.waiting_for THEN 'waitingFor' END,
+      CASE WHEN ${PULL_REQUEST('OLD')} IS DISTINCT FROM ${PULL_REQUEST('NEW')} THEN 'pullRequest' END,
       CASE WHEN OLD.created_by <> NEW.created_by THEN 'createdBy' END], NULL));
   ELSE
     -- A worker that is lost tells nobody that its wait is over (docs/decisions/0074).
@@ -70,14 +75,14 @@ CREATE OR REPLACE TRIGGER event_of_status BEFORE UPDATE OF status ON tasks FOR E
   WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION record_task_event();
 `;
 
-/** A column that clients may change stands here, and in `changed` above. */
+/** A column that clients may change stands here, and in `changed` above. Of `repository` only what is said of the pull request is told. */
 export const EVENT_OF_UPDATE = `
-CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, created_by, waiting_for, network
+CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, created_by, waiting_for, network, repository
   ON tasks
   FOR EACH ROW
   WHEN (OLD.status = NEW.status
-    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.created_by, OLD.waiting_for, OLD.network)
+    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.created_by, OLD.waiting_for, OLD.network, ${PULL_REQUEST('OLD')})
     IS DISTINCT FROM
-      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.created_by, NEW.waiting_for, NEW.network))
+      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.created_by, NEW.waiting_for, NEW.network, ${PULL_REQUEST('NEW')}))
   EXECUTE FUNCTION record_task_event();
 `;
