@@ -31,7 +31,13 @@ describeInBrowser('a row of the list of tasks', () => {
     });
     await Promise.all([finished(member.client, id), reaches(member.client, asks.id, 'awaiting_input')]);
     const url = 'https://git.test/acme/bill/pull/12';
-    const push = { branch: 'millwright/cents', url: null, pullRequest: null, pullRequestUrl: url };
+    const push = {
+      branch: 'millwright/cents',
+      url: null,
+      pullRequest: null,
+      pullRequestUrl: url,
+      pullRequestState: 'merged',
+    };
     const repository = { url: 'https://git.test/acme/bill.git', ref: null, commit: null, push };
     await service.db.query(
       `UPDATE tasks SET repository = $2, changes = '{"files": 1, "additions": 7, "deletions": 2}' WHERE id = $1`,

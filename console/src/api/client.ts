@@ -19,10 +19,7 @@ export const waitingOf = (task: Task): Waiting | null => (task as Further).waiti
 export const isPatchOmitted = (task: Task | undefined): boolean =>
   (task as Further | undefined)?.changes?.patchOmitted === true;
 
-/** A service of before does not say how a pull request stands. */
-export type PullRequest = NonNullable<Task['pullRequest']> & {
-  state?: 'open' | 'draft' | 'merged' | 'closed' | null;
-};
+export type PullRequest = NonNullable<Task['pullRequest']>;
 
 /** The rate-limit headers of the last answer. */
 export const limits = { policy: '', limit: 0, remaining: Infinity, globalLimit: 0, globalRemaining: Infinity, at: 0 };
