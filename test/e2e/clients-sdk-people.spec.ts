@@ -1,11 +1,11 @@
 import { Millwright, MillwrightError } from '@millwright/sdk';
-import { useService } from '../harness/app.js';
+import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 
 describe('The SDK, people and connections (reference §3, §13, §19)', () => {
   let ann: Member;
   let mw: Millwright;
-  const service = useService();
+  const service = useService(() => bootApp({ config: { repositoryNetworks: ['127.0.0.2/32'] } }));
   beforeAll(async () => {
     ann = await makeMember(service, { role: 'owner' });
     mw = new Millwright({ apiKey: ann.key.secret, baseUrl: service.url });
@@ -31,6 +31,21 @@ describe('The SDK, people and connections (reference §3, §13, §19)', () => {
     await mw.serviceAccounts.deleteKey(robot.id, key.id);
     expect(await mw.serviceAccounts.keys(robot.id)).toEqual([]);
     expect(await mw.serviceAccounts.delete(robot.id)).toEqual({ deleted: true, id: robot.id });
+  });
+
+  it('connects a host of repositories, changes and tests the connection and deletes it', async () => {
+    // Nothing listens there.
+    const given = { host: '127.0.0.2:9', hosting: 'github', token: 'a-token-of-a-test' } as const;
+    const connection = await mw.repositoryConnections.create(given);
+    expect(connection).toMatchObject({ kind: 'token', status: 'ready', paths: ['**'] });
+    const changed = await mw.repositoryConnections.update(connection.id, { paths: ['acme/*'], push: [] });
+    expect(changed).toEqual({ ...connection, paths: ['acme/*'], push: [] });
+    expect(await mw.repositoryConnections.get(connection.id)).toEqual(changed);
+    const { status, lastError } = await mw.repositoryConnections.test(connection.id);
+    expect([status, lastError]).toEqual(['failed', expect.stringContaining('127.0.0.2:9 is not reached')]);
+    expect((await mw.repositoryConnections.list().page()).items.map(({ id }) => id)).toEqual([connection.id]);
+    expect(await mw.repositoryConnections.delete(connection.id)).toEqual({ deleted: true, id: connection.id });
+    await expect(mw.repositoryConnections.get(connection.id)).rejects.toMatchObject({ status: 404 });
   });
 
   it('connects an integration, rotates its secret and disconnects it', async () => {

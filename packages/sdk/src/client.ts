@@ -12,6 +12,7 @@ import {
   PersonalNotices,
   Projects,
   Repositories,
+  RepositoryConnections,
   ServiceAccounts,
   Uploads,
 } from './resources.js';
@@ -44,6 +45,7 @@ export class Millwright {
   readonly models: Models;
   readonly projects: Projects;
   readonly repositories: Repositories;
+  readonly repositoryConnections: RepositoryConnections;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
   readonly notices: PersonalNotices;
@@ -68,6 +70,7 @@ export class Millwright {
     this.models = new Models(transport);
     this.projects = new Projects(transport);
     this.repositories = new Repositories(transport);
+    this.repositoryConnections = new RepositoryConnections(transport);
     this.tasks = new Tasks(transport);
     this.uploads = new Uploads(transport);
     this.notices = new PersonalNotices(transport);

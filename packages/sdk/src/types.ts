@@ -23,6 +23,7 @@ export type PushSubscription = Schemas['PushSubscription'];
 export type ChangeNotices = Schemas['ChangeNotices'];
 export type Project = Schemas['Project'];
 export type Repository = Schemas['ListedRepository'];
+export type RepositoryConnection = Schemas['RepositoryConnection'];
 export type RepositoryBranch = Schemas['RepositoryBranch'];
 export type ServiceAccount = Schemas['ServiceAccount'];
 export type Task = Schemas['Task'];
@@ -49,6 +50,8 @@ export type CreateServiceAccount = Schemas['CreateServiceAccount'];
 export type CreateServiceKey = Schemas['CreateServiceKey'];
 export type Connect = Schemas['Connect'];
 export type RotateConnection = Schemas['RotateConnection'];
+export type CreateRepositoryConnection = Schemas['CreateRepositoryConnection'];
+export type ChangeRepositoryConnection = Schemas['ChangeRepositoryConnection'];
 export type CreateWebhook = Schemas['CreateWebhook'];
 export type ChangeWebhook = Schemas['ChangeWebhook'];
 
