@@ -93,12 +93,15 @@ const CERTIFICATE = /SSL|certificate|CERT_|self.signed/i;
 const NOT_REACHED =
   /Failed to connect|connection refused|Could(n't| not) connect|timed? ?out|too slow|reset|Recv failure|Empty reply|early EOF|disconnect|hung up|ECONN|EPIPE|EHOSTUNREACH|ENETUNREACH|ESERVFAIL|aborted due to timeout/i;
 
-/** Why a host is not reached or does not answer as one; null when that is not what the error says. */
-export function hostFailure(error: unknown, { host, hostname }: URL): string | null {
+/**
+ * Why a host is not reached or does not answer as one; null when that is not what the error says.
+ * @param again what to do when it may be otherwise later.
+ */
+export function hostFailure(error: unknown, { host, hostname }: URL, again = AGAIN): string | null {
   const said = error instanceof Error ? `${error.message} ${String((error as NodeJS.ErrnoException).code)}` : '';
   const [, status = ''] = /returned error: (429|5\d\d)/.exec(said) ?? [];
-  if (status === '429') return `${host} takes no more requests for a while (429). ${AGAIN}`;
-  if (status !== '') return `${host} answers with an error of its own (${status}). ${AGAIN}`;
+  if (status === '429') return `${host} takes no more requests for a while (429). ${again}`;
+  if (status !== '') return `${host} answers with an error of its own (${status}). ${again}`;
   if (UNKNOWN_NAME.test(said)) return `The name ${hostname} is not found. Check the address.`;
   if (CERTIFICATE.test(said)) {
     return `${host} has no certificate that this service trusts. The operator of the service can name the authority (caFile).`;
@@ -106,12 +109,13 @@ export function hostFailure(error: unknown, { host, hostname }: URL): string | n
   if (/is this a git repository/.test(said)) {
     return `${host} has no Git repository at this address. Name the address that git clone takes.`;
   }
-  return NOT_REACHED.test(said) ? `${host} is not reached, or ends the connection. ${AGAIN}` : null;
+  return NOT_REACHED.test(said) ? `${host} is not reached, or ends the connection. ${again}` : null;
 }
 
 /** The last words of git(1), without what tells of this host and its network. For what nobody has thought of. */
 export function wordsOf(error: unknown): string {
-  if (!(error instanceof GitError)) return 'the service has made an error, which its log names.';
+  if (!(error instanceof GitError))
+    return 'the service has failed. If that happens again, ask its operator, whose log says why.';
   const [line = ''] = error.message.trim().split('\n').slice(-1);
   const clean = line
     .replace(/^git \S+ ended with \S+: /, '')

@@ -28,6 +28,7 @@ interface Asked {
   body?: object;
 }
 
+const LATER = 'Try again later.';
 const NAME = z.string().regex(/^[^\p{Cc}]{1,255}$/u);
 const GITHUB_USER = z.object({ login: NAME });
 const GITLAB_USER = z.object({ username: NAME });
@@ -116,19 +117,16 @@ async function ask(
     });
     text = await answer.text();
   } catch (error) {
-    throw new RepositoryError(hostFailure(error, url) ?? strange(url.host), { cause: error });
+    throw new RepositoryError(hostFailure(error, url, LATER) ?? strange(url.host), { cause: error });
   }
   const { status } = answer;
   if (answer.ok) return parsed(url.host, text);
   const limited = status === 429 || /rate limit/i.test(text);
-  if (limited)
-    throw new RepositoryError(`${url.host} takes no more requests for a while (${status}). Try again later.`);
+  if (limited) throw new RepositoryError(`${url.host} takes no more requests for a while (${status}). ${LATER}`);
   if (refusals[status] !== undefined) throw new CredentialError(refusals[status]);
   if (others[status] !== undefined) throw new RepositoryError(others[status]);
   const why =
-    status >= 500
-      ? `${url.host} answers with an error of its own (${status}). Try again later.`
-      : strange(url.host, status);
+    status >= 500 ? `${url.host} answers with an error of its own (${status}). ${LATER}` : strange(url.host, status);
   throw new RepositoryError(why);
 }
 
