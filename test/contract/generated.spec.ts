@@ -189,8 +189,9 @@ describe('Every route of the table (reference §1, §2)', () => {
     async (_title, row) => {
       const unknown = await world.send(row, member.client, await world.path(row, null));
       const long = randomBytes(4000).toString('hex');
+      const template = row.path.replace('{integrationSlug}', 'github');
       for (const id of ['x', '0', "'", '%00', '%F0%9F%98%80', randomUUID().slice(1), `${randomUUID()}0`, long]) {
-        const malformed = await world.send(row, member.client, row.path.replace(/\{\w+\}/g, id));
+        const malformed = await world.send(row, member.client, template.replace(/\{\w+\}/g, id));
         expect([id, sameness(malformed)]).toEqual([id, sameness(unknown)]);
       }
     },

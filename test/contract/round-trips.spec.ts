@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
@@ -6,6 +9,7 @@ import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { Browser } from '../harness/browser.js';
 import { attach, upload } from '../harness/files.js';
 import { countRoundTrips, type RoundTrips } from '../harness/round-trips.js';
+import { temporaryFolder } from '../harness/service.js';
 import { createTask } from '../harness/tasks.js';
 
 // Counted, not timed: what a request asks the database does not change with the machine. A number that grows here is a
@@ -15,11 +19,16 @@ describe('Round trips to the database', () => {
   let trips: RoundTrips;
   let member: Member;
   let taskId: string;
+  const folder = temporaryFolder();
 
   const service = useService(async () => {
     db = await createDatabase();
     trips = await countRoundTrips(db.url);
-    const booted = await bootApp({ db: { ...db, url: trips.url } });
+    const entry = { tokenEnv: 'OPERATORS', workspaces: ['pushers'], paths: ['acme/*'], push: ['millwright/*'] };
+    const file = join(folder.path, 'config.json');
+    writeFileSync(file, JSON.stringify({ repositories: { 'operator.example': entry } }));
+    const env = { CONFIG_FILE: file, OPERATORS: 'a-token-of-the-operator' };
+    const booted = await bootApp({ env, db: { ...db, url: trips.url } });
     // Chores have transactions of their own on the connections of requests, every few seconds.
     const chores = booted.app.get(ChoreRunner);
     chores.onModuleDestroy();
@@ -35,6 +44,7 @@ describe('Round trips to the database', () => {
   afterAll(async () => {
     await trips.close();
     await db.drop();
+    folder.remove();
   });
 
   const create = (key: string) =>
@@ -86,6 +96,23 @@ describe('Round trips to the database', () => {
 
   it('creating a task: the credential, claim of the key with begin, the task, the answer with commit', async () => {
     expect(await trips.during(() => create(randomUUID()))).toBe(4);
+  });
+
+  it('creating a task that pushes: one more where no entry of the operator decides, for the connections of the workspace', async () => {
+    const workspace = await service.app.get(WorkspacesService).create({ name: 'P', slug: 'pushers', plan: 'paid' });
+    const owner = await makeMember(service, { workspace, role: 'owner' });
+    const given = { host: 'own.example', hosting: 'github', token: 'a-token-of-a-test' };
+    expect((await owner.client.post('/v1/repository-connections', given)).status).toBe(201);
+    const make = async (host: string, push?: object) => {
+      const repository = { url: `https://${host}/acme/api`, ...(push && { push }) };
+      const headers = { 'Idempotency-Key': randomUUID() };
+      const { status } = await owner.client.post('/v1/tasks', { content: 'Do it.', repository }, { headers });
+      expect(status).toBe(201);
+    };
+    const push = { branch: 'millwright/one' };
+    expect(await trips.during(() => make('operator.example', push))).toBe(4);
+    expect(await trips.during(() => make('own.example', push))).toBe(5);
+    expect(await trips.during(() => make('own.example'))).toBe(4);
   });
 
   it('sending a message: the credential, claim of the key with begin, the task, the message, the task anew, the answer with commit', async () => {

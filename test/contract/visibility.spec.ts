@@ -71,10 +71,11 @@ const LISTS: { list: string; thing: Thing; filteredBy?: 'project'; without?: 'pr
 ];
 
 /**
- * Not of this rule: a key is its user's alone, a connection the workspace's or a user's, those to repositories are seen by all members;
+ * Not of this rule: a key is its user's alone, a connection the workspace's or a user's; repositories and connections to them are seen by all members;
  * members and service accounts, the log and webhooks are for owners and admins.
  */
-const OUTSIDE = /\{(keyId|connectionId|repositoryConnectionId|memberId|serviceAccountId)\}|^\/v1\/(audit|webhooks)\b/;
+const OUTSIDE =
+  /\{(keyId|connectionId|memberId|serviceAccountId)\}|^\/v1\/(audit|webhooks|repositories|repository-connections)\b/;
 
 const isAdmin = ({ role }: Case['caller']) => role === 'owner' || role === 'admin';
 

@@ -58,7 +58,7 @@ export class World {
     const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
     const headers = { ...type, ...key, ...change.headers };
     const answer = await client.request<ErrorBody>(row.method, path, { ...body, ...change, headers });
-    // One connection of each provider, and of each user.
+    // The next one has its place.
     const { connection } = answer.body as { connection?: { id: string } };
     if (answer.status === 201 && connection !== undefined)
       await this.service.db.query('DELETE FROM connections WHERE id = $1', [connection.id]);
@@ -83,6 +83,11 @@ export class World {
 
   /** @param path as far as it is filled. */
   private async make(name: string, member: Member | null, path: string): Promise<string> {
+    if (name === 'integrationSlug') {
+      // One connection of each provider, and of each user.
+      if (member) await this.service.db.query('DELETE FROM connections WHERE user_id = $1', [member.user.id]);
+      return 'github';
+    }
     if (member === null) return uuidv7();
     if (name === 'taskId') return this.created(member, '/v1/tasks', 'task', { content: 'x' });
     if (name === 'messageId')
@@ -91,10 +96,8 @@ export class World {
     if (name === 'projectId') return this.created(member, '/v1/projects', 'project', { name: 'P' });
     const automation = { name: 'A', content: 'x', cron: '0 9 * * *' };
     if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', automation);
-    if (name === 'connectionId') {
-      await this.service.db.query('DELETE FROM connections WHERE user_id = $1', [member.user.id]);
+    if (name === 'connectionId')
       return this.created(member, path.replace(/connections\/.*/, 'connections'), 'connection', { scope: 'user' });
-    }
     if (name === 'memberId') return this.joiner(member);
     if (name === 'serviceAccountId')
       return this.created(member, '/v1/service-accounts', 'serviceAccount', { name: `Robot ${uuidv7()}` });
@@ -104,7 +107,6 @@ export class World {
     if (name === 'webhookId') return this.webhook(member);
     if (name === 'repositoryConnectionId') return this.repositoryConnection(member);
     if (name === 'deliveryId') return this.created(member, path.replace(/deliveries.*/, 'test'), 'delivery');
-    if (name === 'integrationSlug') return 'github';
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
   }
 

@@ -119,9 +119,11 @@ describe('doctor says ✖ for a real fault', () => {
   });
 
   it('of the secret: another one than that of the database', async () => {
-    await connect(service, await makeMember(service));
+    const owner = await makeMember(service, { role: 'owner' });
+    await connect(service, owner);
+    await owner.client.post('/v1/repository-connections', { host: 'github.com', token: 'a-token-of-a-test' });
     const found = await findings([secretCheck], { env: env() });
-    expect(line(found, 'secret')).toMatchObject({ ...FAIL, detail: expect.stringContaining('0 of 1 secret') });
+    expect(line(found, 'secret')).toMatchObject({ ...FAIL, detail: expect.stringContaining('0 of 2 secrets') });
   });
 
   describe('of the storage and the disk', () => {

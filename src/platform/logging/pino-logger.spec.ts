@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { QueryFailedError } from 'typeorm';
 import { Env, readEnv } from '../config/env.js';
 import { PinoLogger } from './pino-logger.js';
@@ -62,6 +63,24 @@ describe('PinoLogger', () => {
     expect(redactor(secretsOf(env))(`${token}; Authorization: Basic ${sent}`)).toBe(
       '[hidden]; Authorization: Basic [hidden]',
     );
+  });
+  it('takes what workspaces bring out of a line: tokens of hosts by their form, what git sends, private keys', () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const keys = (['pkcs1', 'pkcs8'] as const).map((type) => privateKey.export({ type, format: 'pem' }).toString());
+    const brought = [
+      ...[`ghp_${'a1'.repeat(18)}`, `ghs_${'b2'.repeat(18)}`, `github_pat_${'c3'.repeat(11)}_${'d4'.repeat(29)}`],
+      ...[
+        `glpat-${'e5'.repeat(10)}`,
+        Buffer.from(`x-access-token:a token of no known form`).toString('base64'),
+        ...keys,
+      ],
+    ];
+    const careful = new PinoLogger('info', {
+      destination: { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
+    });
+    careful.warn(brought.join(' and '));
+    expect(lines).toMatchObject([{ msg: expect.stringMatching(/^\[hidden\](\s+and \[hidden\]){6}\s*$/) }]);
+    expect(redactor()(`${keys[0]}, the key`)).toMatch(/^\[hidden\]\n?, the key$/);
   });
   it('says of a database error what helps, and nothing of the values of the statement', () => {
     const driver = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (text)=(private) exists' });

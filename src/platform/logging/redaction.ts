@@ -10,6 +10,12 @@ const SHORTEST = 12;
 
 const KEY = String.raw`mw_[ps]k_[0-9A-Za-z]{20,}`;
 const HOOK_SECRET = String.raw`whsec_[0-9A-Za-z+/=_-]{16,}`;
+/** Of GitHub, of its Apps, and of GitLab: workspaces bring them, so they are known by their form alone. */
+const HOST_TOKEN = String.raw`\b(?:gh[a-z]_[0-9A-Za-z]{20,}|github_pat_\w{20,}|gl[a-z]{2,6}-[0-9A-Za-z_.-]{20,})`;
+/** As git sends a token (`basicCredential`): what stands before it is always the same 20 characters. */
+const SENT_TOKEN = String.raw`${basicCredential('')}[0-9A-Za-z+/=]+`;
+/** Its line ends may be written as in JSON. */
+const PRIVATE_KEY = String.raw`-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:[0-9A-Za-z+/=\s]|\\[nr])*(?:-----END (?:[A-Z]+ )?PRIVATE KEY-----)?`;
 /** The password in `postgres://user:password@host`. */
 const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
 
@@ -35,12 +41,12 @@ function passwordsOf(url: string | undefined): string[] {
   return [password, unescape(password)];
 }
 
-/** Makes a function that takes secrets out of a line: those given, keys, secrets of hooks, passwords in URLs. */
+/** Makes a function that takes secrets out of a line: those given, keys, secrets of hooks, tokens of hosts, private keys, passwords in URLs. */
 export function redactor(secrets: readonly string[] = []): (line: string) => string {
   const long = secrets.filter((secret) => secret.length >= SHORTEST);
   // In a line of JSON a quote in a secret is \".
   const forms = new Set(long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
   const known = [...forms].sort((a, b) => b.length - a.length).map(literal);
-  const pattern = new RegExp([...known, KEY, HOOK_SECRET, IN_URL].join('|'), 'g');
+  const pattern = new RegExp([...known, KEY, HOOK_SECRET, HOST_TOKEN, SENT_TOKEN, PRIVATE_KEY, IN_URL].join('|'), 'g');
   return (line) => line.replace(pattern, HIDDEN);
 }
