@@ -8,7 +8,17 @@ import { World } from '../contract/world.js';
 import type { Answer, ErrorBody } from '../harness/client.js';
 import type { Document } from '../harness/contract.js';
 import { connect, deliver, entries, github } from '../harness/hooks.js';
-import { type Asked, belongings, CANARY, makeAsked, makeWebhooks, SHARED_KEY } from '../harness/neighbours.js';
+import {
+  type Asked,
+  belongings,
+  CANARY,
+  hasPages,
+  isOwn,
+  makeAsked,
+  makeShared,
+  ownIds,
+  SHARED_KEY,
+} from '../harness/neighbours.js';
 import { until } from '../harness/until.js';
 import { withQuery } from '../harness/pages.js';
 import { each, idFields, idNames, type Ids, nameOf, path, shape } from '../harness/probes.js';
@@ -34,6 +44,9 @@ const FILTERS: [operation: string, parameter: string, kind: string][] = [
 const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy', 'type', 'types', 'wait', 'deltas', 'project', 'format', 'archived', 'createdAfter', 'createdBefore', 'sort', 'q', 'tag', 'metadata', 'host', 'url', 'refresh', 'endpoint']; // prettier-ignore
 /** There `after` is a position, which is a number. */
 const BY_POSITION = ['GET /v1/tasks/{taskId}/events', 'GET /v1/events'];
+
+/** Name a thing of GitHub. */
+const OF_HOSTS = ['appId', 'installationId'];
 
 /** Says what the workspace's own callers were refused, with the ids that they named. */
 const REPEATS_IDS = ['GET /v1/audit'];
@@ -72,12 +85,10 @@ describe('What another workspace has (reference §1, §3)', () => {
     const here = [...(await makeCases(world.service, ['own'], asked.guests)).values()].flat();
     const owner = here.find(({ caller: { role, kind } }) => role === 'owner' && kind === 'person');
     if (owner === undefined) throw new Error('Nobody owns the workspace.');
-    const webhooks = each(['webhookId', 'deliveryId'], () => '');
-    for (const [name, [id]] of Object.entries(await makeWebhooks(owner.caller, 'own'))) webhooks[name] = id ?? '';
-    const people = await makePeople(owner.caller);
+    const shared = await makeShared(owner.caller);
     callers = here
       .filter(isOwn)
-      .map(({ caller, ids }) => ({ ...caller, own: { ...ownIds(ids, caller.key.id), ...webhooks, ...people } }));
+      .map(({ caller, ids }) => ({ ...caller, own: { ...ownIds(ids, caller.key.id), ...shared } }));
     const few = ['owner person', 'viewer service'];
     asking = callers.filter(({ role, kind }, i) => SLOW || i === callers.length - 1 || few.includes(`${role} ${kind}`));
     const { userId: _known, ...ids } = asked.ids;
@@ -133,7 +144,7 @@ describe('What another workspace has (reference §1, §3)', () => {
   });
 
   it('a cursor is none, for the path that it was given for and for one’s own', async () => {
-    for (const row of called().filter(({ pages }) => pages !== undefined)) {
+    for (const row of called().filter(hasPages)) {
       const given = asked.cursors.get(row.path);
       if (given === undefined) throw new Error(`${row.path} has no cursor.`);
       await eachCaller(async ({ client, own }) => {
@@ -274,36 +285,9 @@ describe('What another workspace has (reference §1, §3)', () => {
     const { paths, components } = await document();
     const names = called().flatMap((row) => {
       const { content = {} } = paths[row.path]?.[row.method.toLowerCase()]?.requestBody ?? {};
-      return [...idFields(content, components)].map((field) => `${nameOf(row)} ${field}`);
+      const named = [...idFields(content, components)].filter((field) => !OF_HOSTS.includes(field));
+      return named.map((field) => `${nameOf(row)} ${field}`);
     });
     return names.sort();
   }
 });
-
-/** A member and a service account of the workspace. */
-async function makePeople({ client }: Case['caller']): Promise<Ids> {
-  const made = async (path: string, json: object) => {
-    const { body } = await client.post<Record<string, { id: string }>>(path, json);
-    return Object.values(body)[0]?.id ?? '';
-  };
-  return {
-    memberId: await made('/v1/members', { email: 'one@own.example', role: 'member' }),
-    serviceAccountId: await made('/v1/service-accounts', { name: 'Own' }),
-  };
-}
-
-/** The case of a caller's own things in a private project of its own. */
-function isOwn({ place }: Case): boolean {
-  return place.project === 'private' && place.projectIs === 'own' && place.thingIs === 'own';
-}
-
-function ownIds({ project, task, interaction, message, automation, projectFile }: Case['ids'], keyId: string): Ids {
-  const things = {
-    projectId: project ?? '',
-    taskId: task,
-    messageId: message,
-    interactionId: interaction,
-    automationId: automation,
-  };
-  return { ...things, fileId: projectFile, keyId, integrationSlug: 'github' };
-}

@@ -152,6 +152,15 @@ describe('Repository connections of tasks (reference §15)', () => {
     expect(made()).toBe(before + 4);
   }, 180_000);
 
+  it('of a GitHub App: a pull request is opened as the App, with a token for its repository alone', async () => {
+    const { owner } = await newWorkspace();
+    await create(owner.client, app());
+    const push = { branch: newBranch(), pullRequest: { title: 'By the App' } };
+    const { status, pullRequest } = await run(owner, { url: github.url('acme/web'), push }, edit('x'), DONE);
+    expect([status, pullRequest?.url]).toEqual(['completed', expect.stringContaining('/acme/web/pull/')]);
+    expect(github.pullRequests.filter(({ title }) => title === 'By the App')).toHaveLength(1);
+  }, 120_000);
+
   it('say in the task what to do when a repository cannot be read', async () => {
     const { owner } = await newWorkspace();
     const url = github.url();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootWorker, useService } from '../harness/app.js';
+import { makeCaller } from '../harness/callers.js';
 import { type Client, type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { CERTIFICATE } from '../harness/code-hosts/code-host.js';
 import { FakeGitHub } from '../harness/code-hosts/github.js';
@@ -165,6 +166,21 @@ describe('Repository connections (reference §15)', () => {
       ];
       for (const { status, body } of refused) expect([status, body.error.code]).toEqual([403, 'role_not_allowed']);
     }
+  });
+
+  it('are read by a service key, and not changed by one, whatever its role and scopes', async () => {
+    const { workspace, owner } = await newWorkspace();
+    const { id } = await create(owner.client);
+    const { client } = await makeCaller(service, workspace, { role: 'admin', kind: 'service' });
+    expect((await client.get<{ connections: Connection[] }>(PATH)).body.connections).toHaveLength(1);
+    const refused = [
+      await client.post<ErrorBody>(PATH, { host: github.name, token: TOKENS.github }),
+      await client.patch<ErrorBody>(`${PATH}/${id}`, { push: ['**'] }),
+      await client.post<ErrorBody>(`${PATH}/${id}/test`),
+      await client.delete<ErrorBody>(`${PATH}/${id}`),
+    ];
+    for (const { status, body } of refused) expect([status, body.error.code]).toEqual([403, 'role_not_allowed']);
+    expect(await get(owner.client, { id })).toMatchObject({ id, push: ['millwright/*'], account: null });
   });
 
   it.each([

@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
 import { type Case, makeCases } from '../contract/places.js';
+import type { Row } from '../contract/endpoints.js';
 import type { World } from '../contract/world.js';
 import type { TestApp } from './app.js';
 import type { Client, Member } from './client.js';
 import { attach, upload } from './files.js';
 import { connect, deliver, github } from './hooks.js';
 import { readPage } from './pages.js';
+import type { Ids } from './probes.js';
 import { addProjectFile } from './projects.js';
 
 /** Stands in every text of the one workspace, and in none of the other. */
@@ -48,11 +50,17 @@ export async function makeAsked(world: World): Promise<Asked> {
   await service.db.query(`UPDATE users SET name = 'Guest' WHERE id = ANY($1)`, [[both.user.id, former.user.id]]);
   const webhooks = await makeWebhooks(both, CANARY);
   pages['/v1/webhooks/{webhookId}/deliveries'] = `/v1/webhooks/${webhooks.webhookId[0]}/deliveries`;
+  const repositoryConnectionId = [await connectHost(both, 'canary.one'), await connectHost(both, 'canary.two')];
   const some = [owner, both, former].flatMap((person) => casesOf(cases, person).filter((_one, n) => n % 8 === 0));
   return {
     workspace: both.workspace,
     guests: [both, former],
-    ids: { ...(await idsOf(service, both, some)), connectionId: connections.map(({ id }) => id), ...webhooks },
+    ids: {
+      ...(await idsOf(service, both, some)),
+      connectionId: connections.map(({ id }) => id),
+      ...webhooks,
+      repositoryConnectionId,
+    },
     cursors: await cursors(world, both.client, pages),
     used: await useKeys(world, both.client, first.ids),
   };
@@ -88,7 +96,7 @@ async function mark({ db }: TestApp, { workspace }: Member): Promise<void> {
 }
 
 /** Two webhooks, and two deliveries of the first one. */
-export async function makeWebhooks(
+async function makeWebhooks(
   { client }: Member,
   description: string,
 ): Promise<Record<'webhookId' | 'deliveryId', string[]>> {
@@ -153,10 +161,13 @@ async function idsOf({ db }: TestApp, { workspace, key }: Member, cases: Case[])
   };
 }
 
+/** Lists of a host have hosts, and cases of this kind, in test/e2e/repositories-list.spec.ts. */
+export const hasPages = ({ pages, path }: Row) => pages !== undefined && !/^\/v1\/repositories\b/.test(path);
+
 /** Every collection of the endpoint table that has a second page. */
 async function cursors({ rows }: World, client: Client, pages: Pages): Promise<Asked['cursors']> {
   const found: Asked['cursors'] = new Map();
-  for (const { path: template } of rows.filter((row) => row.pages !== undefined)) {
+  for (const { path: template } of rows.filter(hasPages)) {
     const path = pages[template] ?? template;
     if (path.includes('{')) throw new Error(`How is ${template} filled? Say it in test/harness/neighbours.ts.`);
     const { nextCursor } = await readPage(client, path, { limit: '1' });
@@ -208,4 +219,47 @@ export async function belongings({ db }: TestApp, workspaceId: string): Promise<
     found[`${table} by ${column}`] = row?.digest ?? '';
   }
   return found;
+}
+
+/** What a workspace has for all of its callers: a webhook with a delivery, a member, a service account, a repository connection. */
+export async function makeShared(owner: Member): Promise<Ids> {
+  const { webhookId, deliveryId } = await makeWebhooks(owner, 'own');
+  const made = async (path: string, json: object) => {
+    const { body } = await owner.client.post<Record<string, { id: string }>>(path, json);
+    return Object.values(body)[0]?.id ?? '';
+  };
+  return {
+    ...{ webhookId: webhookId[0] ?? '', deliveryId: deliveryId[0] ?? '' },
+    memberId: await made('/v1/members', { email: 'one@own.example', role: 'member' }),
+    serviceAccountId: await made('/v1/service-accounts', { name: 'Own' }),
+    repositoryConnectionId: await connectHost(owner, 'localhost:1'),
+  };
+}
+
+/** The host is not asked. */
+async function connectHost({ client }: Member, host: string): Promise<string> {
+  const given = { host, hosting: 'github', token: `${CANARY}-token` };
+  const { body, text } = await client.post<{ connection?: { id: string } }>('/v1/repository-connections', given);
+  if (body.connection === undefined) throw new Error(text);
+  return body.connection.id;
+}
+
+/** The case of a caller's own things in a private project of its own. */
+export function isOwn({ place }: Case): boolean {
+  return place.project === 'private' && place.projectIs === 'own' && place.thingIs === 'own';
+}
+
+/** Their ids, by the parameter that takes them. */
+export function ownIds(
+  { project, task, interaction, message, automation, projectFile }: Case['ids'],
+  keyId: string,
+): Ids {
+  const things = {
+    projectId: project ?? '',
+    taskId: task,
+    messageId: message,
+    interactionId: interaction,
+    automationId: automation,
+  };
+  return { ...things, fileId: projectFile, keyId, integrationSlug: 'github' };
 }
