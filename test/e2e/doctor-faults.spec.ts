@@ -119,11 +119,10 @@ describe('doctor says ✖ for a real fault', () => {
   });
 
   it('of the secret: another one than that of the database', async () => {
-    const owner = await makeMember(service, { role: 'owner' });
-    await connect(service, owner);
-    await owner.client.post('/v1/repository-connections', { host: 'github.com', token: 'a-token-of-a-test' });
+    const { client } = await makeMember(service, { role: 'owner' });
+    await client.post('/v1/repository-connections', { host: 'github.com', token: 'a-token-of-a-test' });
     const found = await findings([secretCheck], { env: env() });
-    expect(line(found, 'secret')).toMatchObject({ ...FAIL, detail: expect.stringContaining('0 of 2 secrets') });
+    expect(line(found, 'secret')).toMatchObject({ ...FAIL, detail: expect.stringContaining('0 of 1 secret') });
   });
 
   describe('of the storage and the disk', () => {
