@@ -117,7 +117,6 @@ describe('doctor says ✖ for a real fault', () => {
     const detail = expect.stringContaining('postgres://postgres:***@127.0.0.1:1/millwright does not take ***, nor ***');
     expect(line(found, 'talkative')).toMatchObject({ ...FAIL, detail });
   });
-
   it('of the secret: another one than that of the database', async () => {
     const { client } = await makeMember(service, { role: 'owner' });
     await client.post('/v1/repository-connections', { host: 'github.com', token: 'a-token-of-a-test' });
