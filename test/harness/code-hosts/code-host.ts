@@ -128,9 +128,14 @@ export abstract class CodeHost {
 
   /** Of `repositories` in CONFIG_FILE: what workspaces may do with all of `acme`. */
   entry(tokenEnv: string, ...workspaces: string[]): Record<string, object> {
-    const { kind, apiUrl: api } = this;
     const allowed = { workspaces, paths: ['acme/*'], push: ['millwright/*'] };
-    return { [this.name]: { tokenEnv, ...allowed, kind, api, caFile: CERTIFICATE } };
+    return { [this.name]: { tokenEnv, ...allowed, ...this.known()[this.name] } };
+  }
+
+  /** An entry that says what the host is, and gives nobody access. */
+  known(): Record<string, object> {
+    const { kind, apiUrl: api } = this;
+    return { [this.name]: { kind, api, caFile: CERTIFICATE } };
   }
 
   /** Host and port. */

@@ -21,12 +21,13 @@ const repositories = github.repositories.map(({ path }) => path);
 const installation = { id: 7, account: 'acme', repositories, contents: 'write' as const, suspended: false };
 github.apps.push({ id: 42, slug: 'millwright', publicKey, installations: [installation] });
 
+// What they are, without a token: a workspace brings its own.
 const config = {
-  repositories: { ...github.entry('GITHUB_TOKEN', 'default'), ...gitlab.entry('GITLAB_TOKEN', 'default') },
+  repositories: { ...github.known(), ...gitlab.known() },
   repositoryNetworks: ['127.0.0.1/32'],
 };
-console.log(`GitHub ${github.origin}, GITHUB_TOKEN=${github.token}, App 42, installation 7, its key ${keyFile}`);
-console.log(`GitLab ${gitlab.origin}, GITLAB_TOKEN=${gitlab.token}`);
+console.log(`GitHub ${github.name}: token ${github.token}, or App 42, installation 7, its key ${keyFile}`);
+console.log(`GitLab ${gitlab.name}: token ${gitlab.token}`);
 console.log(`CONFIG_FILE: ${JSON.stringify(config)}`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
