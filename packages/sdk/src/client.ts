@@ -11,6 +11,7 @@ import {
   Models,
   Projects,
   Repositories,
+  RepositoryConnections,
   ServiceAccounts,
   Uploads,
 } from './resources.js';
@@ -43,6 +44,7 @@ export class Millwright {
   readonly models: Models;
   readonly projects: Projects;
   readonly repositories: Repositories;
+  readonly repositoryConnections: RepositoryConnections;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
   readonly webhooks: Webhooks;
@@ -66,6 +68,7 @@ export class Millwright {
     this.models = new Models(transport);
     this.projects = new Projects(transport);
     this.repositories = new Repositories(transport);
+    this.repositoryConnections = new RepositoryConnections(transport);
     this.tasks = new Tasks(transport);
     this.uploads = new Uploads(transport);
     this.webhooks = new Webhooks(transport);

@@ -2,9 +2,10 @@
 import { List } from './list.js';
 import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
-  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeProject, Connect, CreateKey, CreateProject,
-  CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Key,
-  Member, Model, Project, Repository, RepositoryBranch, RotateConnection, ServiceAccount, Upload, UsageRow,
+  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeProject, ChangeRepositoryConnection, Connect, CreateKey,
+  CreateProject, CreateRepositoryConnection, CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration,
+  IntegrationConnection, IntegrationDelivery, Key, Member, Model, Project, Repository, RepositoryBranch, RepositoryConnection,
+  RotateConnection, ServiceAccount, Upload, UsageRow,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -101,6 +102,29 @@ export class Repositories extends Resource {
     options?: CallOptions,
   ): List<RepositoryBranch> {
     return this.all('/v1/repositories/branches', 'branches', { url, ...query }, options);
+  }
+}
+
+export class RepositoryConnections extends Collection {
+  protected readonly root = '/v1/repository-connections';
+
+  /** With a token, or with a GitHub App. The host is not asked; {@link test} does that. */
+  create(body: CreateRepositoryConnection, options?: CallOptions): Promise<RepositoryConnection> {
+    return this.one('connection', { method: 'POST', path: this.root, body, ...options });
+  }
+  get(id: string, options?: CallOptions): Promise<RepositoryConnection> {
+    return this.one('connection', { method: 'GET', path: this.path(id), ...options });
+  }
+  update(id: string, body: ChangeRepositoryConnection, options?: CallOptions): Promise<RepositoryConnection> {
+    return this.one('connection', { method: 'PATCH', path: this.path(id), body, ...options });
+  }
+  /** Newest first. */
+  list(query?: { limit?: number }, options?: CallOptions): List<RepositoryConnection> {
+    return this.all(this.root, 'connections', query, options);
+  }
+  /** Asks the host who the credential is. A refusal is no error: `status` and `lastError` say it. */
+  test(id: string, options?: CallOptions): Promise<RepositoryConnection> {
+    return this.one('connection', this.post(id, '/test', options));
   }
 }
 

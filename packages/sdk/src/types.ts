@@ -20,6 +20,7 @@ export type Model = Schemas['Model'];
 export type Project = Schemas['Project'];
 export type Repository = Schemas['ListedRepository'];
 export type RepositoryBranch = Schemas['RepositoryBranch'];
+export type RepositoryConnection = Schemas['RepositoryConnection'];
 export type ServiceAccount = Schemas['ServiceAccount'];
 export type Task = Schemas['Task'];
 export type TaskStatus = Task['status'];
@@ -29,6 +30,8 @@ export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WholeWebhookDelivery = Schemas['WholeWebhookDelivery'];
 
+export type CreateRepositoryConnection = Schemas['CreateRepositoryConnection'];
+export type ChangeRepositoryConnection = Schemas['ChangeRepositoryConnection'];
 export type CreateTask = Schemas['CreateTask'];
 export type ChangeTask = Schemas['ChangeTask'];
 export type SendMessage = Schemas['SendMessage'];
