@@ -7,6 +7,7 @@ export const settings = {
     session: 'Session',
     keys: 'Keys',
     members: 'Members',
+    repositories: 'Repositories',
     models: 'Models',
     preferences: 'Preferences',
     limits: 'Rate limits',

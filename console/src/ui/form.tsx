@@ -202,10 +202,13 @@ export const Tag = ({ children }: { children: ReactNode }) => (
 export function TagInput({
   control,
   tags,
+  longest = 64,
   onChange,
 }: {
   control: Control;
   tags: string[];
+  /** Characters of one. */
+  longest?: number;
   onChange: (tags: string[]) => void;
 }) {
   const [text, setText] = useState('');
@@ -240,7 +243,7 @@ export function TagInput({
         {...control}
         className={ui.input}
         value={text}
-        maxLength={64}
+        maxLength={longest}
         onChange={({ target: { value } }) => {
           // What is pasted may have several.
           if (!value.includes(',')) return setText(value);

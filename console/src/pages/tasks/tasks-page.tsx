@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { Task } from '../../api/client.ts';
 import { queryClient, tasksQuery, waitingQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
+import { program } from '../../shell/program.ts';
 import { Body, PageHead, RefusedPage } from '../../shell/shell.tsx';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
@@ -14,6 +15,8 @@ import { LoadingRows, Row } from './row.tsx';
 import { Selection } from './selection.tsx';
 import css from './tasks.module.css';
 import { useFilter } from './use-filter.ts';
+
+const NothingConnected = program(() => import('../repositories/nothing-connected.tsx'));
 
 export default function TasksPage() {
   const can = useCan();
@@ -214,9 +217,16 @@ function Nothing({
       </Button>
     );
     return (
-      <Empty icon="Inbox" title={t.tasks.none.title} actions={writes && create}>
-        {writes ? t.tasks.none.text : t.tasks.none.readOnly}
-      </Empty>
+      <>
+        <Empty icon="Inbox" title={t.tasks.none.title} actions={writes && create}>
+          {writes ? t.tasks.none.text : t.tasks.none.readOnly}
+        </Empty>
+        {writes && (
+          <Suspense fallback={null}>
+            <NothingConnected />
+          </Suspense>
+        )}
+      </>
     );
   }
   return (
