@@ -31,7 +31,7 @@ const FILTERS: [operation: string, parameter: string, kind: string][] = [
   ['GET /v1/webhooks/{webhookId}/deliveries', 'taskId', 'taskId'],
   ['GET /v1/events', 'projectId', 'projectId'],
 ];
-const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy', 'type', 'types', 'wait', 'deltas', 'project', 'format', 'archived', 'createdAfter', 'createdBefore', 'sort', 'q', 'tag', 'metadata', 'host', 'url', 'refresh']; // prettier-ignore
+const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy', 'type', 'types', 'wait', 'deltas', 'project', 'format', 'archived', 'createdAfter', 'createdBefore', 'sort', 'q', 'tag', 'metadata', 'host', 'url', 'refresh', 'endpoint']; // prettier-ignore
 /** There `after` is a position, which is a number. */
 const BY_POSITION = ['GET /v1/tasks/{taskId}/events', 'GET /v1/events'];
 

@@ -9,6 +9,7 @@ import {
   Keys,
   Members,
   Models,
+  PersonalNotices,
   Projects,
   Repositories,
   RepositoryConnections,
@@ -47,6 +48,7 @@ export class Millwright {
   readonly repositoryConnections: RepositoryConnections;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
+  readonly notices: PersonalNotices;
   readonly webhooks: Webhooks;
   /** Where the service is. */
   readonly baseUrl: string;
@@ -71,6 +73,7 @@ export class Millwright {
     this.repositoryConnections = new RepositoryConnections(transport);
     this.tasks = new Tasks(transport);
     this.uploads = new Uploads(transport);
+    this.notices = new PersonalNotices(transport);
     this.webhooks = new Webhooks(transport);
   }
 

@@ -2,10 +2,10 @@
 import { List } from './list.js';
 import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
-  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeProject, ChangeRepositoryConnection, Connect, CreateKey,
-  CreateProject, CreateRepositoryConnection, CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration,
-  IntegrationConnection, IntegrationDelivery, Key, Member, Model, Project, Repository, RepositoryBranch, RepositoryConnection,
-  RotateConnection, ServiceAccount, Upload, UsageRow,
+  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeNotices, ChangeProject, ChangeRepositoryConnection, Connect,
+  CreateKey, CreateProject, CreateRepositoryConnection, CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration,
+  IntegrationConnection, IntegrationDelivery, Key, Member, Model, Notices, Project, PushState, PushSubscription, Repository,
+  RepositoryBranch, RepositoryConnection, RotateConnection, ServiceAccount, Upload, UsageRow,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -279,5 +279,27 @@ export class Billing extends Resource {
 export class Audit extends Resource {
   list(query?: Query, options?: CallOptions): List<AuditEntry> {
     return this.all('/v1/audit', 'entries', query, options);
+  }
+}
+
+/** What you are told of your tasks outside of the page. */
+export class PersonalNotices extends Resource {
+  get(options?: CallOptions): Promise<Notices> {
+    return this.transport.json({ method: 'GET', path: '/v1/notices', ...options });
+  }
+  /** Replaces all of it: what is not given is off. */
+  update(body: ChangeNotices, options?: CallOptions): Promise<Notices> {
+    return this.transport.json({ method: 'PUT', path: '/v1/notices', body, ...options });
+  }
+  /** Adds a browser: `PushSubscription.toJSON()`. */
+  subscribe(body: PushSubscription, options?: CallOptions): Promise<PushState> {
+    return this.one('push', { method: 'POST', path: '/v1/notices/push', body, ...options });
+  }
+  unsubscribe(endpoint: string, options?: CallOptions): Promise<PushState> {
+    return this.one('push', { method: 'DELETE', path: '/v1/notices/push', query: { endpoint }, ...options });
+  }
+  /** Resolves with to how many addresses a test is sent. */
+  test(channel: 'push' | 'email' | 'hook', options?: CallOptions): Promise<number> {
+    return this.one('queued', { method: 'POST', path: '/v1/notices/test', body: { channel }, ...options });
   }
 }

@@ -545,6 +545,20 @@ export interface components {
              */
             role: "owner" | "admin" | "member" | "viewer";
         };
+        ChangeNotices: {
+            /** @description Whether the question of the task is sent too; false is the default. */
+            detail?: boolean;
+            /** @description Where to tell that a task has failed. */
+            failed?: ("push" | "email" | "hook")[];
+            /** @description Where to tell that a task is completed. */
+            finished?: ("push" | "email" | "hook")[];
+            /** @description For the channel `hook`: an address of yours, or an incoming webhook of Slack. `https://`, without user name and password. No address that is not public, unless the operator allows its network. */
+            hookUrl?: string | null;
+            /** @description Where to tell that a task asks something. */
+            needsYou?: ("push" | "email" | "hook")[];
+            /** @description When nothing is sent. What is still true at the end is sent then. */
+            quiet?: components["schemas"]["QuietHours"] | null;
+        };
         /**
          * @example {
          *       "description": null
@@ -1311,6 +1325,28 @@ export interface components {
         ModelsListResponse: {
             models: components["schemas"]["Model"][];
         };
+        Notices: {
+            /** @description Whether the question of the task is sent too. */
+            detail: boolean;
+            /** @description Where e-mail goes to; null where the service sends none, or you have no address. */
+            email: string | null;
+            failed: ("push" | "email" | "hook")[];
+            finished: ("push" | "email" | "hook")[];
+            /** @description Shown to its owner alone. */
+            hookUrl: string | null;
+            /** @description Where it is told that a task asks something. */
+            needsYou: ("push" | "email" | "hook")[];
+            push: components["schemas"]["PushState"];
+            quiet: {
+                from: string;
+                timezone: string;
+                to: string;
+            } | null;
+        };
+        NoticeTestResponse: {
+            /** @description To how many addresses it is sent: browsers, or one. */
+            queued: number;
+        };
         OpenApiDocumentResponse: {
             [key: string]: unknown;
         };
@@ -1408,6 +1444,36 @@ export interface components {
             branch: string;
             /** @description Opened once, for this branch; without it none is. */
             pullRequest?: components["schemas"]["PullRequest"];
+        };
+        PushKeys: {
+            /** @description The secret of the browser: 16 bytes in base64url. */
+            auth: string;
+            /** @description The public key of the browser: a point of P-256 in base64url. */
+            p256dh: string;
+        };
+        PushResponse: {
+            push: components["schemas"]["PushState"];
+        };
+        PushState: {
+            /** @description `applicationServerKey` of `PushManager.subscribe`: a point of P-256 in base64url. */
+            publicKey: string;
+            /** @description How many browsers of yours take notices of this workspace; at most 10. */
+            subscriptions: number;
+        };
+        PushSubscription: {
+            /** @description The address of the push service. It follows the rule of `hookUrl`. */
+            endpoint: string;
+            /** @description When the subscription ends; it is not looked at. */
+            expirationTime?: (number | null) | null;
+            keys: components["schemas"]["PushKeys"];
+        };
+        QuietHours: {
+            /** @description From when on nothing is sent. */
+            from: string;
+            /** @description An IANA time zone, whose clocks count. */
+            timezone: string;
+            /** @description Until when; on the next day, when it is before `from`. Another time than `from`. */
+            to: string;
         };
         RateLimitsRateLimitsResponse: {
             free: {
@@ -2006,6 +2072,13 @@ export interface components {
             steps: number;
             /** @description Calls of tools that the model made. */
             toolCalls: number;
+        };
+        TestNotice: {
+            /**
+             * @description Where to send it.
+             * @enum {string}
+             */
+            channel: "push" | "email" | "hook";
         };
         TextPart: {
             text: string;

@@ -24,7 +24,7 @@ export interface CallOptions {
 export type Query = Record<string, string | number | boolean | undefined>;
 
 export interface Request extends CallOptions {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   query?: Query | undefined;
   body?: unknown;
