@@ -55,6 +55,7 @@ const VIEWS: Record<string, (world: World) => string> = {
   settings: () => '/settings',
   'settings-keys': () => '/settings?part=keys',
   'settings-members': () => '/settings?part=members',
+  'settings-repositories': () => '/settings?part=repositories',
   'settings-models': () => '/settings?part=models',
   'settings-preferences': () => '/settings?part=preferences',
   'settings-limits': () => '/settings?part=limits',
