@@ -116,6 +116,7 @@ describeInBrowser('repositories of new tasks', () => {
     expect(await repository(page).getAttribute('aria-expanded')).toBe('false');
     await page.keyboard.press('ArrowDown');
     await option(page, 'acme/api').waitFor();
+    await repository(page).press('Control+a');
     await page.keyboard.type('acme/web');
     await until('one to be found', async () => (await options(page).count()) === 1);
     await page.keyboard.press('ArrowUp');

@@ -198,6 +198,15 @@ export const Tag = ({ children }: { children: ReactNode }) => (
   </span>
 );
 
+/** At once, or when what is pressed was released: a new row would move the button away from under the pointer. */
+function unpressed(act: () => void): void {
+  if (document.querySelector(':active') === null) return act();
+  const once = new AbortController();
+  const release = () => (once.abort(), act());
+  for (const name of ['pointerup', 'pointercancel'])
+    window.addEventListener(name, release, { capture: true, signal: once.signal });
+}
+
 /** Words of one's own, each once. */
 export function TagInput({
   control,
@@ -252,7 +261,7 @@ export function TagInput({
           add(words);
         }}
         onKeyDown={onKeyDown}
-        onBlur={() => text.trim() !== '' && (add([text]), setText(''))}
+        onBlur={() => text.trim() !== '' && unpressed(() => (add([text]), setText('')))}
       />
     </>
   );

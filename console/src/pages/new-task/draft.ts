@@ -87,8 +87,9 @@ export class FieldError extends Error {
   }
 }
 
-/** What the task will be called. */
-export const nameOf = ({ title, content }: Draft): string => title.trim() || (/\S.*/.exec(content)?.[0] ?? '');
+/** What the task will be called: its title, else the first line that is no fence. */
+export const nameOf = ({ title, content }: Draft): string =>
+  title.trim() || (/^(?!\s*(?:```|~~~))\s*\S.*$/m.exec(content)?.[0].trim() ?? '');
 
 /** Throws {@link FieldError}. */
 export function bodyOf(draft: Draft): CreateTask {

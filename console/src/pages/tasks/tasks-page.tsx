@@ -1,10 +1,9 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { Task } from '../../api/client.ts';
 import { queryClient, tasksQuery, waitingQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
-import { program } from '../../shell/program.ts';
 import { Body, PageHead, RefusedPage } from '../../shell/shell.tsx';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
@@ -15,8 +14,6 @@ import { LoadingRows, Row } from './row.tsx';
 import { Selection } from './selection.tsx';
 import css from './tasks.module.css';
 import { useFilter } from './use-filter.ts';
-
-const NothingConnected = program(() => import('../repositories/nothing-connected.tsx'));
 
 export default function TasksPage() {
   const can = useCan();
@@ -217,16 +214,9 @@ function Nothing({
       </Button>
     );
     return (
-      <>
-        <Empty icon="Inbox" title={t.tasks.none.title} actions={writes && create}>
-          {writes ? t.tasks.none.text : t.tasks.none.readOnly}
-        </Empty>
-        {writes && (
-          <Suspense fallback={null}>
-            <NothingConnected />
-          </Suspense>
-        )}
-      </>
+      <Empty icon="Inbox" title={t.tasks.none.title} actions={writes && create}>
+        {writes ? t.tasks.none.text : t.tasks.none.readOnly}
+      </Empty>
     );
   }
   return (
