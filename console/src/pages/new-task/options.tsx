@@ -5,7 +5,7 @@ import { t } from '../../texts/index.ts';
 import { Field, TagInput, TextArea, TextField } from '../../ui/form.tsx';
 import { Segmented, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import NothingConnected from '../repositories/nothing-connected.tsx';
+import { NothingConnected } from '../repositories/nothing-connected.tsx';
 import { PushFields } from '../repositories/push-fields.tsx';
 import repositories from '../repositories/repositories.module.css';
 import { isAddress, NO_REPOSITORY } from '../repositories/repository-draft.ts';

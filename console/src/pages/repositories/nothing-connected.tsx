@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { connectionsQuery, repositoriesQuery } from '../../api/repository-queries.ts';
-import { useAdministers, useCan } from '../../shell/can.ts';
+import { useAdministers } from '../../shell/administration.ts';
+import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Icon } from '../../ui/icon.tsx';
 import css from './repositories.module.css';
 
 /** One line that leads to the first connection, in a workspace that has no repository yet. */
-export default function NothingConnected() {
+export function NothingConnected() {
   const administers = useAdministers();
   const enabled = useCan()('projects:read');
   const connections = useQuery({ ...connectionsQuery, enabled });

@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { connectionsQuery, placeOf, repositoryQuery } from '../../api/repository-queries.ts';
-import { useAdministers, useCan } from '../../shell/can.ts';
+import { useAdministers } from '../../shell/administration.ts';
+import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Check, TextField } from '../../ui/form.tsx';
 import { Skeleton } from '../../ui/ui.tsx';
@@ -19,7 +20,7 @@ interface Props {
 }
 
 export function PushFields({ draft, change, said, about }: Props) {
-  const { repositories: texts } = t;
+  const texts = t.repositories;
   const { data: connections = [] } = useQuery({ ...connectionsQuery, enabled: useCan()('projects:read') });
   const { may, loading } = usePushable(draft.url);
   if (loading && !draft.push) return <Skeleton w="60%" h={20} />;
@@ -52,7 +53,7 @@ export function PushFields({ draft, change, said, about }: Props) {
 }
 
 function Fields({ draft, change, said, about }: Props) {
-  const { repositories: texts } = t;
+  const texts = t.repositories;
   return (
     <div className={css.fields}>
       <TextField
@@ -125,7 +126,7 @@ function usePushable(url: string): { may: May; loading: boolean } {
 const NAMES: Record<string, string> = { 'github.com': 'GitHub', 'gitlab.com': 'GitLab' };
 
 function WhyNot({ url, may }: { url: string; may: May }) {
-  const { repositories: texts } = t;
+  const texts = t.repositories;
   const administers = useAdministers();
   const host = placeOf(url)?.host;
   // Of a folder of the service's own machine nothing is pushed.

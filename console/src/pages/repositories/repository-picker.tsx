@@ -21,7 +21,7 @@ interface Picks {
 }
 
 export function RepositoryPicker({ value, said, hint, onChange }: Picks & { hint?: ReactNode }) {
-  const { repositories: texts } = t;
+  const texts = t.repositories;
   const reads = useCan()('projects:read');
   const [text, setText] = useState('');
   // An address is no word to search for.
@@ -62,7 +62,7 @@ export function RepositoryPicker({ value, said, hint, onChange }: Picks & { hint
 }
 
 function optionOf({ url, name, private: isPrivate, pushable, pushedAt }: Repository): Choosable {
-  const { repositories: texts } = t;
+  const texts = t.repositories;
   const host = placeOf(url)?.host;
   return {
     value: url,
@@ -88,7 +88,7 @@ function optionOf({ url, name, private: isPrivate, pushable, pushedAt }: Reposit
 
 /** `url`: of the repository, which may be one that the service does not list. */
 export function BranchPicker({ url, label, hint, placeholder, value, said, onChange }: BranchProps) {
-  const { repositories: texts } = t;
+  const texts = t.repositories;
   const asks = useCan()('projects:read') && placeOf(url) !== null;
   const [text, setText] = useState('');
   const q = useLater(text);
@@ -154,7 +154,7 @@ function Foot({
   nothing: string;
   some: (n: number) => string;
 }) {
-  const { repositories: texts } = t;
+  const texts = t.repositories;
   const busy = refresh.isPending || isFetching;
   const n = data?.items.length ?? 0;
   const says = () => {
