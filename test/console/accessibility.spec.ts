@@ -42,6 +42,7 @@ const VIEWS: Record<string, (world: World) => string> = {
   'settings-keys': () => '/settings?part=keys',
   'settings-members': () => '/settings?part=members',
   'settings-services': () => '/settings?part=services',
+  'settings-repositories': () => '/settings?part=repositories',
   'settings-models': () => '/settings?part=models',
   'settings-preferences': () => '/settings?part=preferences',
   'settings-limits': () => '/settings?part=limits',

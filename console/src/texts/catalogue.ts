@@ -13,6 +13,7 @@ export { palette } from './palette.ts';
 export { projects } from './projects.ts';
 export { reading } from './reading.ts';
 export { records } from './records.ts';
+export { repositories } from './repositories.ts';
 export { settings } from './settings.ts';
 export { shell } from './shell.ts';
 export { shortcuts } from './shortcuts.ts';

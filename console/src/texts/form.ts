@@ -4,4 +4,5 @@ export const form = {
   secretOnce: 'Copy it now. It is shown here once and never again; the service keeps only a fingerprint of it.',
   copySecret: 'Copy the secret',
   done: 'Done',
+  clear: (label: string) => `Clear: ${label}`,
 };

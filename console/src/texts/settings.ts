@@ -8,6 +8,7 @@ export const settings = {
     keys: 'Keys',
     members: 'Members',
     services: 'Service accounts',
+    repositories: 'Repositories',
     models: 'Models',
     preferences: 'Preferences',
     limits: 'Rate limits',

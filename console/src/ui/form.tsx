@@ -198,14 +198,26 @@ export const Tag = ({ children }: { children: ReactNode }) => (
   </span>
 );
 
+/** At once, or when what is pressed was released: a new row would move the button away from under the pointer. */
+function unpressed(act: () => void): void {
+  if (document.querySelector(':active') === null) return act();
+  const once = new AbortController();
+  const release = () => (once.abort(), act());
+  for (const name of ['pointerup', 'pointercancel'])
+    window.addEventListener(name, release, { capture: true, signal: once.signal });
+}
+
 /** Words of one's own, each once. */
 export function TagInput({
   control,
   tags,
+  longest = 64,
   onChange,
 }: {
   control: Control;
   tags: string[];
+  /** Characters of one. */
+  longest?: number;
   onChange: (tags: string[]) => void;
 }) {
   const [text, setText] = useState('');
@@ -240,7 +252,7 @@ export function TagInput({
         {...control}
         className={ui.input}
         value={text}
-        maxLength={64}
+        maxLength={longest}
         onChange={({ target: { value } }) => {
           // What is pasted may have several.
           if (!value.includes(',')) return setText(value);
@@ -249,7 +261,7 @@ export function TagInput({
           add(words);
         }}
         onKeyDown={onKeyDown}
-        onBlur={() => text.trim() !== '' && (add([text]), setText(''))}
+        onBlur={() => text.trim() !== '' && unpressed(() => (add([text]), setText('')))}
       />
     </>
   );

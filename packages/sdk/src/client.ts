@@ -11,11 +11,10 @@ import {
   Models,
   PersonalNotices,
   Projects,
-  Repositories,
-  RepositoryConnections,
   ServiceAccounts,
   Uploads,
 } from './resources.js';
+import { Repositories, RepositoryConnections } from './repositories.js';
 import { Tasks } from './tasks.js';
 import { type ClientOptions, Transport } from './transport.js';
 import type { WorkspaceEvent } from './types.js';

@@ -5,6 +5,8 @@ export interface Page<T> {
   items: T[];
   /** Where the next page begins; null on the last one. */
   nextCursor: string | null;
+  /** Only of lists that ask other hosts: whether there may be more than they have said. */
+  partial?: boolean;
 }
 
 /** A list that is read while it is walked through, page by page. */
@@ -22,7 +24,12 @@ export class List<T> implements AsyncIterable<T> {
     const { path, key, query } = this;
     const asked = { method: 'GET', path, query: { ...query, cursor }, signal: this.options.signal } as const;
     const body = await this.transport.json<Record<string, unknown>>(asked);
-    return { items: body[key] as T[], nextCursor: (body['nextCursor'] as string | null | undefined) ?? null };
+    const { partial } = body as { partial?: boolean };
+    return {
+      items: body[key] as T[],
+      nextCursor: (body['nextCursor'] as string | null | undefined) ?? null,
+      ...(partial !== undefined && { partial }),
+    };
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {

@@ -2,10 +2,9 @@
 import { List } from './list.js';
 import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
-  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeNotices, ChangeProject, ChangeRepositoryConnection, Connect, CreateKey,
-  CreateProject, CreateRepositoryConnection, CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration,
-  IntegrationConnection, IntegrationDelivery, Key, Member, Model, Notices, Project, PushState, PushSubscription, Repository, RepositoryBranch, RepositoryConnection,
-  RotateConnection, ServiceAccount, Upload, UsageRow,
+  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeNotices, ChangeProject, Connect, CreateKey, CreateProject,
+  CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Key,
+  Member, Model, Notices, Project, PushState, PushSubscription, RotateConnection, ServiceAccount, Upload, UsageRow,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -84,48 +83,6 @@ export class Projects extends Collection {
   }
   removeFile(id: string, fileId: string, options?: CallOptions): Promise<Deleted> {
     return this.deleted(this.path(id, `/files/${segment(fileId)}`), options);
-  }
-}
-
-export class Repositories extends Resource {
-  /** What the workspace may use, last used ones first. */
-  list(
-    query?: { q?: string; host?: string; refresh?: boolean; limit?: number },
-    options?: CallOptions,
-  ): List<Repository> {
-    return this.all('/v1/repositories', 'repositories', query, options);
-  }
-  /** Of the repository at a URL, the default branch first. */
-  branches(
-    url: string,
-    query: { q?: string; refresh?: boolean; limit?: number } = {},
-    options?: CallOptions,
-  ): List<RepositoryBranch> {
-    return this.all('/v1/repositories/branches', 'branches', { url, ...query }, options);
-  }
-}
-
-/** What the workspace reaches hosts of repositories with. Only owners and admins change it. A credential is never shown. */
-export class RepositoryConnections extends Collection {
-  protected readonly root = '/v1/repository-connections';
-
-  list(query?: { limit?: number }, options?: CallOptions): List<RepositoryConnection> {
-    return this.all(this.root, 'connections', query, options);
-  }
-  get(id: string, options?: CallOptions): Promise<RepositoryConnection> {
-    return this.one('connection', { method: 'GET', path: this.path(id), ...options });
-  }
-  /** The host is not asked: {@link test} does that. */
-  create(body: CreateRepositoryConnection, options?: CallOptions): Promise<RepositoryConnection> {
-    return this.one('connection', { method: 'POST', path: this.root, body, ...options });
-  }
-  /** A credential is replaced by one of the same kind. */
-  update(id: string, body: ChangeRepositoryConnection, options?: CallOptions): Promise<RepositoryConnection> {
-    return this.one('connection', { method: 'PATCH', path: this.path(id), body, ...options });
-  }
-  /** Asks the host who the credential is. A refusal is no error: `status` and `lastError` say it. */
-  test(id: string, options?: CallOptions): Promise<RepositoryConnection> {
-    return this.one('connection', this.post(id, '/test', options));
   }
 }
 

@@ -34,6 +34,8 @@ export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WholeWebhookDelivery = Schemas['WholeWebhookDelivery'];
 
+export type CreateRepositoryConnection = Schemas['CreateRepositoryConnection'];
+export type ChangeRepositoryConnection = Schemas['ChangeRepositoryConnection'];
 export type CreateTask = Schemas['CreateTask'];
 export type ChangeTask = Schemas['ChangeTask'];
 export type SendMessage = Schemas['SendMessage'];
@@ -50,8 +52,6 @@ export type CreateServiceAccount = Schemas['CreateServiceAccount'];
 export type CreateServiceKey = Schemas['CreateServiceKey'];
 export type Connect = Schemas['Connect'];
 export type RotateConnection = Schemas['RotateConnection'];
-export type CreateRepositoryConnection = Schemas['CreateRepositoryConnection'];
-export type ChangeRepositoryConnection = Schemas['ChangeRepositoryConnection'];
 export type CreateWebhook = Schemas['CreateWebhook'];
 export type ChangeWebhook = Schemas['ChangeWebhook'];
 

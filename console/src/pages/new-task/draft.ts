@@ -5,6 +5,13 @@ import { useContext } from '../../shell/can.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import type { KeptUpload } from '../../ui/attachments.tsx';
+import {
+  isAddress,
+  newSalt,
+  NO_REPOSITORY,
+  type RepositoryDraft,
+  repositoryOf,
+} from '../repositories/repository-draft.ts';
 
 export interface Draft {
   title: string;
@@ -15,7 +22,7 @@ export interface Draft {
   effort: Task['effort'] | '';
   approvals: Task['approvals'];
   projectId: string;
-  repository: { url: string; ref: string; branch: string };
+  repository: RepositoryDraft;
   budget: { maxSteps: string; maxTokens: string; maxMinutes: string; maxCost: string };
   tags: string[];
   outputSchema: string;
@@ -29,7 +36,7 @@ export const EMPTY: Draft = {
   effort: '',
   approvals: 'none',
   projectId: '',
-  repository: { url: '', ref: '', branch: '' },
+  repository: NO_REPOSITORY,
   budget: { maxSteps: '', maxTokens: '', maxMinutes: '', maxCost: '' },
   tags: [],
   outputSchema: '',
@@ -63,7 +70,8 @@ export function useDraft(from: string, begin: Draft) {
 function read(text: string): Draft | null {
   if (text === '') return null;
   try {
-    return { ...EMPTY, ...(JSON.parse(text) as Partial<Draft>) };
+    const kept = JSON.parse(text) as Partial<Draft>;
+    return { ...EMPTY, ...kept, repository: { ...NO_REPOSITORY, ...kept.repository } };
   } catch {
     return null;
   }
@@ -79,11 +87,16 @@ export class FieldError extends Error {
   }
 }
 
+/** What the task will be called: its title, else the first line that is no fence. */
+export const nameOf = ({ title, content }: Draft): string =>
+  title.trim() || (/^(?!\s*(?:```|~~~))\s*\S.*$/m.exec(content)?.[0].trim() ?? '');
+
 /** Throws {@link FieldError}. */
 export function bodyOf(draft: Draft): CreateTask {
   const { title, content, uploads, model, effort, approvals, projectId, repository, tags, outputSchema } = draft;
   const budget = budgetOf(draft.budget);
-  const { url, ref, branch } = repository;
+  const where = repositoryOf(repository, nameOf(draft));
+  if (where !== undefined && !isAddress(where.url)) throw new FieldError('repository.url', t.repositories.notAddress);
   return {
     ...(content.trim() !== '' && { content }),
     ...(uploads.length > 0 && { attachments: uploads.map(({ uploadId }) => ({ uploadId })) }),
@@ -93,13 +106,7 @@ export function bodyOf(draft: Draft): CreateTask {
     ...(effort !== '' && effort !== null && { effort }),
     approvals,
     ...(budget !== null && { budget }),
-    ...(url.trim() !== '' && {
-      repository: {
-        url: url.trim(),
-        ...(ref.trim() !== '' && { ref: ref.trim() }),
-        ...(branch.trim() !== '' && { push: { branch: branch.trim() } }),
-      },
-    }),
+    ...(where !== undefined && { repository: where }),
     ...(tags.length > 0 && { tags }),
     ...(outputSchema.trim() !== '' && { outputSchema: schemaOf(outputSchema) }),
   };
@@ -157,9 +164,16 @@ export function draftOf(task: Task, first: Message | undefined): Draft {
     approvals: task.approvals,
     projectId: task.projectId ?? '',
     repository: {
+      ...NO_REPOSITORY,
       url: repository?.url ?? '',
       ref: repository?.ref ?? '',
-      branch: repository?.push?.branch ?? '',
+      // To a branch of its own: that of the other task stays as it is.
+      ...(repository?.push && {
+        push: true,
+        pattern: repository.push.branch.replace(/[^/]*$/, '*'),
+        salt: newSalt(),
+        alone: task.pullRequest === null,
+      }),
     },
     budget: {
       maxSteps: text(budget?.maxSteps),

@@ -14,7 +14,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Button, cx, Failure, toast, ui } from '../../ui/ui.tsx';
 import { bodyOf, type Draft, EMPTY, FieldError, isEmpty } from './draft.ts';
 import css from './new-task.module.css';
-import { Options } from './options.tsx';
+import { Options, RepositoryFields } from './options.tsx';
 
 /** As the service has it, in characters. */
 const LONGEST = 200_000;
@@ -144,6 +144,7 @@ export function NewTaskForm({
           {drop.over && <div className={css.dropping}>{t.attachments.drop}</div>}
         </div>
 
+        <RepositoryFields draft={draft} change={change} said={said} />
         <Options draft={draft} change={change} models={models} model={model} said={said} />
 
         {elsewhere && <Failure error={error} retry={start} />}

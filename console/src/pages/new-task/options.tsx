@@ -3,9 +3,14 @@ import type { Model } from '../../api/client.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Field, TagInput, TextArea, TextField } from '../../ui/form.tsx';
-import { cx, Segmented, ui } from '../../ui/ui.tsx';
+import { Segmented, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import type { Draft } from './draft.ts';
+import { NothingConnected } from '../repositories/nothing-connected.tsx';
+import { PushFields } from '../repositories/push-fields.tsx';
+import repositories from '../repositories/repositories.module.css';
+import { isAddress, NO_REPOSITORY } from '../repositories/repository-draft.ts';
+import { BranchPicker, RepositoryPicker } from '../repositories/repository-picker.tsx';
+import { type Draft, nameOf } from './draft.ts';
 import css from './new-task.module.css';
 
 interface Props {
@@ -73,7 +78,6 @@ export function Options({ draft, change, models = [], model, said }: Props) {
       <p className={css.about}>
         {model?.description} {t.newTask.approvalsAre[draft.approvals]}
       </p>
-      <Repository draft={draft} change={change} said={said} />
       <Budget draft={draft} change={change} said={said} />
       <More draft={draft} change={change} said={said} />
     </>
@@ -105,39 +109,33 @@ function Fold({ title, filled, children }: { title: string; filled: boolean; chi
 
 type Part = Pick<Props, 'draft' | 'change' | 'said'>;
 
-function Repository({ draft: { repository }, change, said }: Part) {
+/** What the task works on, and where its changes go. */
+export function RepositoryFields({ draft, change, said }: Part) {
+  const { repository } = draft;
   const set = (values: Partial<Draft['repository']>) => change({ repository: { ...repository, ...values } });
+  const chosen = isAddress(repository.url);
   return (
-    <Fold title={t.newTask.repository} filled={repository.url !== ''}>
-      <div className={cx(css.options, css.wide)}>
-        <TextField
-          label={t.newTask.url}
-          hint={t.newTask.urlHint}
-          said={said('repository.url') ?? said('repository')}
-          type="url"
+    <section className={css.column} aria-label={t.newTask.repository}>
+      <div className={repositories.place}>
+        <RepositoryPicker
           value={repository.url}
-          placeholder="https://"
-          spellCheck={false}
-          onChange={(url) => set({ url })}
+          said={
+            said('repository.url') ?? ((said('repository.ref') ?? said('repository.push')) ? null : said('repository'))
+          }
+          onChange={(url) => set({ ...NO_REPOSITORY, url })}
         />
-        <TextField
-          label={t.newTask.ref}
-          said={said('repository.ref')}
-          value={repository.ref}
-          placeholder={t.newTask.refPlaceholder}
-          spellCheck={false}
-          onChange={(ref) => set({ ref })}
-        />
-        <TextField
-          label={t.newTask.branch}
-          hint={t.newTask.branchHint}
-          said={said('repository.push')}
-          value={repository.branch}
-          spellCheck={false}
-          onChange={(branch) => set({ branch })}
-        />
+        {chosen && (
+          <BranchPicker
+            url={repository.url}
+            value={repository.ref}
+            said={said('repository.ref')}
+            onChange={(ref) => set({ ref })}
+          />
+        )}
       </div>
-    </Fold>
+      {chosen && <PushFields draft={repository} change={set} said={said} about={nameOf(draft)} />}
+      {repository.url === '' && <NothingConnected />}
+    </section>
   );
 }
 

@@ -2,18 +2,7 @@ import type { AuthContext, Key } from '../../api/client.ts';
 
 export type Scope = AuthContext['scopes'][number];
 
-export const ALL_SCOPES: Scope[] = [
-  'tasks:read',
-  'tasks:write',
-  'files:read',
-  'files:write',
-  'projects:read',
-  'projects:write',
-  'automations:read',
-  'automations:write',
-  'integrations:read',
-  'billing:read',
-];
+export { ALL_SCOPES } from '../../shell/administration.ts';
 
 /** Whether the session may rotate and revoke a key: it is its own, or no wider and no longer good (reference §3). */
 export function isWithin(key: Key, { scopes, credential: { expiresAt } }: AuthContext): boolean {

@@ -1,8 +1,10 @@
+import { Suspense } from 'react';
 import { Link } from 'wouter';
+import { program } from '../../shell/program.ts';
 import { Body, page as css, PageHead } from '../../shell/shell.tsx';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
-import { cx, intoView, ui } from '../../ui/ui.tsx';
+import { cx, intoView, Skeleton, ui } from '../../ui/ui.tsx';
 import { Keys } from './keys.tsx';
 import { Limits } from './limits.tsx';
 import { Members } from './members.tsx';
@@ -12,11 +14,14 @@ import { Services } from './services.tsx';
 import { Session } from './session.tsx';
 import own from './settings.module.css';
 
+const Repositories = program(() => import('./repositories/repositories.tsx'));
+
 const PARTS = {
   session: Session,
   keys: Keys,
   members: Members,
   services: Services,
+  repositories: Repositories,
   models: Models,
   preferences: Preferences,
   limits: Limits,
@@ -46,7 +51,9 @@ export default function SettingsPage() {
       </nav>
       <Body>
         <div className={css.page}>
-          <Shown />
+          <Suspense fallback={<Skeleton w="100%" h={160} />}>
+            <Shown />
+          </Suspense>
         </div>
       </Body>
     </>
