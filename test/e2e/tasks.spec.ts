@@ -68,6 +68,7 @@ describe('Tasks (reference §4)', () => {
       outputSchema: null,
       repository: null,
       changes: null,
+      network: null,
       pullRequest: null,
       metadata: { ticket: 'A-1' },
       tags: [],
