@@ -156,7 +156,7 @@ describe('Credentials (reference §3)', () => {
     await members.remove(workspace.id, user.id);
     expect(seen).toEqual([[workspace.id, user.id, null], []]);
     expect(after).toHaveBeenCalledTimes(1);
-    await expect(members.remove(workspace.id, user.id)).rejects.toThrow('not a member');
+    await expect(members.remove(workspace.id, user.id)).rejects.toThrow('There is no such member');
     expect(after).toHaveBeenCalledTimes(1);
     const [leaver, heir] = [await makeMember(service, { workspace }), await makeMember(service, { workspace })];
     await members.remove(workspace.id, leaver.user.id, heir.user.id);

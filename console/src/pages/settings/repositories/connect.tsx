@@ -15,7 +15,7 @@ import { Dialog, Segmented } from '../../../ui/ui.tsx';
 import own from '../settings.module.css';
 import { CredentialFields } from './credential-fields.tsx';
 import { type Credential, missingIn, NO_CREDENTIAL, sentOf } from './credential.ts';
-import css from './repositories.module.css';
+import css from './hosts.module.css';
 import { useConnect } from './use-connections.ts';
 
 type At = 'github' | 'gitlab' | 'other';

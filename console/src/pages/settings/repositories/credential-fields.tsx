@@ -3,7 +3,7 @@ import { t } from '../../../texts/index.ts';
 import { form, TextField } from '../../../ui/form.tsx';
 import { Button, toastError } from '../../../ui/ui.tsx';
 import type { Credential } from './credential.ts';
-import css from './repositories.module.css';
+import css from './hosts.module.css';
 
 interface Props {
   /** Of the host; empty: none is named yet. */

@@ -14,7 +14,7 @@ import { Section } from '../section.tsx';
 import own from '../settings.module.css';
 import { Connect } from './connect.tsx';
 import { Edit, Remove, Replace } from './dialogs.tsx';
-import css from './repositories.module.css';
+import css from './hosts.module.css';
 import { useTest } from './use-connections.ts';
 
 export default function Repositories() {
