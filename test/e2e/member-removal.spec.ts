@@ -1,5 +1,5 @@
 import { useService } from '../harness/app.js';
-import { makeMember, type Member } from '../harness/client.js';
+import type { Member } from '../harness/client.js';
 import { createAutomation } from '../harness/automation-requests.js';
 import { createProject, type ProjectBody } from '../harness/projects.js';
 import { createTask, readTask } from '../harness/tasks.js';

@@ -1,7 +1,6 @@
 import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { acts } from '../harness/audit.js';
-import { createTask } from '../harness/tasks.js';
 import { works } from '../harness/keys.js';
 import { add, change, join as joins, listMembers, type Made, makeOwner, refused, remove } from '../harness/members.js';
 

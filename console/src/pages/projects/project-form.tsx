@@ -3,17 +3,8 @@ import { type FormEvent, useState } from 'react';
 import { api, type Project } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import {
-  Check,
-  DialogActions,
-  Field,
-  FormFailure,
-  Group,
-  saidOf,
-  TagInput,
-  TextArea,
-  TextField,
-} from '../../ui/form.tsx';
+import { Check, DialogActions, Field, FormFailure, Group, saidOf, TextArea, TextField } from '../../ui/form.tsx';
+import { TagInput } from '../../ui/tags.tsx';
 import { Dialog } from '../../ui/ui.tsx';
 
 const FIELDS = ['name', 'description', 'tags', 'visibility'];

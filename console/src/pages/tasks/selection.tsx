@@ -4,7 +4,8 @@ import { api, isFinal, type Task } from '../../api/client.ts';
 import { type Refusal, withEach } from '../../api/list-queries.ts';
 import { queryClient } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { DialogActions, Field, TagInput } from '../../ui/form.tsx';
+import { DialogActions, Field } from '../../ui/form.tsx';
+import { TagInput } from '../../ui/tags.tsx';
 import { Button, Dialog, saidBy, toast } from '../../ui/ui.tsx';
 import css from './tasks.module.css';
 

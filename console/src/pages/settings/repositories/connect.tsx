@@ -7,10 +7,10 @@ import {
   FormFailure,
   form,
   saidOf,
-  TagInput,
   TextField,
   useFaultInFocus,
 } from '../../../ui/form.tsx';
+import { TagInput } from '../../../ui/tags.tsx';
 import { Dialog, Segmented } from '../../../ui/ui.tsx';
 import own from '../settings.module.css';
 import { CredentialFields } from './credential-fields.tsx';

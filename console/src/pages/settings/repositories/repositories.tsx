@@ -6,7 +6,7 @@ import { connectionsQuery } from '../../../api/repository-queries.ts';
 import { useHindrance } from '../../../shell/administration.ts';
 import { useCan } from '../../../shell/can.ts';
 import { t } from '../../../texts/index.ts';
-import { Tag } from '../../../ui/form.tsx';
+import { Tag } from '../../../ui/tags.tsx';
 import { NothingYet, Refused } from '../../../ui/nothing.tsx';
 import { Badge, Note } from '../../../ui/records.tsx';
 import { Button, Empty, Failure } from '../../../ui/ui.tsx';
