@@ -69,7 +69,10 @@ export class MailServer {
     const say = (line: string) => socket.write(`${line}\r\n`);
     let [mail, data]: [Mail, boolean] = [{ from: '', to: [], lines: [] }, false];
     say('220 mail.test');
-    createInterface({ input: socket, crlfDelay: Infinity }).on('line', (line) => {
+    const lines = createInterface({ input: socket, crlfDelay: Infinity });
+    // It passes on that a killed process has left the connection.
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
       if (data && line !== '.') return void mail.lines.push(line.replace(/^\.\./, '.'));
       const command = data ? '.' : (line.split(/[ :]/)[0] ?? '').toUpperCase();
       data = false;
