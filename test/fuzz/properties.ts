@@ -7,7 +7,8 @@ const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global
 /** Codes that find fault with the form of a request. */
 const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
 /** What belongs to one trigger of an automation. Of a missing trigger no field is named. */
-const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost)?$/;
+const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost|repository(\..*)?)?$/;
+const CREDENTIAL = /^(host|hosting|api|token|appId|privateKey|installationId|paths|push)?$/;
 /** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices, the calling key, what the operator allows of repositories, an address that is public. */
 const BESIDE: Record<string, RegExp> = {
   'POST /v1/tasks': /^(budget\.maxCost$|repository\.|outputSchema$)/,
@@ -16,6 +17,7 @@ const BESIDE: Record<string, RegExp> = {
   'PATCH /v1/automations/{automationId}': TRIGGER,
   'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
+  'POST /v1/tasks/{taskId}/messages': /^review\[\d+\]\.(path|endLine|text)$/,
   // Each is for one form alone, of two.
   'GET /v1/tasks/{taskId}/events': /^(after|types|until|deltas|format)$/,
   'GET /v1/events': /^(after|types)$/,
@@ -23,6 +25,19 @@ const BESIDE: Record<string, RegExp> = {
   'PATCH /v1/webhooks/{webhookId}': /^url$/,
   'POST /v1/webhooks/{webhookId}/recover': /^since$/,
   'POST /v1/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
+  'POST /v1/service-accounts/{serviceAccountId}/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
+  'DELETE /v1/members/{memberId}': /^transferTo$/,
+  // Form of the provider.
+  'POST /v1/integrations/{integrationSlug}/connections': /^secret$/,
+  'POST /v1/integrations/{integrationSlug}/connections/{connectionId}/rotate': /^secret$/,
+  // A token, or what a GitHub App has.
+  'POST /v1/repository-connections': CREDENTIAL,
+  'PATCH /v1/repository-connections/{repositoryConnectionId}': CREDENTIAL,
+  'GET /v1/repositories/branches': /^url$/,
+  'DELETE /v1/notices/push': /^endpoint$/,
+  'PUT /v1/notices': /^(needsYou|finished|failed|hookUrl|quiet(\..*)?)$/,
+  'POST /v1/notices/push': /^(endpoint|keys.*)$/,
+  'POST /v1/notices/test': /^channel$/,
 };
 
 /** What is wrong with an answer, or null. */

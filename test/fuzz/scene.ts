@@ -46,7 +46,7 @@ export class Scene {
       if (key === 'nextCursor') this.keep('cursor', value);
       else if (Array.isArray(value) && /^\/v1\/\w+\/./.test(path))
         value.forEach((one) => this.keepRecord(key.replace(/s$/, ''), one)); // prettier-ignore
-      else this.keepRecord(key, value);
+      else this.keepRecord(path.startsWith('/v1/repository-connections') ? 'repositoryConnection' : key, value);
     }
   }
 

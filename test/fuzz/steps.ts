@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DEFECTS, form, type Form } from './forms.js';
 import type { Operation, Operations } from './operations.js';
 import { BODY_TEXTS, CHANGES, type Change, oddText, type Spelling, spelling } from './mutations.js';
-import { allowed, CHOICE, COMMAND, QUESTION, ref, type Ref } from './values.js';
+import { allowed, BROWSER, CHOICE, COMMAND, QUESTION, ref, type Ref } from './values.js';
 
 export type Distortion =
   | { aspect: 'path'; at: number; text: string }
@@ -42,7 +42,7 @@ const WHO = fc.oneof(
 );
 
 /** What owners and admins alone may do. */
-const OF_OWNERS = /^\/v1\/(webhooks|audit)(\/|$)/;
+const OF_OWNERS = /^\/v1\/(webhooks|audit|members|service-accounts|repository-connections)(\/|$)/;
 
 /** Mostly somebody who may do it. */
 const whoDoes = ({ template }: Operation) =>
@@ -122,6 +122,7 @@ export function sequence(operations: Operations): fc.Arbitrary<Step[]> {
     withdrawal(operations),
     leftOver(operations),
     delivery(operations),
+    notices(operations),
   );
 }
 
@@ -134,6 +135,10 @@ const BODIES: Record<string, object> = {
   'PATCH /v1/tasks/{taskId}': { title: 'Called so' },
   'PATCH /v1/automations/{automationId}': { name: 'Twice a year', cron: '0 0 1 1,7 *' },
   'POST /v1/keys': { name: 'One more', scopes: ['tasks:read'] },
+  'POST /v1/integrations/{integrationSlug}/connections': { scope: 'user' },
+  'POST /v1/integrations/{integrationSlug}/connections/{connectionId}/rotate': { overlapSeconds: 0 },
+  'POST /v1/repository-connections': { host: 'github.com', token: 'a-token-of-a-test' },
+  'PATCH /v1/repository-connections/{repositoryConnectionId}': { push: [] },
 };
 
 /** Made, used, deleted, used after that: for everything whose creation has a path below it. */
@@ -229,6 +234,19 @@ function delivery(operations: Operations): fc.Arbitrary<Step[]> {
   const one = `${webhook}/deliveries/{deliveryId}`;
   return steps(at('POST /v1/webhooks'), at(`POST ${webhook}/test`), at(`GET ${one}`), at(`POST ${one}/redeliver`), at(`DELETE ${webhook}`));
 } // prettier-ignore
+
+/** What a person is told: a browser is added, tried and removed. */
+function notices(operations: Operations): fc.Arbitrary<Step[]> {
+  const at = (name: string, fixed: Partial<Step> = {}) => right(operations, operations.named(name), fixed);
+  const query: Step['query'] = [['endpoint', BROWSER.endpoint]];
+  return steps(
+    at('PUT /v1/notices', { body: { needsYou: ['push'], quiet: null } }),
+    at('POST /v1/notices/push', { body: BROWSER }),
+    at('POST /v1/notices/test', { body: { channel: 'push' } }),
+    at('GET /v1/notices'),
+    at('DELETE /v1/notices/push', { query }),
+  );
+}
 
 function ownRef(name: string): Ref {
   return { $id: name, from: 'own', nth: 0 };

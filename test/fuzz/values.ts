@@ -33,6 +33,15 @@ export const CHOICE = fence('ask', 'Which one?\n\n- a: The first\n- b: The secon
 export const COMMAND = fence('bash', 'true');
 const WORK = [fence('file path=a.txt', 'A'), fence('bash', 'cat a.txt'), fence('publish path=a.txt', '')].join('\n\n');
 
+/** As a browser gives it. */
+export const BROWSER = {
+  endpoint: 'https://push.example/send/7f1c',
+  keys: {
+    p256dh: 'BOIzmrcNx7HmPNp6V4ea5VzuL31OEIdKpX6BfefSzYKFryNja4rR7bRbLL4bmB4GUpkM9EOWhdkv9tnHhUzEHJ4',
+    auth: '0T_NOy8JXym0Ng3XdSmwww',
+  },
+};
+
 /** What the document cannot say of a field: whose id it is, and which text makes the runbook model do something. */
 const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   projectId: () => ref('projectId'),
@@ -53,6 +62,14 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   types: () => fc.subarray(['task.completed', 'task.*', 'automation.*'], { minLength: 1 }),
   type: () => fc.constantFrom('task.completed', 'task.deleted', 'webhook.test'),
   integrationSlug: () => fc.constantFrom('github', 'webhook'),
+  // Of a key that may have all of them.
+  scopes: () => fc.subarray(['tasks:read', 'tasks:write', 'billing:read'], { minLength: 1 }),
+  email: () => fc.uuid().map((id) => `${id}@acme.example`),
+  transferTo: () => ref('memberId'),
+  host: () => fc.constant('github.com'),
+  endpoint: () => fc.uuid().map((id) => `https://push.example/${id}`),
+  hookUrl: () => fc.uuid().map((id) => `https://chat.example/${id}`),
+  keys: () => fc.constant(BROWSER.keys),
   optionIds: () => fc.subarray(['a', 'b'], { minLength: 1 }),
   content: () =>
     fc.oneof(
