@@ -7,6 +7,7 @@ import {
   IsBoolean,
   IsIn,
   IsInstance,
+  IsNumber,
   IsOptional,
   IsString,
   Matches,
@@ -136,6 +137,7 @@ export class PushSubscriptionDto {
   keys: PushKeysDto;
 
   @IsOptional()
+  @IsNumber()
   @Documented({ type: ['number', 'null'], description: 'When the subscription ends; it is not looked at.' })
   expirationTime?: number | null;
 }
