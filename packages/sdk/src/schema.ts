@@ -3,6 +3,13 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @example {
+         *       "email": "bo@acme.example",
+         *       "name": "Bo",
+         *       "role": "member"
+         *     }
+         */
         AddMember: {
             /** @description The address by which the person is known. Capitals make no other one. */
             email: string;
@@ -167,6 +174,7 @@ export interface components {
          *       "triggerEvent": null,
          *       "filter": null,
          *       "overlap": "skip",
+         *       "repository": null,
          *       "nextRunAt": "2026-11-23T08:30:00.000Z",
          *       "upcomingRunsAt": [
          *         "2026-11-23T08:30:00.000Z",
@@ -296,6 +304,7 @@ export interface components {
          *         "triggerEvent": null,
          *         "filter": null,
          *         "overlap": "skip",
+         *         "repository": null,
          *         "nextRunAt": "2026-11-23T08:30:00.000Z",
          *         "upcomingRunsAt": [
          *           "2026-11-23T08:30:00.000Z",
@@ -578,6 +587,11 @@ export interface components {
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
             triggerEvent?: string | null;
         };
+        /**
+         * @example {
+         *       "role": "admin"
+         *     }
+         */
         ChangeMember: {
             /**
              * @description What the member may do from now on.
@@ -585,6 +599,24 @@ export interface components {
              */
             role: "owner" | "admin" | "member" | "viewer";
         };
+        /**
+         * @example {
+         *       "needsYou": [
+         *         "email"
+         *       ],
+         *       "finished": [],
+         *       "failed": [
+         *         "email"
+         *       ],
+         *       "hookUrl": null,
+         *       "quiet": {
+         *         "from": "22:00",
+         *         "to": "07:00",
+         *         "timezone": "Europe/Berlin"
+         *       },
+         *       "detail": false
+         *     }
+         */
         ChangeNotices: {
             /** @description Whether the question of the task is sent too; false is the default. */
             detail?: boolean;
@@ -617,6 +649,14 @@ export interface components {
              */
             visibility?: "private" | "workspace";
         };
+        /**
+         * @example {
+         *       "paths": [
+         *         "acme/api",
+         *         "acme/site"
+         *       ]
+         *     }
+         */
         ChangeRepositoryConnection: {
             /** @description The id of a GitHub App. */
             appId?: string;
@@ -683,6 +723,11 @@ export interface components {
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url?: string;
         };
+        /**
+         * @example {
+         *       "scope": "workspace"
+         *     }
+         */
         Connect: {
             /**
              * @description Whose it is: the workspace's, or your own, which comes first for your automations.
@@ -796,6 +841,18 @@ export interface components {
              */
             visibility?: "private" | "workspace";
         };
+        /**
+         * @example {
+         *       "host": "github.com",
+         *       "token": "github_pat_of_an_account",
+         *       "paths": [
+         *         "acme/*"
+         *       ],
+         *       "push": [
+         *         "millwright/*"
+         *       ]
+         *     }
+         */
         CreateRepositoryConnection: {
             /** @description The https address of its API, when that is not where such a host has it. */
             api?: string;
@@ -819,6 +876,12 @@ export interface components {
             /** @description Of an account, a project or a group at the host. It is never shown. */
             token?: string;
         };
+        /**
+         * @example {
+         *       "name": "build server",
+         *       "role": "member"
+         *     }
+         */
         CreateServiceAccount: {
             /** @description What it is called in lists. No other service account of the workspace has it; capitals make no other one. */
             name: string;
@@ -828,6 +891,16 @@ export interface components {
              */
             role?: "owner" | "admin" | "member" | "viewer";
         };
+        /**
+         * @example {
+         *       "name": "nightly build",
+         *       "scopes": [
+         *         "tasks:read",
+         *         "tasks:write"
+         *       ],
+         *       "expiresAt": "2099-12-31T00:00:00Z"
+         *     }
+         */
         CreateServiceKey: {
             /**
              * Format: date-time
@@ -1212,7 +1285,9 @@ export interface components {
          *       "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
          *       "name": "Ann",
          *       "role": "member",
-         *       "kind": "person"
+         *       "kind": "person",
+         *       "email": "ann@acme.example",
+         *       "createdAt": "2026-11-22T17:31:17.233Z"
          *     }
          */
         Member: {
@@ -1502,6 +1577,15 @@ export interface components {
             /** @description How many browsers of yours take notices of this workspace; at most 10. */
             subscriptions: number;
         };
+        /**
+         * @example {
+         *       "endpoint": "https://push.example/send/7f1c",
+         *       "keys": {
+         *         "p256dh": "BOIzmrcNx7HmPNp6V4ea5VzuL31OEIdKpX6BfefSzYKFryNja4rR7bRbLL4bmB4GUpkM9EOWhdkv9tnHhUzEHJ4",
+         *         "auth": "0T_NOy8JXym0Ng3XdSmwww"
+         *       }
+         *     }
+         */
         PushSubscription: {
             /** @description The address of the push service. It follows the rule of `hookUrl`. */
             endpoint: string;
@@ -1712,6 +1796,11 @@ export interface components {
             /** @description The comment. */
             text: string;
         };
+        /**
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
         RotateConnection: {
             /** @description How long the old secret is taken too, in seconds; 86,400 when not given. */
             overlapSeconds?: number;
@@ -1866,6 +1955,7 @@ export interface components {
          *       "outputSchema": null,
          *       "repository": null,
          *       "changes": null,
+         *       "network": null,
          *       "pullRequest": null,
          *       "metadata": {
          *         "ticket": "MILL-7"
@@ -2117,6 +2207,11 @@ export interface components {
             /** @description Calls of tools that the model made. */
             toolCalls: number;
         };
+        /**
+         * @example {
+         *       "channel": "email"
+         *     }
+         */
         TestNotice: {
             /**
              * @description Where to send it.
