@@ -1,5 +1,7 @@
 // What holds of every key that is made over the API: a person's own and those of service accounts (reference §3).
+import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
+import { raw } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { Scope } from '../../platform/http/endpoint.js';
@@ -9,6 +11,18 @@ import type { CredentialsService } from './credentials.service.js';
 
 /** Live keys of a user in a workspace. */
 export const MOST_KEYS = 50;
+
+export const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']);
+/** A key as those who keep it see it. */
+export type OwnKeyRow = typeof KEY.row;
+
+/** Of a key `k`. By the clock of the database, and not as of the begin of a transaction that may have waited for a lock. */
+export const LIVE = raw(`k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`);
+
+/** Without the scopes of extensions that are gone: those allow nothing. */
+export function shown(row: OwnKeyRow, known: readonly Scope[]): OwnKeyRow {
+  return { ...row, scopes: row.scopes.filter((scope) => known.includes(scope)) };
+}
 
 /** What is asked of a new key. */
 export interface WantedKey {

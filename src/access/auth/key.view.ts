@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { idSchema, named, scopeSchema, timestampSchema } from '../../platform/http/schema.js';
 import type { AuthContext } from './auth-context.js';
-import type { MadeKey, OwnKeyRow } from './own-keys.service.js';
+import type { OwnKeyRow } from './key-rules.js';
+import type { MadeKey } from './own-keys.service.js';
 
 export const keySchema = named(
   'Key',

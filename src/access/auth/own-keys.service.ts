@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
 import { doubleOrNull, sql, uuid } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -7,26 +6,29 @@ import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { instantOf } from '../../platform/text/instant.js';
-import { ApiKey } from './api-key.entity.js';
 import type { AuthContext } from './auth-context.js';
 import { CredentialsService } from './credentials.service.js';
 import type { CreateKeyDto } from './key.dto.js';
-import { checkAhead, checkKnown, insertKey, invalidEnd, MOST_KEYS } from './key-rules.js';
+import {
+  checkAhead,
+  checkKnown,
+  insertKey,
+  invalidEnd,
+  KEY,
+  LIVE,
+  MOST_KEYS,
+  type OwnKeyRow,
+  shown,
+} from './key-rules.js';
 import { USER, WORKSPACE } from './visibility.js';
 
 // Locks are taken in the order membership, keys by id.
 
-const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']);
-/** A key as its owner sees it. */
-export type OwnKeyRow = typeof KEY.row;
-
-/** By the clock of the database, and not as of the begin of a transaction that may have waited for a lock. */
-const LIVE = sql`k.workspace_id = ${WORKSPACE} AND k.user_id = ${USER} AND k.revoked_at IS NULL
-  AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`;
+const LIVE_OF_CALLER = sql`k.workspace_id = ${WORKSPACE} AND k.user_id = ${USER} AND ${LIVE}`;
 
 /** Newest first. */
 const LIST = sql`
-SELECT ${KEY} FROM api_keys k WHERE ${LIVE} ORDER BY k.created_at DESC, k.id DESC`.rows<OwnKeyRow>();
+SELECT ${KEY} FROM api_keys k WHERE ${LIVE_OF_CALLER} ORDER BY k.created_at DESC, k.id DESC`.rows<OwnKeyRow>();
 
 /**
  * Lets the changes of one member's keys follow each other. Requests that only hold the membership do not wait for it, and its
@@ -37,7 +39,7 @@ SELECT 1 FROM memberships WHERE workspace_id = ${WORKSPACE} AND user_id = ${USER
 
 /** For a caller who has the turn. The operator's revocation comes before, and then the key is not among them, or after. */
 const LOCK_LIVE = sql`
-SELECT ${KEY}, clock_timestamp() AS "askedAt" FROM api_keys k WHERE ${LIVE} ORDER BY k.id FOR UPDATE`.rows<
+SELECT ${KEY}, clock_timestamp() AS "askedAt" FROM api_keys k WHERE ${LIVE_OF_CALLER} ORDER BY k.id FOR UPDATE`.rows<
   OwnKeyRow & { askedAt: Date }
 >();
 
@@ -77,7 +79,7 @@ export class OwnKeysService {
 
   /** The live keys, newest first. */
   async list(auth: AuthContext): Promise<OwnKeyRow[]> {
-    return (await this.database.read.run(LIST({ auth }))).map((row) => this.shown(row));
+    return (await this.database.read.run(LIST({ auth }))).map((row) => shown(row, this.extensions.scopes));
   }
 
   /** Throws 400 `invalid_field`, 403 `missing_scope`, 409 `too_many_keys`. */
@@ -118,12 +120,7 @@ export class OwnKeysService {
     const { workspaceId, userId } = auth;
     const wanted = { workspaceId, userId, name, scopes, expiresAt };
     const { key, secret } = await insertKey(tx, this.credentials, 'person', wanted);
-    return { key: this.shown(key), secret };
-  }
-
-  /** Without the scopes of extensions that are gone: those allow nothing. */
-  private shown(row: OwnKeyRow): OwnKeyRow {
-    return { ...row, scopes: row.scopes.filter((scope) => this.extensions.scopes.includes(scope)) };
+    return { key: shown(key, this.extensions.scopes), secret };
   }
 
   private checkScopes(auth: AuthContext, scopes: readonly Scope[]): void {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
 import { sql, uuid } from '../../platform/database/sql.js';
@@ -9,28 +8,25 @@ import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { instantOf } from '../../platform/text/instant.js';
 import { lockMembers } from '../workspaces/lock-members.js';
 import { ServiceAccountsService } from '../workspaces/service-accounts.service.js';
-import { ApiKey } from './api-key.entity.js';
 import type { AuthContext } from './auth-context.js';
 import { CredentialsService } from './credentials.service.js';
 import type { CreateServiceKeyDto } from './key.dto.js';
-import { checkAhead, checkKnown, insertKey, MOST_KEYS } from './key-rules.js';
-import type { MadeKey, OwnKeyRow } from './own-keys.service.js';
+import { checkAhead, checkKnown, insertKey, KEY, LIVE, MOST_KEYS, type OwnKeyRow, shown } from './key-rules.js';
+import type { MadeKey } from './own-keys.service.js';
 import { WORKSPACE } from './visibility.js';
 
-const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']);
-const LIVE = sql`k.workspace_id = ${WORKSPACE} AND k.user_id = ${uuid('accountId')} AND k.revoked_at IS NULL
-  AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`;
+const LIVE_OF_ACCOUNT = sql`k.workspace_id = ${WORKSPACE} AND k.user_id = ${uuid('accountId')} AND ${LIVE}`;
 /** Newest first. */
 const LIST = sql`
-SELECT ${KEY} FROM api_keys k WHERE ${LIVE} ORDER BY k.created_at DESC, k.id DESC`.rows<OwnKeyRow>();
+SELECT ${KEY} FROM api_keys k WHERE ${LIVE_OF_ACCOUNT} ORDER BY k.created_at DESC, k.id DESC`.rows<OwnKeyRow>();
 /** How many there are, and the time by the clock of the database. */
 const COUNT = sql`
-SELECT count(*)::int AS count, clock_timestamp() AS now FROM api_keys k WHERE ${LIVE}`.rows<{
+SELECT count(*)::int AS count, clock_timestamp() AS now FROM api_keys k WHERE ${LIVE_OF_ACCOUNT}`.rows<{
   count: number;
   now: Date;
 }>();
 const REVOKE = sql`
-UPDATE api_keys k SET revoked_at = clock_timestamp() WHERE ${LIVE} AND k.id = ${uuid('id')} RETURNING k.id`.rows();
+UPDATE api_keys k SET revoked_at = clock_timestamp() WHERE ${LIVE_OF_ACCOUNT} AND k.id = ${uuid('id')} RETURNING k.id`.rows();
 
 /** The keys of a workspace's service accounts, kept by its owners and admins (reference §3). */
 @Injectable()
@@ -45,7 +41,7 @@ export class ServiceKeysService {
   /** The live keys, newest first. Throws 404. */
   async list(auth: AuthContext, account: string): Promise<OwnKeyRow[]> {
     const { id: accountId } = await this.accounts.one(this.database.read, auth.workspaceId, account);
-    return (await this.database.read.run(LIST({ auth, accountId }))).map((row) => this.shown(row));
+    return (await this.database.read.run(LIST({ auth, accountId }))).map((row) => shown(row, this.extensions.scopes));
   }
 
   /** Throws 400 `invalid_field`, 403 `role_not_allowed` for an admin and the account of an owner, 404, 409 `too_many_keys`. */
@@ -66,7 +62,7 @@ export class ServiceKeysService {
     const { workspaceId } = auth;
     const wanted = { workspaceId, userId: accountId, name, scopes, expiresAt: end };
     const { key, secret } = await insertKey(tx, this.credentials, 'service', wanted);
-    return { key: this.shown(key), secret };
+    return { key: shown(key, this.extensions.scopes), secret };
   }
 
   /** Ends a key from the next request on. Throws 403 `role_not_allowed` for an admin and the account of an owner, and 404. */
@@ -84,10 +80,5 @@ export class ServiceKeysService {
     if (role === undefined) throw notFound('service account');
     auth.requireOwnerFor(role);
     return id;
-  }
-
-  /** Without the scopes of extensions that are gone: those allow nothing. */
-  private shown(row: OwnKeyRow): OwnKeyRow {
-    return { ...row, scopes: row.scopes.filter((scope) => this.extensions.scopes.includes(scope)) };
   }
 }

@@ -33,7 +33,7 @@ SELECT 1 FROM memberships m WHERE ${MINE('m')} FOR NO KEY UPDATE`.rows();
 
 const DIGEST = bytes('digest');
 
-/** Whoever is logged in at a browser has it: it shows nothing of others any more, in no workspace. */
+/** A browser belongs to the person who added it last: it shows nothing of other people any more, in no workspace. */
 export const TAKE_FROM_OTHERS = sql`
 DELETE FROM push_subscriptions p WHERE p.endpoint_digest = ${DIGEST} AND p.user_id <> ${USER}`.rows();
 

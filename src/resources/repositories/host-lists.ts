@@ -27,7 +27,7 @@ interface Run {
 }
 
 const FRESH_MS = 60_000;
-/** Between two questions for one list, whoever asks for them, and after a failure. */
+/** Between two questions for one list, for all who ask together, and after a failure. */
 const REFRESH_MS = 2000;
 /** So long a request waits for a host. The question goes on, for those who ask next. */
 const PATIENCE_MS = 5000;
