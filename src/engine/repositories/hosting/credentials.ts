@@ -29,7 +29,7 @@ interface Asked {
 }
 
 const LATER = 'Try again later.';
-const NAME = z.string().regex(/^[^\p{Cc}]{1,255}$/u);
+const NAME = z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u);
 const GITHUB_USER = z.object({ login: NAME });
 const GITLAB_USER = z.object({ username: NAME });
 const INSTALLATION = z.object({ account: z.object({ login: NAME }), suspended_at: z.string().nullish() });

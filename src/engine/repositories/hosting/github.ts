@@ -51,7 +51,6 @@ export function readsOfGitHub(host: HostApi): HostReads {
   const paged = (rows: z.output<typeof github.repositories>) => ({ rows: rows.map(shown), more: rows.length === PAGE });
   const tip = ({ name, commit: { sha } }: z.output<typeof github.branch>): HostBranch => ({ name, commit: sha });
   return {
-    account: async () => (await read('GET /user', {}, github.user)).login,
     repositories: async (page) =>
       installed
         ? paged((await read('GET /installation/repositories', { page }, github.installed)).repositories)

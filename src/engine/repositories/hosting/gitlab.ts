@@ -1,4 +1,4 @@
-import { Branches, MergeRequests, Projects, Users } from '@gitbeaker/core';
+import { Branches, MergeRequests, Projects } from '@gitbeaker/core';
 import { createRequesterFn, GitbeakerRequestError } from '@gitbeaker/requester-utils';
 import type { ApiFetch } from './api-fetch.js';
 import type { z } from 'zod';
@@ -35,7 +35,7 @@ const DEVELOPER = 30;
 /** As {@link HostReads}, on GitLab. */
 export function readsOfGitLab(host: HostApi): HostReads {
   const options = optionsOf(host);
-  const [users, projects, branches] = [new Users(options), new Projects(options), new Branches(options)];
+  const [projects, branches] = [new Projects(options), new Branches(options)];
   const requests = new MergeRequests(options);
   // One page alone: what it says of a next one is not asked.
   const pageOf = (page: number) => ({ perPage: PAGE, page, maxPages: 1 });
@@ -49,7 +49,6 @@ export function readsOfGitLab(host: HostApi): HostReads {
   };
   const own = { membership: true, orderBy: 'last_activity_at', sort: 'desc' } as const;
   return {
-    account: async () => gitlab.user.parse(await users.showCurrentUser()).username,
     repositories: async (page) => paged(await projects.all({ ...own, ...pageOf(page) })),
     search: async (text) => paged(await projects.all({ ...own, search: text, searchNamespaces: true, ...pageOf(1) })),
     repository: async (path) => shown(gitlab.project.parse(await projects.show(path))),

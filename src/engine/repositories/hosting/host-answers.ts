@@ -28,7 +28,6 @@ const githubRepository = z.object({
 });
 
 export const github = {
-  user: z.object({ login: name }),
   repository: githubRepository,
   repositories: page(githubRepository),
   installed: z.object({ repositories: page(githubRepository) }),
@@ -58,7 +57,6 @@ const gitlabProject = z.object({
 });
 
 export const gitlab = {
-  user: z.object({ username: name }),
   project: gitlabProject,
   projects: page(gitlabProject),
   branch: z.object({ name, commit: z.object({ id: commit }) }),

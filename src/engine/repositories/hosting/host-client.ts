@@ -52,8 +52,6 @@ export type PullRequestState = (typeof PULL_REQUEST_STATES)[number];
 
 /** What is read of a host with one credential. All reject with {@link HostError}, and with the reason of the signal. Pages begin at 1. */
 export interface HostReads {
-  /** The name of the account that the credential is of. An installation of an App has none of its own: `forbidden`. */
-  account(): Promise<string>;
   /** Of which the account is a member; those pushed last first, of an installation in no order. */
   repositories(page: number): Promise<HostPage<HostRepository>>;
   /** One page of those with a text in their names. `owners`: the first names of their paths; none: all. */

@@ -1,5 +1,6 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Server as TcpServer, type Socket } from 'node:net';
+import { cut, endless, json, type Serve, text } from '../../../../test/harness/hostile-host.js';
 import { Egress } from '../../../platform/egress/egress.js';
 import { apiFetch } from './api-fetch.js';
 import type { HostReads } from './host-client.js';
@@ -24,19 +25,12 @@ const PROJECT = {
   permissions: { project_access: { access_level: 30 }, group_access: null },
 };
 
-type Serve = (response: ServerResponse) => void;
 type Ask = (reads: HostReads) => Promise<unknown>;
 type Kind = 'github' | 'gitlab';
 
-const text =
-  (body: string | Buffer, type = 'application/json', status = 200, headers: Record<string, string> = {}): Serve =>
-  (response) =>
-    response.writeHead(status, { 'content-type': type, ...headers }).end(body);
-const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
-  text(JSON.stringify(value), 'application/json; charset=utf-8', status, headers);
 const repositories: Ask = (reads) => reads.repositories(1);
 const branches: Ask = (reads) => reads.branches('acme/api', 1);
-const account: Ask = (reads) => reads.account();
+const repository: Ask = (reads) => reads.repository('acme/api');
 const pull: Ask = (reads) => reads.pullRequest('acme/api', 1);
 const refs: Ask = (reads) => reads.searchBranches('acme/api', 'x');
 const many = <T>(n: number, one: T): T[] => Array.from({ length: n }, () => one);
@@ -48,20 +42,20 @@ const CASES: [string, Kind, Ask, Serve, HostFailure][] = [
   ['null', 'github', repositories, json(null), 'unreadable'],
   ['null', 'gitlab', repositories, json(null), 'unreadable'],
   ['a number', 'github', repositories, json(7), 'unreadable'],
-  ['a text', 'github', account, json('acme'), 'unreadable'],
-  ['a text', 'gitlab', account, json('acme'), 'unreadable'],
+  ['a text', 'github', repository, json('acme'), 'unreadable'],
+  ['a text', 'gitlab', repository, json('acme'), 'unreadable'],
   ['an object where a list is expected', 'github', repositories, json({ 0: REPOSITORY, length: 1 }), 'unreadable'],
   ['an object where a list is expected', 'gitlab', repositories, json({ 0: PROJECT, length: 1 }), 'unreadable'],
-  ['a list where an object is expected', 'github', account, json([{ login: 'acme' }]), 'unreadable'],
-  ['a list where an object is expected', 'gitlab', account, json([{ username: 'acme' }]), 'unreadable'],
+  ['a list where an object is expected', 'github', repository, json([REPOSITORY]), 'unreadable'],
+  ['a list where an object is expected', 'gitlab', repository, json([PROJECT]), 'unreadable'],
   ['a list of nulls', 'github', repositories, json([null]), 'unreadable'],
   ['a list of nulls', 'gitlab', repositories, json([null]), 'unreadable'],
   ['nothing', 'github', repositories, text(''), 'unreadable'],
   ['nothing', 'gitlab', repositories, text(''), 'unreadable'],
   ['half of a JSON', 'github', repositories, text('[{"full_name": "acme/'), 'unreadable'],
   ['half of a JSON', 'gitlab', repositories, text('[{"path_with_namespace": "acme/'), 'unreadable'],
-  ['two values of JSON', 'github', account, text('{"login":"a"}{"login":"b"}'), 'unreadable'],
-  ['bytes that are no UTF-8', 'github', account, text(Buffer.from('{"login":"\xff\xfe"', 'latin1')), 'unreadable'],
+  ['two values of JSON', 'github', repository, text(JSON.stringify(REPOSITORY).repeat(2)), 'unreadable'],
+  ['bytes that are no UTF-8', 'github', repository, text(Buffer.from('{"login":"\xff\xfe"', 'latin1')), 'unreadable'],
   ['a page for people', 'github', repositories, text('<html>Log in</html>', 'text/html'), 'unreadable'],
   ['a page for people', 'gitlab', repositories, text('<html>Log in</html>', 'text/html'), 'unreadable'],
   ['a page that says it is JSON', 'github', repositories, text('<html>Log in</html>'), 'unreadable'],
@@ -89,10 +83,16 @@ const CASES: [string, Kind, Ask, Serve, HostFailure][] = [
   ['accepted', 'github', repositories, json([], 202), 'unreadable'],
   ['an error of its own', 'gitlab', repositories, text('<html>', 'text/html', 502), 'unreachable'],
   ['an error with null', 'github', repositories, json(null, 422), 'unreadable'],
-  ['a refusal with what is no message', 'gitlab', account, json({ message: { toString: 1 } }, 403), 'forbidden'],
-  ['too many requests', 'gitlab', account, text('Retry later', 'text/plain', 429, { 'retry-after': '30' }), 'limited'],
-  ['too many requests, by 403', 'github', account, json({}, 403, { 'x-ratelimit-remaining': '0' }), 'limited'],
-  ['a wait of a thousand years', 'github', account, json({}, 429, { 'retry-after': '99999999999' }), 'limited'],
+  ['a refusal with what is no message', 'gitlab', repository, json({ message: { toString: 1 } }, 403), 'forbidden'],
+  [
+    'too many requests',
+    'gitlab',
+    repository,
+    text('Retry later', 'text/plain', 429, { 'retry-after': '30' }),
+    'limited',
+  ],
+  ['too many requests, by 403', 'github', repository, json({}, 403, { 'x-ratelimit-remaining': '0' }), 'limited'],
+  ['a wait of a thousand years', 'github', repository, json({}, 429, { 'retry-after': '99999999999' }), 'limited'],
   ['a page of too many rows', 'github', repositories, json(many(101, REPOSITORY)), 'unreadable'],
   ['a page of too many rows', 'gitlab', repositories, json(many(101, PROJECT)), 'unreadable'],
   [
@@ -122,9 +122,6 @@ const CASES: [string, Kind, Ask, Serve, HostFailure][] = [
   ['a name with a question', 'github', repositories, bit({ full_name: 'acme/api?x=1#y' }), 'unreadable'],
   ['a null byte in a name', 'github', repositories, bit({ full_name: 'acme/a\u0000pi' }), 'unreadable'],
   ['a null byte in a branch', 'gitlab', repositories, piece({ default_branch: 'ma\u0000in' }), 'unreadable'],
-  ['half of a character', 'github', account, text('{"login":"\\ud800"}'), 'unreadable'],
-  ['an account without a name', 'github', account, json({ login: '' }), 'unreadable'],
-  ['an account by a list', 'gitlab', account, json({ username: ['acme'] }), 'unreadable'],
   ['`private` as a text', 'github', repositories, bit({ private: 'false' }), 'unreadable'],
   ['a visibility that there is not', 'gitlab', repositories, piece({ visibility: 'all' }), 'unreadable'],
   ['a right by a text', 'github', repositories, bit({ permissions: { push: 'true' } }), 'unreadable'],
@@ -168,27 +165,13 @@ const CASES: [string, Kind, Ask, Serve, HostFailure][] = [
     text('{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)),
     'unreadable',
   ],
-  ['a number of a million digits', 'github', account, text(`{"login": ${'9'.repeat(1_000_000)}}`), 'unreadable'],
-  ['a text of escapes', 'github', account, text(`{"login": "${'\\"9n'.repeat(400_000)}"}`), 'unreadable'],
+  ['a number of a million digits', 'github', repository, text(`{"login": ${'9'.repeat(1_000_000)}}`), 'unreadable'],
+  ['a text of escapes', 'github', repository, text(`{"login": "${'\\"9n'.repeat(400_000)}"}`), 'unreadable'],
   ['a JSON that never ends', 'github', repositories, endless, 'unreachable'],
   ['a JSON that never ends', 'gitlab', repositories, endless, 'unreachable'],
   ['a body that is cut off', 'github', repositories, (response) => cut(response), 'unreachable'],
   ['a body that is cut off', 'gitlab', repositories, (response) => cut(response), 'unreachable'],
 ];
-
-function endless(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const more = () => {
-    while (!response.destroyed && response.write(`${' '.repeat(65_535)}[`));
-    if (!response.destroyed) response.once('drain', more);
-  };
-  more();
-}
-
-function cut(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-  response.write('[{"full_name"', () => response.socket?.destroy());
-}
 
 /** What no server that keeps to HTTP sends, and what comes too slowly. */
 const RAW: [string, (socket: Socket) => void][] = [
