@@ -37,7 +37,7 @@ export async function findings(checks: readonly Check[], given: Examined): Promi
 
 /** Fails where a text holds a secret of an environment. */
 export function expectNoSecret(text: string, env: Record<string, string>): void {
-  const passwords = [env['DATABASE_URL'], env['REDIS_URL']].flatMap((url) => (url === undefined ? [] : new URL(url).password));
+  const passwords = [env['DATABASE_URL'], env['REDIS_URL'], env['SMTP_URL']].flatMap((url) => (url === undefined ? [] : new URL(url).password));
   for (const secret of [...Object.values(CANARIES), ...passwords.filter((one) => one !== '')]) expect(text).not.toContain(secret);
 } // prettier-ignore
 

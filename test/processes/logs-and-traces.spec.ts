@@ -6,7 +6,9 @@ import { type TestApp, useService } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
 import { connect, github } from '../harness/hooks.js';
 import { FAR_LIMITS } from '../harness/limits.js';
+import { MailServer } from '../harness/mail-server.js';
 import { ModelServer } from '../harness/model-server.js';
+import { setNotices } from '../harness/notices.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, script } from '../harness/tasks.js';
 import { attributesOf, type CollectedSpan, TraceCollector } from '../harness/trace-collector.js';
@@ -32,6 +34,7 @@ describe('Logs and traces of a process (reference §16)', () => {
     await Promise.all([traced.end('SIGKILL'), untraced.end('SIGKILL')]);
     await collector.stop();
     await model.stop();
+    await mail.close();
     await service.db.query(`DROP ROLE ${role}`);
     folder.remove();
   });
@@ -45,10 +48,12 @@ describe('Logs and traces of a process (reference §16)', () => {
     model: plain('model-key'),
     openai: canary('openai-key'),
     hook: plain('hook-secret'),
+    mail: plain('mail-password'),
     content: plain('content'),
   };
   const role = `mw_logs_${randomBytes(6).toString('hex')}`;
   let model: ModelServer;
+  let mail: MailServer;
   let collector: TraceCollector;
   let traced: ServiceProcess;
   let untraced: ServiceProcess;
@@ -70,6 +75,8 @@ describe('Logs and traces of a process (reference §16)', () => {
       OPENAI_API_KEY: secrets.openai,
       CANARY_MODEL_KEY: secrets.model,
       REDIS_URL: `redis://:${secrets.redis}@127.0.0.1:${EMPTY_PORT}`,
+      SMTP_URL: mail.url(`mill:${secrets.mail}`),
+      SMTP_FROM: 'mill@example.test',
       LOG_LEVEL: 'trace',
       NODE_OPTIONS: `--import ${LOADED}`,
       ...env,
@@ -81,6 +88,7 @@ describe('Logs and traces of a process (reference §16)', () => {
   beforeAll(async () => {
     await service.db.query(`CREATE ROLE ${role} LOGIN SUPERUSER PASSWORD '${secrets.database}'`);
     model = await ModelServer.start();
+    mail = await MailServer.listen(`mill:${secrets.mail}`);
     collector = await TraceCollector.start();
     const provider = { provider: 'openai-compatible', baseUrl: model.url, apiKeyEnv: 'CANARY_MODEL_KEY', model: 'm' };
     writeFileSync(
@@ -116,9 +124,12 @@ describe('Logs and traces of a process (reference §16)', () => {
     await client.get(`/v1/tasks/${secret}`);
     await client.as(`${secret.slice(0, -1)}_`).get('/v1/tasks');
     await client.post('/v1/keys', { name: 'K', scopes: ['tasks:read'] });
-    // The provider says the key that it was sent.
+    // The server of mails and the provider say the password and the key that they were sent.
+    mail.answers.push(['AUTH', `535 Wrong password: ${secrets.mail}`]);
+    await setNotices(client, { failed: ['email'] });
     const failure = { status: 401, body: JSON.stringify({ error: { message: `Wrong key: ${secrets.model}` } }) };
     await finished(client, (await createTask(client, { content: script(failure) })).id);
+    await until('a log-in at the mail server', () => mail.answers.length === 0);
     for (const signed of [secrets.hook, 'another secret']) {
       const { headers: signature, raw } = github(signed);
       await client.as(null).request('POST', `/hooks/${connection.id}`, { headers: signature, raw });
@@ -170,7 +181,8 @@ describe('Logs and traces of a process (reference §16)', () => {
   });
 
   it('no secret is in the log, at any level, nor what people and models wrote', () => {
-    // What went wrong is in the log: the refusal of the provider, and the loss of the database.
+    // What went wrong is in the log: the refusal of the provider and of the mail server, and the loss of the database.
+    expect(traced.log).toContain('A notice by email was not taken');
     expect(traced.log).toContain('model_credentials');
     expect(traced.log).toContain('The connection for notices was lost');
     for (const [name, value] of Object.entries({ ...secrets, key: secret.slice(12) })) {

@@ -10,6 +10,7 @@ import { diskCheck } from './disk.check.js';
 import { embeddedCheck } from './embedded.check.js';
 import { Examination } from './examination.js';
 import { installationCheck } from './installation.check.js';
+import { mailCheck } from './mail.check.js';
 import { migrationsCheck } from './migrations.check.js';
 import { modelsCheck } from './models.check.js';
 import { queuesCheck } from './queues.check.js';
@@ -38,6 +39,7 @@ export const CHECKS: readonly Check[] = [
   descriptorsCheck,
   sandboxesCheck,
   modelsCheck,
+  mailCheck,
   queuesCheck,
   stuckCheck,
 ];
@@ -95,9 +97,11 @@ function failed(name: string, error: unknown): Finding {
 
 /** Secrets that messages of drivers and providers may contain, each with its replacement. No line may show them. */
 function secretsOf(at: Examination): [string, string][] {
-  const { DATABASE_URL, REDIS_URL } = at.env.variables;
+  const { DATABASE_URL, REDIS_URL, SMTP_URL } = at.env.variables;
   // A password alone may be an ordinary word; in a message it stands in its URL.
-  const passwords = [DATABASE_URL, REDIS_URL].flatMap((url) => (url === undefined ? [] : new URL(url).password));
+  const passwords = [DATABASE_URL, REDIS_URL, SMTP_URL].flatMap((url) =>
+    url === undefined ? [] : new URL(url).password,
+  );
   const keys = [...providerKeysOf(at.env.variables), ...at.env.modelKeys.values(), readable(() => secretOf(at))];
   return [
     ...passwords.flatMap((one): [string, string][] => (one === '' ? [] : [[`:${one}@`, ':***@']])),

@@ -62,7 +62,7 @@ const othersFolder = ({ path }: DataDir) =>
   );
 
 const SECRET =
-  'This secret is the one of the installation from now on. Lost with the former one: every key, cursor and log-in to the console, and the secrets of connections, repository connections and webhooks. Stop every process first that works with the former one, and start it with this one: until then it takes the former keys. Make new keys (key create), and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}).';
+  'This secret is the one of the installation from now on. Lost with the former one: every key, cursor and log-in to the console, and the secrets of connections, repository connections, webhooks and notices. Stop every process first that works with the former one, and start it with this one: until then it takes the former keys. Make new keys (key create), and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}). Who takes notices sets them anew (PUT /v1/notices).';
 
 const folderNote = ({ path }: DataDir) =>
   `${path} is the folder of the installation from now on. Lost unless they have been copied into it: the workdirs of tasks, and uploads and files. Stop every process, and start it with this DATA_DIR: with another one, the former one too, it does not start.`;

@@ -22,7 +22,8 @@ const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
 /** The secrets of the environment and of the configuration. */
 export function secretsOf({ variables, modelKeys, repositoryTokens }: Env): string[] {
   const keys = [variables.SECRET_KEY, ...providerKeysOf(variables)];
-  const passwords = [variables.DATABASE_URL, variables.REDIS_URL].flatMap((url) => passwordsOf(url));
+  const { DATABASE_URL, REDIS_URL, SMTP_URL } = variables;
+  const passwords = [DATABASE_URL, REDIS_URL, SMTP_URL].flatMap((url) => passwordsOf(url));
   const tokens = [...repositoryTokens.values()].flatMap((token) => [token, basicCredential(token)]);
   return [...keys, ...modelKeys.values(), ...tokens, ...passwords].filter((one) => one !== undefined);
 }

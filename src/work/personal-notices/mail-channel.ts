@@ -32,7 +32,7 @@ export class MailChannel {
   /** Never rejects. @param id of the notice: the message has it as its own. */
   async send(address: string, content: Content, id: string): Promise<Sent> {
     if (this.url === null) return notSent('failed', 'there is no SMTP_URL');
-    this.transporter ??= open(this.url);
+    this.transporter ??= openMail(this.url);
     try {
       const transporter = await this.transporter;
       await transporter.sendMail({
@@ -54,8 +54,8 @@ export class MailChannel {
   }
 }
 
-/** A connection for each message: they are few, and one that broke holds up no other. */
-async function open(url: URL): Promise<Transporter> {
+/** The mail server of SMTP_URL. A connection for each message: they are few, and one that broke holds up no other. */
+export async function openMail(url: URL): Promise<Transporter> {
   // Only where somebody takes notices by e-mail.
   const { createTransport } = await import('nodemailer');
   const secure = url.protocol === 'smtps:';
