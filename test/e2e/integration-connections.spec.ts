@@ -15,6 +15,7 @@ interface ConnectionBody {
   url: string | null;
   previousSecretUntil: string | null;
   lastDeliveryAt: string | null;
+  testable: boolean;
   createdAt: string;
 }
 type Made = { connection: ConnectionBody; secret: string } & ErrorBody;
@@ -50,6 +51,7 @@ describe('Connections over the API (reference §13)', () => {
       url: null,
       previousSecretUntil: null,
       lastDeliveryAt: null,
+      testable: true,
       createdAt: expect.stringMatching(/Z$/) as string,
     });
     expect(await takes(connection, secret)).toBe(200);
@@ -160,6 +162,7 @@ describe('Connections over the API (reference §13)', () => {
   it('a provider that has no handshake cannot be tested: 409, and a sentence', async () => {
     const ann = await owner();
     const { connection } = (await connect(ann.client, { scope: 'workspace' }, 'webhook')).body;
+    expect(connection.testable).toBe(false);
     const answer = await ann.client.post<ErrorBody>(`${at('webhook')}/${connection.id}/test`);
     expect(refused(answer)).toEqual([409, 'test_not_available', null]);
     const { body } = await ann.client.get('/v1/integrations/webhook/deliveries');

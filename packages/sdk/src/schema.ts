@@ -1172,6 +1172,8 @@ export interface components {
             scope: "workspace" | "user";
             slug: string;
             state: components["schemas"]["ConnectionState"];
+            /** @description Whether the provider has a delivery that starts nothing, for a test. */
+            testable: boolean;
             /** @description The same with the address; null where the operator has set no PUBLIC_URL. */
             url: string | null;
         };

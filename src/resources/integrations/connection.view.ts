@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idSchema, named, timestampSchema } from '../../platform/http/schema.js';
 import { connectionStateSchema, stateOf } from './integration.view.js';
-import type { ShownConnection } from './connections.service.js';
+import type { KeptConnection } from './member-connections.js';
 
 const connectionSchema = named(
   'IntegrationConnection',
@@ -14,6 +14,7 @@ const connectionSchema = named(
     url: z.string().nullable().describe('The same with the address; null where the operator has set no PUBLIC_URL.'),
     previousSecretUntil: timestampSchema.nullable().describe('Until when the secret of before is taken too.'),
     lastDeliveryAt: timestampSchema.nullable(),
+    testable: z.boolean().describe('Whether the provider has a delivery that starts nothing, for a test.'),
     createdAt: timestampSchema,
   }),
 );
@@ -32,8 +33,8 @@ export const connectedAnswer = named(
 );
 
 /** A connection as those see it who may change it (reference §13). */
-export function connectionView(row: ShownConnection): z.output<typeof connectionSchema> {
-  const { id, slug, userId, path, url } = row;
+export function connectionView(row: KeptConnection): z.output<typeof connectionSchema> {
+  const { id, slug, userId, path, url, testable } = row;
   return {
     id,
     slug,
@@ -43,6 +44,7 @@ export function connectionView(row: ShownConnection): z.output<typeof connection
     url,
     previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
     lastDeliveryAt: row.lastDeliveryAt?.toISOString() ?? null,
+    testable,
     createdAt: row.createdAt.toISOString(),
   };
 }

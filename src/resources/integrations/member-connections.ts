@@ -11,6 +11,17 @@ import type { Delivery } from './integration.view.js';
 import { HookTest } from './hooks/hook-test.js';
 import { LIST, LOCK } from './connections.sql.js';
 
+/** A connection as a member sees it who may change it. */
+export type KeptConnection = ShownConnection & {
+  /** Whether {@link MemberConnections.test} works for its provider. */
+  testable: boolean;
+};
+/** With its secret, which exists in this one answer. */
+interface Made {
+  connection: KeptConnection;
+  secret: string;
+}
+
 /**
  * Connections as members keep them: the workspace's for its owners and admins, the own ones for each (reference §13). One that is neither
  * does not exist for the caller.
@@ -25,16 +36,16 @@ export class MemberConnections {
   ) {}
 
   /** Throws 404 for an integration that is not in the catalogue. */
-  async list(auth: AuthContext, slug: string): Promise<ShownConnection[]> {
+  async list(auth: AuthContext, slug: string): Promise<KeptConnection[]> {
     this.check(slug);
     const rows = await this.database.read.run(LIST({ workspaceId: auth.workspaceId }));
     return rows
       .filter((row) => row.slug === slug && keeps(auth, row.userId))
-      .map((row) => ({ ...row, ...this.connections.address(row.id) }));
+      .map((row) => this.kept({ ...row, ...this.connections.address(row.id) }));
   }
 
   /** Throws 400 for a secret, 403 `role_not_allowed`, 404 and 409 `connection_exists`. */
-  connect(auth: AuthContext, tx: UnitOfWork, slug: string, { scope, secret }: ConnectDto): Promise<MadeConnection> {
+  async connect(auth: AuthContext, tx: UnitOfWork, slug: string, { scope, secret }: ConnectDto): Promise<Made> {
     const userId = scope === 'user' ? auth.userId : null;
     this.check(slug);
     if (!keeps(auth, userId)) {
@@ -43,7 +54,7 @@ export class MemberConnections {
         'Only an owner or admin connects the workspace; connect your own account.',
       );
     }
-    return this.connections.make(tx, { workspaceId: auth.workspaceId, userId, slug, secret });
+    return this.made(await this.connections.make(tx, { workspaceId: auth.workspaceId, userId, slug, secret }));
   }
 
   /** Throws 400 for a secret, and 404. */
@@ -53,9 +64,9 @@ export class MemberConnections {
     slug: string,
     id: string,
     { overlapSeconds = DAY_SECONDS, secret }: RotateConnectionDto,
-  ): Promise<MadeConnection> {
+  ): Promise<Made> {
     const locked = await this.lock(auth, tx, slug, id);
-    return this.connections.renew(tx, locked, overlapSeconds, secret);
+    return this.made(await this.connections.renew(tx, locked, overlapSeconds, secret));
   }
 
   /** Ends it with its log, and pauses the automations that are bound to it. Throws 404. */
@@ -75,6 +86,14 @@ export class MemberConnections {
     const own = locked?.workspaceId === auth.workspaceId && locked.slug === slug && keeps(auth, locked.userId);
     if (!own) throw notFound('connection');
     return locked;
+  }
+
+  private kept(connection: ShownConnection): KeptConnection {
+    return { ...connection, testable: this.hooks.isOffered(connection.slug) };
+  }
+
+  private made({ connection, secret }: MadeConnection): Made {
+    return { connection: this.kept(connection), secret };
   }
 
   private check(slug: string): void {

@@ -16,8 +16,6 @@ import { ConnectionBadge, stateOf } from './connection-badge.tsx';
 import own from './integrations.module.css';
 
 const w = t.integrations;
-/** Providers that ask whether somebody is there: their handshake can be tried from here. */
-const TRIED = ['github', 'pagerduty', 'slack'];
 type Scope = IntegrationConnection['scope'];
 
 export function Connections({ integration }: { integration: Integration }) {
@@ -93,7 +91,7 @@ function One({
         )}
         {changes && connection !== undefined && (
           <>
-            {TRIED.includes(slug) && (
+            {connection.testable && (
               <Button
                 small
                 icon="Send"

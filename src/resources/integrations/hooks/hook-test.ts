@@ -24,6 +24,11 @@ export class HookTest {
     private readonly log: HookLog,
   ) {}
 
+  /** Whether a provider has a handshake. */
+  isOffered(slug: string): boolean {
+    return this.catalogue.get(slug)?.testDelivery !== undefined;
+  }
+
   /** For a caller who has locked the connection. Throws 409 `test_not_available` for a provider without a handshake. */
   async run(tx: UnitOfWork, { id: connectionId, slug, workspaceId }: LockedConnection): Promise<Delivery> {
     const verdict = await this.verdict(tx, connectionId, slug, workspaceId);
