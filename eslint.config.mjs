@@ -47,8 +47,19 @@ export default tseslint.config(
     },
   },
   {
-    files: ['console/public/*.js'],
+    files: ['console/public/theme.js'],
     languageOptions: { globals: { localStorage: 'readonly', document: 'readonly' } },
+  },
+  {
+    files: ['console/public/sw.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['addEventListener', 'clients', 'fetch', 'location', 'registration', 'skipWaiting', 'URL'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
+    },
   },
   {
     // Jest types its asymmetric matchers (`expect.any(String)`) as any; they stand all over expected values.

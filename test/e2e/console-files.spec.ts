@@ -11,7 +11,7 @@ const PAGE = `<!doctype html><title>Millwright</title>${'<!-- long enough to be 
 const SCRIPT = `console.log(${JSON.stringify('x'.repeat(4000))});\n`;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; connect-src 'self'; manifest-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types worker";
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 describe('The files of the console (reference §20)', () => {

@@ -16,6 +16,11 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => api.keys.list({ signal }),
 });
 
+export const noticesQuery = queryOptions({
+  queryKey: ['notices'],
+  queryFn: ({ signal }) => api.notices.get({ signal }),
+});
+
 export const serviceKeysQuery = (accountId: string) =>
   queryOptions({
     queryKey: ['service-keys', accountId],

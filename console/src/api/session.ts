@@ -47,8 +47,15 @@ export async function signIn(credential: { key: string } | { code: string }): Pr
   tabs.postMessage('in');
 }
 
+/** What is done with the session before it ends by the person's wish. */
+let leaving: () => Promise<void> = () => Promise.resolve();
+export function onSignOut(listener: () => Promise<void>): void {
+  leaving = listener;
+}
+
 /** Throws when the service does not answer: then the session is still there. */
 export async function signOut(): Promise<void> {
+  await leaving();
   const response = await observed('/console/session', { method: 'DELETE' });
   if (!response.ok && response.status !== 401) throw await failureOf(response);
   tabs.postMessage('out');

@@ -4,10 +4,11 @@ import { useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { api, type Task } from '../api/client.ts';
 import { onWorkspaceEvent } from '../api/live.ts';
+import { onSignOut } from '../api/session.ts';
 import { Store, useStore } from '../api/store.ts';
 import { t } from '../texts/index.ts';
 import { useCan, useContext } from './can.ts';
-import { remember, remembered } from './url.ts';
+import { PUSH, remember, remembered } from './url.ts';
 
 const NAME = 'notifications';
 const LOCK = 'millwright.notifications';
@@ -16,6 +17,13 @@ const NOTIFIED = {
   'task.completed': 'completed',
   'task.failed': 'failed',
 } as const;
+
+// Somebody else may sit here next. What fails is left: the service forgets a browser that is gone.
+onSignOut(async () => {
+  if (remembered(PUSH, '') === '') return;
+  remember(PUSH, '');
+  await import('./push.ts').then(({ endPush }) => endPush(api.notices)).catch(() => undefined);
+});
 
 const wanted = new Store(remembered(NAME, '') === 'on');
 addEventListener('storage', ({ key, newValue }) => {
@@ -48,7 +56,8 @@ export function useNotifying(): void {
     const stop = new AbortController();
     const isNotifier = oneOfTabs(stop.signal);
     const end = onWorkspaceEvent(({ type, taskId }) => {
-      if (taskId === null || !(type in NOTIFIED) || !wanted.value || !isNotifier()) return;
+      // Where the browser takes notices, its service worker tells.
+      if (taskId === null || !(type in NOTIFIED) || !wanted.value || !isNotifier() || remembered(PUSH, '')) return;
       const status = NOTIFIED[type as keyof typeof NOTIFIED];
       api.tasks.get(taskId).then(
         // What came after an outage may be over already.
@@ -56,6 +65,18 @@ export function useNotifying(): void {
         () => undefined,
       );
     });
+    if (remembered(PUSH, '') === user.id) {
+      void import('./push.ts')
+        .then(({ renewPush }) => renewPush(api.notices))
+        .then((there) => !there && remember(PUSH, ''))
+        .catch(() => undefined);
+    }
+    // Somebody has clicked on a notice.
+    navigator.serviceWorker?.addEventListener(
+      'message',
+      ({ data }: MessageEvent<{ path: string }>) => navigate(`~${data.path}`),
+      stop,
+    );
     return () => (end(), stop.abort());
   }, []);
 }

@@ -8,6 +8,7 @@ export { form } from './form.ts';
 export { integrations } from './integrations.ts';
 export { login } from './login.ts';
 export { newTask } from './new-task.ts';
+export { notices } from './notices.ts';
 export { notifications } from './notifications.ts';
 export { palette } from './palette.ts';
 export { projects } from './projects.ts';

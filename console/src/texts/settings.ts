@@ -10,6 +10,7 @@ export const settings = {
     services: 'Service accounts',
     repositories: 'Repositories',
     models: 'Models',
+    notices: 'Notices',
     preferences: 'Preferences',
     limits: 'Rate limits',
   },
@@ -203,7 +204,6 @@ export const settings = {
   preferences: {
     theme: { title: 'Appearance', about: 'Kept in this browser.', label: 'Theme' },
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
-    notifications: { title: 'Notifications', about: 'By this browser, when a task needs you or ends.' },
     shortcuts: {
       title: 'Keyboard',
       about: 'Everything here can be done with the keyboard.',

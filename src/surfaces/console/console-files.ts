@@ -22,7 +22,7 @@ export const CONSOLE_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  "trusted-types worker",
 ].join('; ');
 
 const HEADERS = {

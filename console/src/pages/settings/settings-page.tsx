@@ -9,12 +9,21 @@ import { Keys } from './keys.tsx';
 import { Limits } from './limits.tsx';
 import { Members } from './members.tsx';
 import { Models } from './models.tsx';
+import { Notifications } from './notifications.tsx';
 import { Preferences } from './preferences.tsx';
 import { Services } from './services.tsx';
 import { Session } from './session.tsx';
 import own from './settings.module.css';
 
+const OwnNotices = program(() => import('./notices/notices.tsx'));
 const Repositories = program(() => import('./repositories/repositories.tsx'));
+
+const Notices = () => (
+  <>
+    <OwnNotices />
+    <Notifications />
+  </>
+);
 
 const PARTS = {
   session: Session,
@@ -23,6 +32,7 @@ const PARTS = {
   services: Services,
   repositories: Repositories,
   models: Models,
+  notices: Notices,
   preferences: Preferences,
   limits: Limits,
 };
