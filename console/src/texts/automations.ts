@@ -63,6 +63,17 @@ export const automations = {
   efforts: { low: 'Low', medium: 'Medium', high: 'High' },
   approvals: 'Approvals',
   approval: { none: 'Go ahead', writes: 'Ask first' },
+  repository: {
+    name: 'Repository',
+    branch: 'Branch',
+    defaultBranch: 'The default branch',
+    pushed: 'Changes go to',
+    notPushed: 'Stay here as a patch',
+    pullRequest: 'Pull request',
+    noPullRequest: 'None: only the branch is pushed',
+    opened: ({ title, base, draft }: { title: string | null; base: string | null; draft: boolean }) =>
+      `${draft ? 'As a draft, ' : ''}${title === null ? 'titled as its task' : `“${title}”`}, into ${base ?? 'the branch it begins with'}`,
+  },
   budget: 'Budget of a turn',
   owner: 'Owner',
   runs: 'Runs',

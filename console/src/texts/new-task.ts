@@ -30,7 +30,6 @@ export const newTask = {
     none: 'Commands run without asking; the sandbox is the protection.',
     writes: 'You are asked before each command and each change of a file.',
   },
-  repository: 'Repository',
   budget: 'Budget of a turn',
   noLimit: 'no limit',
   maxSteps: 'Steps',

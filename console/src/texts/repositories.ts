@@ -26,6 +26,13 @@ export const repositories = {
   openAbout: 'When a turn is done, its changes are pushed to a branch of their own. Nothing is ever overwritten.',
   newBranch: 'New branch',
   newBranchHint: 'Left empty, it is called as shown.',
+  runBranchHint:
+    'Left empty, it is called as shown. In each run {taskId} becomes the id of its task, and {date} the day (UTC).',
+  oneBranch:
+    'Without {taskId} all runs have this one branch. It belongs to the first of them; those after it do not push.',
+  placeholders: 'What differs in each run',
+  placeholder: { '{taskId}': 'The id of the task of the run', '{date}': 'The day of the run, such as 2026-01-31' },
+  addPlaceholder: (name: string) => `Add ${name}`,
   alone: 'Only push the branch, without a pull request',
   title: 'Title of the pull request',
   titlePlaceholder: 'The title of the task',

@@ -31,6 +31,7 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
       <Fact name={t.records.project}>
         {projectId === null ? t.records.noProject : <ProjectLink projectId={projectId} />}
       </Fact>
+      {automation.repository !== null && <RepositoryFacts of={automation.repository} />}
       <Fact name={w.model}>
         {model === null ? w.modelDefault : (models.find(({ id }) => id === model)?.name ?? model)}
       </Fact>
@@ -49,6 +50,24 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
         )}
       </Fact>
     </Facts>
+  );
+}
+
+function RepositoryFacts({ of: { url, ref, push } }: { of: NonNullable<Automation['repository']> }) {
+  const { repository } = w;
+  return (
+    <>
+      <Fact name={repository.name}>{url.replace(/^https?:\/\//, '')}</Fact>
+      <Fact name={repository.branch}>{ref ?? repository.defaultBranch}</Fact>
+      <Fact name={repository.pushed}>
+        {push === null ? repository.notPushed : <code className={css.code}>{push.branch}</code>}
+      </Fact>
+      {push !== null && (
+        <Fact name={repository.pullRequest}>
+          {push.pullRequest === null ? repository.noPullRequest : repository.opened(push.pullRequest)}
+        </Fact>
+      )}
+    </>
   );
 }
 

@@ -17,14 +17,17 @@ import {
 import { records } from '../../ui/records.tsx';
 import { Button } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
+import { RepositoryFields } from '../repositories/repository-fields.tsx';
 import { type Draft, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 const w = t.automationEditor;
 const FIELDS = [
-  ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter', 'projectId'],
+  ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter'],
   ...['model', 'effort', 'approvals', 'overlap', 'budget'],
 ];
+/** Those of what only some sessions may see. */
+const SEEN = ['projectId', 'repository'];
 
 export function AutomationForm({
   first,
@@ -41,6 +44,7 @@ export function AutomationForm({
   onSaved: (automation: Automation) => void;
   onCancel: () => void;
 }) {
+  const reads = useCan()('projects:read');
   const form = useRef<HTMLFormElement>(null);
   const [draft, setDraft] = useState(first);
   const mutation = useMutation({ mutationFn: save, onSuccess: onSaved });
@@ -78,7 +82,7 @@ export function AutomationForm({
         <h2>{w.task}</h2>
         <TaskFields {...editing} />
       </section>
-      <FormFailure error={mutation.error} fields={FIELDS} />
+      <FormFailure error={mutation.error} fields={reads ? [...FIELDS, ...SEEN] : FIELDS} />
       <div className={records.actions}>
         <Button look="ghost" onClick={onCancel}>
           {t.common.cancel}
@@ -99,6 +103,15 @@ function TaskFields(editing: Editing<Draft>) {
   return (
     <>
       <TextArea label={w.content} hint={w.contentHint} {...fieldOf(editing, 'content')} rows={8} />
+      {can('projects:read') && (
+        <RepositoryFields
+          draft={draft.repository}
+          change={(values) => change({ repository: { ...draft.repository, ...values } })}
+          said={(param) => saidOf(error, param)}
+          about={draft.name}
+          ofRuns
+        />
+      )}
       <div className={records.columns}>
         <Choice
           label={w.model}

@@ -2,6 +2,7 @@
 import type { Automation, AutomationRehearsal } from '../../api/client.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { instantOf, localOf } from '../../ui/format.ts';
+import { NO_REPOSITORY, OWN, type RepositoryDraft, repositoryOf } from '../repositories/repository-draft.ts';
 
 export const LIMITS = ['maxSteps', 'maxTokens', 'maxDurationSeconds', 'maxCost'] as const;
 type Limit = (typeof LIMITS)[number];
@@ -23,6 +24,7 @@ export interface Draft {
   /** Empty: what is usual for what starts it. */
   overlap: Automation['overlap'] | '';
   budget: Record<Limit, string>;
+  repository: RepositoryDraft;
 }
 
 export const hereZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -44,6 +46,7 @@ export const emptyDraft = (): Draft => ({
   approvals: 'none',
   overlap: '',
   budget: NO_BUDGET,
+  repository: NO_REPOSITORY,
 });
 
 export function draftOf(automation: Automation | AutomationRehearsal['automation']): Draft {
@@ -70,6 +73,22 @@ export function draftOf(automation: Automation | AutomationRehearsal['automation
       maxDurationSeconds: String(budget?.maxDurationSeconds ?? ''),
       maxCost: budget?.maxCost ?? '',
     },
+    repository: repositoryDraftOf(automation.repository),
+  };
+}
+
+function repositoryDraftOf(repository: Automation['repository']): RepositoryDraft {
+  if (repository === null) return NO_REPOSITORY;
+  const { url, ref, push } = repository;
+  const place = { ...NO_REPOSITORY, url, ref: ref ?? '' };
+  if (push === null) return place;
+  const { branch, pullRequest } = push;
+  return {
+    ...place,
+    ...{ push: true, branch, alone: pullRequest === null },
+    // Of another name, when this one is taken away.
+    ...{ pattern: branch.replace(/[^/]*$/, '*'), salt: OWN },
+    ...{ title: pullRequest?.title ?? '', base: pullRequest?.base ?? '', draft: pullRequest?.draft ?? false },
   };
 }
 
@@ -92,6 +111,7 @@ export function bodyOf(draft: Draft) {
     approvals,
     overlap: overlap || null,
     budget: Object.keys(limited).length > 0 ? limited : null,
+    repository: repositoryOf(draft.repository, name) ?? null,
   };
 }
 

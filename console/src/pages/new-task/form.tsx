@@ -12,9 +12,10 @@ import { named, saidOf, useFaultInFocus } from '../../ui/form.tsx';
 import { count } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, cx, Failure, toast, ui } from '../../ui/ui.tsx';
-import { bodyOf, type Draft, EMPTY, FieldError, isEmpty } from './draft.ts';
+import { RepositoryFields } from '../repositories/repository-fields.tsx';
+import { bodyOf, type Draft, EMPTY, FieldError, isEmpty, nameOf } from './draft.ts';
 import css from './new-task.module.css';
-import { Options, RepositoryFields } from './options.tsx';
+import { Options } from './options.tsx';
 
 /** As the service has it, in characters. */
 const LONGEST = 200_000;
@@ -144,7 +145,13 @@ export function NewTaskForm({
           {drop.over && <div className={css.dropping}>{t.attachments.drop}</div>}
         </div>
 
-        <RepositoryFields draft={draft} change={change} said={said} />
+        <RepositoryFields
+          draft={draft.repository}
+          change={(values) => change({ repository: { ...draft.repository, ...values } })}
+          said={said}
+          about={nameOf(draft)}
+          ofRuns={false}
+        />
         <Options draft={draft} change={change} models={models} model={model} said={said} />
 
         {elsewhere && <Failure error={error} retry={start} />}

@@ -6,12 +6,7 @@ import { Field, TextArea, TextField } from '../../ui/form.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Segmented, ui } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import { NothingConnected } from '../repositories/nothing-connected.tsx';
-import { PushFields } from '../repositories/push-fields.tsx';
-import repositories from '../repositories/repositories.module.css';
-import { isAddress, NO_REPOSITORY } from '../repositories/repository-draft.ts';
-import { BranchPicker, RepositoryPicker } from '../repositories/repository-picker.tsx';
-import { type Draft, nameOf } from './draft.ts';
+import { type Draft } from './draft.ts';
 import css from './new-task.module.css';
 
 interface Props {
@@ -109,36 +104,6 @@ function Fold({ title, filled, children }: { title: string; filled: boolean; chi
 }
 
 type Part = Pick<Props, 'draft' | 'change' | 'said'>;
-
-/** What the task works on, and where its changes go. */
-export function RepositoryFields({ draft, change, said }: Part) {
-  const { repository } = draft;
-  const set = (values: Partial<Draft['repository']>) => change({ repository: { ...repository, ...values } });
-  const chosen = isAddress(repository.url);
-  return (
-    <section className={css.column} aria-label={t.newTask.repository}>
-      <div className={repositories.place}>
-        <RepositoryPicker
-          value={repository.url}
-          said={
-            said('repository.url') ?? ((said('repository.ref') ?? said('repository.push')) ? null : said('repository'))
-          }
-          onChange={(url) => set({ ...NO_REPOSITORY, url })}
-        />
-        {chosen && (
-          <BranchPicker
-            url={repository.url}
-            value={repository.ref}
-            said={said('repository.ref')}
-            onChange={(ref) => set({ ref })}
-          />
-        )}
-      </div>
-      {chosen && <PushFields draft={repository} change={set} said={said} about={nameOf(draft)} />}
-      {repository.url === '' && <NothingConnected />}
-    </section>
-  );
-}
 
 const LIMITS = [
   ['maxSteps', 'budget.maxSteps'],

@@ -6,20 +6,12 @@ import { useAdministers } from '../../shell/administration.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Check, TextField } from '../../ui/form.tsx';
-import { Skeleton } from '../../ui/ui.tsx';
-import { newSalt, patternFor, type RepositoryDraft, suggested } from './repository-draft.ts';
+import { Button, Skeleton } from '../../ui/ui.tsx';
+import { newSalt, OWN, patternFor, PLACEHOLDERS, type RepositoryPart, suggested } from './repository-draft.ts';
 import { BranchPicker } from './repository-picker.tsx';
 import css from './repositories.module.css';
 
-interface Props {
-  draft: RepositoryDraft;
-  change: (values: Partial<RepositoryDraft>) => void;
-  said: (param: string) => string | null;
-  /** What the task is called, for the name of a branch. */
-  about: string;
-}
-
-export function PushFields({ draft, change, said, about }: Props) {
+export function PushFields({ draft, change, said, about, ofRuns }: RepositoryPart) {
   const texts = t.repositories;
   const { data: connections = [] } = useQuery({ ...connectionsQuery, enabled: useCan()('projects:read') });
   const { may, loading } = usePushable(draft.url);
@@ -36,7 +28,7 @@ export function PushFields({ draft, change, said, about }: Props) {
             onChange={({ target: { checked } }) =>
               change({
                 push: checked,
-                ...(checked && { pattern: patternFor(draft.url, connections), salt: newSalt() }),
+                ...(checked && { pattern: patternFor(draft.url, connections), salt: ofRuns ? OWN : newSalt() }),
               })
             }
           />
@@ -47,31 +39,37 @@ export function PushFields({ draft, change, said, about }: Props) {
         </label>
       )}
       {may !== 'yes' && !loading && <WhyNot url={draft.url} may={may} />}
-      {draft.push && <Fields draft={draft} change={change} said={said} about={about} />}
+      {draft.push && <Fields draft={draft} change={change} said={said} about={about} ofRuns={ofRuns} />}
     </div>
   );
 }
 
-function Fields({ draft, change, said, about }: Props) {
+function Fields({ draft, change, said, about, ofRuns }: RepositoryPart) {
   const texts = t.repositories;
+  const shared = draft.branch.trim() !== '' && !draft.branch.includes(OWN);
+  const ofRun = shared ? texts.oneBranch : texts.runBranchHint;
+  const hint = ofRuns ? ofRun : texts.newBranchHint;
   return (
     <div className={css.fields}>
-      <TextField
-        label={texts.newBranch}
-        hint={texts.newBranchHint}
-        said={
-          said('repository.push.branch') ??
-          (said('repository.push.pullRequest') === null ? said('repository.push') : null)
-        }
-        value={draft.branch}
-        placeholder={suggested(draft, about)}
-        mono
-        maxLength={255}
-        spellCheck={false}
-        autoCapitalize="off"
-        autoComplete="off"
-        onChange={(branch) => change({ branch })}
-      />
+      <div className={css.named}>
+        <TextField
+          label={texts.newBranch}
+          hint={hint}
+          said={
+            said('repository.push.branch') ??
+            (said('repository.push.pullRequest') === null ? said('repository.push') : null)
+          }
+          value={draft.branch}
+          placeholder={suggested(draft, about)}
+          mono
+          maxLength={255}
+          spellCheck={false}
+          autoCapitalize="off"
+          autoComplete="off"
+          onChange={(branch) => change({ branch })}
+        />
+        {ofRuns && <Placeholders draft={draft} change={change} about={about} />}
+      </div>
       {!draft.alone && (
         <>
           <BranchPicker
@@ -105,6 +103,29 @@ function Fields({ draft, change, said, about }: Props) {
           {texts.alone}
         </Check>
       </div>
+    </div>
+  );
+}
+
+/** They are added at the end of the name. */
+function Placeholders({ draft, change, about }: Pick<RepositoryPart, 'draft' | 'change' | 'about'>) {
+  const texts = t.repositories;
+  const name = draft.branch.trim() || suggested(draft, about);
+  const parted = /[-/]$/.test(name) ? name : `${name}-`;
+  return (
+    <div role="group" aria-label={texts.placeholders} className={css.placeholders}>
+      {PLACEHOLDERS.map((one) => (
+        <Button
+          key={one}
+          small
+          icon="Plus"
+          title={texts.placeholder[one]}
+          aria-label={texts.addPlaceholder(one)}
+          onClick={() => change({ branch: name.includes(one) ? name : parted + one })}
+        >
+          <code>{one}</code>
+        </Button>
+      ))}
     </div>
   );
 }

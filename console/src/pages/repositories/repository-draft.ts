@@ -22,6 +22,18 @@ export interface RepositoryDraft {
   draft: boolean;
 }
 
+/** What the parts of a form that ask for it are given. */
+export interface RepositoryPart {
+  draft: RepositoryDraft;
+  change: (values: Partial<RepositoryDraft>) => void;
+  /** What is wrong with a field, by its name in the API. */
+  said: (param: string) => string | null;
+  /** What the task, or the automation, is called: for the name of a branch. */
+  about: string;
+  /** Each run of an automation takes it, with a branch of its own. */
+  ofRuns: boolean;
+}
+
 export const NO_REPOSITORY: RepositoryDraft = {
   url: '',
   ref: '',
@@ -37,6 +49,11 @@ export const NO_REPOSITORY: RepositoryDraft = {
 
 /** Whether it can be sent: the service says what is wrong with an address, not with a word. */
 export const isAddress = (url: string): boolean => /^[a-z]+:\/\/\S+$/i.test(url.trim());
+
+/** What stands for the values of a run in the name of a branch. */
+export const PLACEHOLDERS = ['{taskId}', '{date}'] as const;
+/** It makes the name of a branch the run's own. */
+export const OWN = PLACEHOLDERS[0];
 
 export const newSalt = (): string =>
   [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => (byte % 36).toString(36)).join('');
