@@ -97,6 +97,17 @@ describeInBrowser('connections to hosts of repositories', () => {
     }
   });
 
+  it('are made with any personal key of an owner, as the API has it', async () => {
+    const { workspace } = await hosts.newWorkspace(service);
+    const owner = await makeMember(service, { workspace, role: 'owner', scopes: ['projects:read'] });
+    const { page } = await browser.signedIn(service.url, owner.key.secret, SETTINGS);
+    await page.getByText('Nothing is connected').waitFor();
+    await begin(page, hosts.github);
+    await field(page, 'Token').fill(TOKEN);
+    await press(page, 'Connect');
+    await page.getByText(`${hosts.github.name} answers: connected as acme.`).waitFor();
+  });
+
   it('look well in both themes, on a desk and on a phone', async () => {
     const { owner } = await hosts.connected(service);
     await looksWell(

@@ -14,11 +14,18 @@ export const ALL_SCOPES: AuthContext['scopes'][number][] = [
   'billing:read',
 ];
 
-/** Why the session does not administer the workspace (reference §3): its role, or its key, which is no personal one with all scopes. */
-export function useHindrance(): 'role' | 'key' | null {
-  const { credentialType, scopes, workspace } = useContext();
+type Hindrance = 'role' | 'key' | null;
+
+/** Why the session does not change the repository connections (reference §4): its role, or its key, which is no personal one. */
+export function useConnectHindrance(): Hindrance {
+  const { credentialType, workspace } = useContext();
   if (workspace.role !== 'owner' && workspace.role !== 'admin') return 'role';
-  return credentialType === 'personal_api_key' && ALL_SCOPES.every((scope) => scopes.includes(scope)) ? null : 'key';
+  return credentialType === 'personal_api_key' ? null : 'key';
 }
 
-export const useAdministers = (): boolean => useHindrance() === null;
+/** Why the session does not administer the members (reference §3): the same, or a personal key without all scopes. */
+export function useHindrance(): Hindrance {
+  const { scopes } = useContext();
+  const hindrance = useConnectHindrance();
+  return hindrance ?? (ALL_SCOPES.every((scope) => scopes.includes(scope)) ? null : 'key');
+}

@@ -58,7 +58,7 @@ export const repositories = {
       'Hosts of code that tasks of this workspace clone from, and push to. Everybody here works with them; nobody sees a credential.',
     readOnly: {
       role: 'Owners and admins connect hosts and change this. You may look at it.',
-      key: 'This session only looks at this: its key is no personal key with all scopes.',
+      key: 'This session only looks at this: its key is no personal one.',
     },
     connect: 'Connect',
     none: 'Nothing is connected',

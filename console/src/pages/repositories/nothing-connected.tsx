@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { connectionsQuery, repositoriesQuery } from '../../api/repository-queries.ts';
-import { useAdministers } from '../../shell/administration.ts';
+import { useConnectHindrance } from '../../shell/administration.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -9,7 +9,7 @@ import css from './repositories.module.css';
 
 /** One line that leads to the first connection, in a workspace that has no repository yet. */
 export function NothingConnected() {
-  const administers = useAdministers();
+  const connects = useConnectHindrance() === null;
   const enabled = useCan()('projects:read');
   const connections = useQuery({ ...connectionsQuery, enabled });
   const usable = useQuery({ ...repositoriesQuery(''), enabled });
@@ -18,7 +18,7 @@ export function NothingConnected() {
   return (
     <p className={css.empty}>
       <Icon name="PullRequest" size={15} />
-      {administers ? (
+      {connects ? (
         <Link href="/settings?part=repositories">{t.repositories.empty}</Link>
       ) : (
         <span>{t.repositories.emptyAsk}</span>

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { connectionsQuery, placeOf, repositoryQuery } from '../../api/repository-queries.ts';
-import { useAdministers } from '../../shell/administration.ts';
+import { useConnectHindrance } from '../../shell/administration.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Check, TextField } from '../../ui/form.tsx';
@@ -148,7 +148,7 @@ const NAMES: Record<string, string> = { 'github.com': 'GitHub', 'gitlab.com': 'G
 
 function WhyNot({ url, may }: { url: string; may: May }) {
   const texts = t.repositories;
-  const administers = useAdministers();
+  const connects = useConnectHindrance() === null;
   const host = placeOf(url)?.host;
   // Of a folder of the service's own machine nothing is pushed.
   if (host === undefined) return null;
@@ -157,7 +157,7 @@ function WhyNot({ url, may }: { url: string; may: May }) {
     <p className={css.why}>
       {says}{' '}
       {may !== 'unknown' &&
-        (administers ? (
+        (connects ? (
           <Link href="/settings?part=repositories">
             {may === 'none' ? texts.connect(NAMES[host] ?? host) : texts.look}
           </Link>

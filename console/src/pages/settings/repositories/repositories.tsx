@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RepositoryConnection } from '../../../api/client.ts';
 import { connectionsQuery } from '../../../api/repository-queries.ts';
-import { useHindrance } from '../../../shell/administration.ts';
+import { useConnectHindrance } from '../../../shell/administration.ts';
 import { useCan } from '../../../shell/can.ts';
 import { t } from '../../../texts/index.ts';
 import { Tag } from '../../../ui/tags.tsx';
@@ -26,7 +26,7 @@ type Asked = { what: keyof typeof DIALOGS; connection: RepositoryConnection } | 
 
 function Connections() {
   const { settings: texts } = t.repositories;
-  const hindrance = useHindrance();
+  const hindrance = useConnectHindrance();
   const { data: connections, error, refetch } = useQuery(connectionsQuery);
   const [asked, setAsked] = useState<Asked>(null);
   const close = () => setAsked(null);
