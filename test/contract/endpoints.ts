@@ -86,6 +86,7 @@ const MEMBERS: Row[] = [
   row('POST', '/v1/members', { scopes: 'administration', policy: 'resource_write', key: 'optional', status: 201, answer: ['member'], body: { email: 'new@acme.example', role: 'member' } }),
   row('PATCH', '/v1/members/{memberId}', { scopes: 'administration', policy: 'resource_write', answer: ['member'], body: { role: 'viewer' } }),
   row('DELETE', '/v1/members/{memberId}', { scopes: 'administration', policy: 'resource_write', answer: DELETED }),
+  row('POST', '/v1/members/{memberId}/invitation', { scopes: 'administration', policy: 'resource_write', status: 201, answer: ['invitation'] }),
   read('/v1/service-accounts', 'administration', ['serviceAccounts']),
   row('POST', '/v1/service-accounts', { scopes: 'administration', policy: 'resource_write', key: 'optional', status: 201, answer: ['serviceAccount'], body: { name: 'Robot' } }),
   row('DELETE', '/v1/service-accounts/{serviceAccountId}', { scopes: 'administration', policy: 'resource_write', answer: DELETED }),

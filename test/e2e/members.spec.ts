@@ -28,6 +28,7 @@ describe('Members over the API (reference §3)', () => {
         role: 'admin',
         kind: 'person',
         email,
+        access: 'none',
         createdAt: expect.stringMatching(/Z$/) as string,
       });
       expect(headers.get('location')).toBe(`/v1/members/${body.member.id}`);

@@ -25,6 +25,7 @@ export const ACTIONS: Record<string, string> = {
   'POST /v1/members': 'member.add',
   'PATCH /v1/members/{memberId}': 'member.change',
   'DELETE /v1/members/{memberId}': 'member.remove',
+  'POST /v1/members/{memberId}/invitation': 'member.invite',
   'POST /v1/service-accounts': 'service-account.create',
   'DELETE /v1/service-accounts/{serviceAccountId}': 'service-account.delete',
   'POST /v1/service-accounts/{serviceAccountId}/keys': 'key.create',

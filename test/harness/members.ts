@@ -8,6 +8,7 @@ export interface MemberBody {
   role: string;
   kind: string;
   email: string | null;
+  access: string | null;
   createdAt: string;
 }
 export type Made = { member: MemberBody } & ErrorBody;

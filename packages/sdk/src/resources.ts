@@ -3,8 +3,8 @@ import { List } from './list.js';
 import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
   AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeNotices, ChangeProject, Connect, CreateKey, CreateProject,
-  CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Key,
-  Member, Model, Notices, Project, PushState, PushSubscription, RotateConnection, ServiceAccount, Upload, UsageRow,
+  CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Invitation,
+  Key, Member, Model, Notices, Project, PushState, PushSubscription, RotateConnection, ServiceAccount, Upload, UsageRow,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -155,6 +155,10 @@ export class Members extends Resource {
   /** 409 `last_owner`: the workspace would have no person as owner. */
   update(id: string, body: ChangeMember, options?: CallOptions): Promise<Member> {
     return this.one('member', { method: 'PATCH', path: `/v1/members/${segment(id)}`, body, ...options });
+  }
+  /** A link by which a person who has no key logs in once, within 72 hours. It is shown here alone. 409 `member_has_keys`. */
+  invite(id: string, options?: CallOptions): Promise<Invitation> {
+    return this.one('invitation', { method: 'POST', path: `/v1/members/${segment(id)}/invitation`, ...options });
   }
   /** @param query `transferTo`: the member who gets what it owns. */
   remove(id: string, query: { transferTo?: string } = {}, options?: CallOptions): Promise<Deleted> {

@@ -1032,7 +1032,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -1227,6 +1227,17 @@ export interface components {
             /** @enum {string} */
             type: "interaction.settled";
         };
+        Invitation: {
+            /** @description What logs in to the console once. It is shown this once. */
+            code: string;
+            /** @description 72 hours from now. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description What the member opens. Null where the service does not know its own address: there it is `/console/#code=` and the code, behind that address. */
+            url: string | null;
+        };
+        InvitationResponse: {
+            invitation: components["schemas"]["Invitation"];
+        };
         /**
          * @example {
          *       "id": "01a2047b-4a10-7c3e-8d2b-3f1f6b0a5c77",
@@ -1293,6 +1304,8 @@ export interface components {
          *     }
          */
         Member: {
+            /** @description Whether the person can get in: `none` without a key, `invited` by a link that still works, `has_keys` after a log-in by one or with a key, also one that has ended. Null as `email` is. */
+            access: ("none" | "invited" | "has_keys") | null;
             /** @description When it became a member. */
             createdAt: components["schemas"]["Timestamp"];
             /** @description For the personal keys of owners and admins; null for others, and of a service account. */

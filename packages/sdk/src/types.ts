@@ -16,6 +16,7 @@ export type IntegrationDelivery = Schemas['IntegrationDelivery'];
 export type Interaction = Schemas['PendingInteraction'];
 export type Key = Schemas['Key'];
 export type Member = Schemas['Member'];
+export type Invitation = Schemas['Invitation'];
 export type Model = Schemas['Model'];
 export type Notices = Schemas['Notices'];
 export type PushState = Schemas['PushState'];

@@ -1,4 +1,4 @@
-import { Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import { Membership } from '../workspaces/membership.entity.js';
@@ -6,6 +6,7 @@ import { Membership } from '../workspaces/membership.entity.js';
 /** A credential (reference §3). It ends with its membership; adding the member again revives none. */
 @Entity('api_keys')
 @Unique(['digest'])
+@Check('api_keys_invitation_check', `invitation IN ('open', 'used')`)
 @Index('api_keys_member', ['workspaceId', 'userId'])
 @ForeignKey(() => Membership, ['workspaceId', 'userId'], ['workspaceId', 'userId'], { onDelete: 'CASCADE' })
 export class ApiKey {
@@ -23,4 +24,9 @@ export class ApiKey {
   @Timestamp({ nullable: true }) revokedAt: Date | null;
   /** The last request with the key, to the minute. */
   @Timestamp({ nullable: true }) lastUsedAt: Date | null;
+  /**
+   * Of a key whose secret nobody has, behind a link for a member who has no other one: `open` until somebody logs in by it, then `used`,
+   * until that session ends. Null for every other key.
+   */
+  @Column('text', { nullable: true }) invitation: 'open' | 'used' | null;
 }

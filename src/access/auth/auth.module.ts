@@ -4,6 +4,8 @@ import { AuthController } from './auth.controller.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { CredentialsService } from './credentials.service.js';
+import { InvitationsController } from './invitations.controller.js';
+import { InvitationsService } from './invitations.service.js';
 import { KeyUses } from './key-uses.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
@@ -15,8 +17,8 @@ import { SessionCookies } from './session-cookies.js';
 const SHARED = [BearerStrategy, ConsoleSessions, CredentialsService, KeysService, SessionCookies];
 
 @Module({
-  controllers: [AuthController, KeysController, ServiceKeysController],
-  providers: [...SHARED, KeyUses, OwnKeysService, ServiceKeysService],
+  controllers: [AuthController, InvitationsController, KeysController, ServiceKeysController],
+  providers: [...SHARED, InvitationsService, KeyUses, OwnKeysService, ServiceKeysService],
   exports: SHARED,
 })
 export class AuthModule {}

@@ -9,7 +9,9 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { recordAct, recordOperator } from '../audit/record.js';
 import { wayOf } from '../audit/sender.js';
 import type { AuthContext } from './auth-context.js';
+import { ConsoleCode } from './console-code.entity.js';
 import { CredentialsService } from './credentials.service.js';
+import { END_WITH_SESSION, USE_CODE } from './invitations.sql.js';
 import { OperatorError } from './operator-error.js';
 import { isToken, newToken, SESSION_SECONDS, SessionCookies } from './session-cookies.js';
 
@@ -38,11 +40,6 @@ RETURNING k.id AS "keyId", k.workspace_id AS "workspaceId", k.user_id AS "actorI
   workspaceId: string;
   actorId: string;
 }>();
-
-// Of two who send a code at once, one deletes it, and the other waits and finds none.
-const USE_CODE = sql`
-DELETE FROM console_codes WHERE hash = ${bytes('hash')} AND expires_at > clock_timestamp()
-RETURNING key_id AS "keyId"`.rows<{ keyId: string }>();
 
 const IS_CODE = sql`SELECT 1 FROM console_codes WHERE hash = ${bytes('hash')} AND expires_at > now()`.rows<object>();
 const IS_SESSION = sql`SELECT 1 FROM console_sessions WHERE hash = ${bytes('hash')}`.rows<object>();
@@ -106,6 +103,7 @@ export class ConsoleSessions {
     await this.transactions.open(async (tx) => {
       const [key] = await tx.run(END({ hash }));
       if (key === undefined) return;
+      await tx.run(END_WITH_SESSION({ keyId: key.keyId }));
       await recordAct(tx, { ...key, ...wayOf(req) }, 'console.logout', { type: 'key', id: key.keyId });
     });
   }
@@ -124,6 +122,13 @@ export class ConsoleSessions {
     });
   }
 
+  /** A code with which somebody may log in with a key, once, until a time; in the transaction of a request. */
+  async addCodeOf(tx: UnitOfWork, keyId: string, expiresAt: Date): Promise<string> {
+    const code = newToken();
+    await tx.manager.getRepository(ConsoleCode).insert({ hash: this.cookies.digestOfCode(code), keyId, expiresAt });
+    return code;
+  }
+
   private async begin(tx: UnitOfWork, req: Request, auth: AuthContext): Promise<Begun> {
     const id = newToken();
     const { id: keyId } = auth.credential;
@@ -131,7 +136,8 @@ export class ConsoleSessions {
     if (begun.length === 0) throw new ApiError('invalid_credential', 'The key was ended at the same moment.');
     // The answer overwrites the cookie of the browser's earlier session, so nobody could end that one.
     const before = this.cookies.given(req);
-    if (before !== null) await tx.run(END({ hash: before }));
+    const [ended] = before === null ? [] : await tx.run(END({ hash: before }));
+    if (ended !== undefined) await tx.run(END_WITH_SESSION({ keyId: ended.keyId }));
     const sender = { workspaceId: auth.workspaceId, actorId: auth.userId, keyId, ...wayOf(req) };
     await recordAct(tx, sender, 'console.login', { type: 'key', id: keyId });
     return { id, auth };
@@ -140,6 +146,6 @@ export class ConsoleSessions {
 
 function invalidCode(): ApiError {
   const message =
-    "This code is mistyped, was used, or is older than ten minutes; 'millwright console link --key ID' makes another.";
+    "This code is mistyped, was used, or has ended. Ask for another one: an owner or admin makes it under 'Members', the operator by 'millwright console link --key ID'.";
   return new ApiError('invalid_credential', message);
 }

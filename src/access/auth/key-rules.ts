@@ -32,6 +32,8 @@ export interface WantedKey {
   scopes: Scope[];
   /** Null for a key that does not expire. */
   expiresAt: Date | null;
+  /** Of the key behind an invitation. */
+  invitation?: ApiKey['invitation'];
 }
 
 /** Throws 400 `invalid_field` for a scope that does not exist. */

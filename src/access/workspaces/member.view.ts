@@ -14,6 +14,12 @@ const memberSchema = named(
       .string()
       .nullable()
       .describe('For the personal keys of owners and admins; null for others, and of a service account.'),
+    access: z
+      .enum(['none', 'invited', 'has_keys'])
+      .nullable()
+      .describe(
+        'Whether the person can get in: `none` without a key, `invited` by a link that still works, `has_keys` after a log-in by one or with a key, also one that has ended. Null as `email` is.',
+      ),
     createdAt: timestampSchema.describe('When it became a member.'),
   }),
 );
@@ -21,9 +27,10 @@ const memberSchema = named(
 export const membersAnswer = named('MembersResponse', z.strictObject({ members: z.array(memberSchema) }));
 export const memberAnswer = named('MemberResponse', z.strictObject({ member: memberSchema }));
 
-/** A member as the caller sees it (reference §3): addresses are for people who manage the members. */
+/** A member as the caller sees it (reference §3): addresses and ways in are for people who manage the members. */
 export function memberView(row: MemberRow, caller: AuthContext): z.output<typeof memberSchema> {
-  const { userId, name, role, kind, email, createdAt } = row;
+  const { userId, name, role, kind, email, access, createdAt } = row;
   const shown = caller.seesEverything && caller.credentialType === 'personal_api_key';
-  return { id: userId, name, role, kind, email: shown ? email : null, createdAt: createdAt.toISOString() };
+  const managed = shown ? { email, access } : { email: null, access: null };
+  return { id: userId, name, role, kind, ...managed, createdAt: createdAt.toISOString() };
 }

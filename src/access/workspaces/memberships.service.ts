@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { recordOperator } from '../audit/record.js';
 import type { Actor, Role } from '../auth/auth-context.js';
+import { WITHDRAW } from '../auth/invitations.sql.js';
 import { forOperator } from '../auth/operator-error.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
@@ -136,6 +137,8 @@ export class MembershipsService {
     if (before === role) return before;
     if (before === 'owner') await checkOwners(tx, [workspaceId], userId, change);
     await tx.manager.getRepository(Membership).update({ workspaceId, userId }, { role });
+    // An admin may have made it, who makes no owner.
+    if (role === 'owner') await tx.run(WITHDRAW({ workspaceId, userId }));
     for (const listener of this.roleListeners) await listener(tx, workspaceId, userId, role);
     return before;
   }

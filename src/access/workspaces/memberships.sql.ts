@@ -2,6 +2,7 @@
 import { columns } from '../../platform/database/columns.js';
 import { LOCKS } from '../../platform/database/locks.js';
 import { raw, sql, text, uuid, uuids } from '../../platform/database/sql.js';
+import { ACCESS } from '../auth/invitations.sql.js';
 import { Membership } from './membership.entity.js';
 import { User } from './user.entity.js';
 import { Workspace } from './workspace.entity.js';
@@ -23,10 +24,14 @@ export const LIST = sql`${SELECT} AND u.kind = 'person' ORDER BY m.created_at, m
 const ANY_MEMBER = columns(Membership, 'm', ['userId', 'role', 'createdAt']);
 const OF_USER = columns(User, 'u', ['name', 'kind', 'email']);
 /** A person or service account as a member; `createdAt` is when the membership began. */
-export type MemberRow = typeof ANY_MEMBER.row & typeof OF_USER.row;
+export type MemberRow = typeof ANY_MEMBER.row &
+  typeof OF_USER.row & {
+    /** Null for a service account. */
+    access: 'none' | 'invited' | 'has_keys' | null;
+  };
 
 const EVERY = sql`
-SELECT ${ANY_MEMBER}, ${OF_USER} FROM memberships m JOIN users u ON u.id = m.user_id
+SELECT ${ANY_MEMBER}, ${OF_USER}, ${ACCESS} FROM memberships m JOIN users u ON u.id = m.user_id
 WHERE m.workspace_id = ${uuid('workspaceId')}`;
 /** People and service accounts; oldest first. */
 export const EVERYONE = sql`${EVERY} ORDER BY m.created_at, m.user_id`.rows<MemberRow>();

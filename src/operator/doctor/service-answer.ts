@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Env } from '../../platform/config/env.js';
+import { listeningOrigin } from '../../platform/http/listening.js';
 import { readinessSchema } from '../health/readiness.js';
 
 /** Time limit of an answer of the service, in milliseconds: its own checks take two seconds at most. */
@@ -28,7 +29,7 @@ const answerSchema = readinessSchema.partial({ installation: true });
  * @param own how this installation is known; null where that is not known either.
  */
 export async function askService(env: Env, own: Promise<string | null>): Promise<ServiceAnswer> {
-  const origin = originOf(env);
+  const origin = listeningOrigin(env);
   const asked = Date.now();
   const found = { origin, ready: null, aheadMs: null };
   try {
@@ -43,17 +44,6 @@ export async function askService(env: Env, own: Promise<string | null>): Promise
   } catch (error) {
     return { ...found, state: stateOf(error) };
   }
-}
-
-/** Where the service of this configuration listens. A wildcard address is reached by the loopback one. */
-export function originOf({ variables: { HOST, PORT } }: Env): string {
-  return `http://${hostOf(HOST)}:${PORT}`;
-}
-
-/** As it stands in a URL. */
-export function hostOf(given: string): string {
-  const host = given === '0.0.0.0' ? '127.0.0.1' : given === '::' ? '::1' : given;
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** RFC 9110 §6.6.1: whole seconds, so the time is on average half a second later than it says. */

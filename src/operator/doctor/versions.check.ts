@@ -1,8 +1,8 @@
 // The versions of Node and of Millwright: of this command, and of the service that runs.
 import { NODE_RANGE, VERSION } from '../../platform/config/version.js';
+import { hostOf } from '../../platform/http/listening.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
-import { hostOf } from './service-answer.js';
 
 const PATIENCE = 5_000;
 

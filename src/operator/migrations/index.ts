@@ -39,6 +39,7 @@ import { Titles1798243600048 } from './0048-titles.js';
 import { TaskNetwork1798243700049 } from './0049-task-network.js';
 import { RepositoriesOfAutomations1798243800050 } from './0050-repositories-of-automations.js';
 import { PullRequestStates1798243900051 } from './0051-pull-request-states.js';
+import { Invitations1798244000052 } from './0052-invitations.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -84,6 +85,7 @@ export const MIGRATIONS = [
   TaskNetwork1798243700049,
   RepositoriesOfAutomations1798243800050,
   PullRequestStates1798243900051,
+  Invitations1798244000052,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -1,10 +1,9 @@
 // The verb `console link` (reference §16, §20).
 import type { Command } from 'commander';
+import { consoleHindrance, consoleLink } from '../../access/auth/console-address.js';
 import { ConsoleSessions } from '../../access/auth/console-sessions.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { Env } from '../../platform/config/env.js';
-import { isLoopback, leadsToLoopback } from '../../platform/http/network.js';
-import { originOf } from '../doctor/service-answer.js';
 import { type Verb, verb } from './verb.js';
 
 interface Link {
@@ -16,32 +15,11 @@ interface Link {
 
 const link: Verb<Link> = async (services, options) => {
   const env = services.get(Env);
-  if (env.variables.CONSOLE === 'off') throw new OperatorError('CONSOLE=off: this service has no console.');
-  if (isPlainHttp(env.variables.PUBLIC_URL)) {
-    throw new OperatorError(
-      'PUBLIC_URL begins with http: nobody logs in to the console there. Set it to the https address.',
-    );
-  }
+  const hindrance = consoleHindrance(env);
+  if (hindrance !== null) throw new OperatorError(hindrance);
   const { code, expiresAt } = await services.get(ConsoleSessions).addCode(options.key ?? '');
-  const origin = pageOrigin(env);
-  // Behind the #, so that it reaches no log and no other site.
-  return { url: origin === null ? null : `${origin}/console/#code=${code}`, code, expiresAt };
+  return { url: consoleLink(env, code), code, expiresAt };
 };
-
-/** `PUBLIC_URL`, else where the service listens, if that is this machine alone: elsewhere nobody logs in without https. */
-function pageOrigin(env: Env): string | null {
-  const { PUBLIC_URL, HOST, PORT } = env.variables;
-  if (PUBLIC_URL !== undefined) return PUBLIC_URL;
-  const isReachable = HOST === '0.0.0.0' || HOST === '::' || isLoopback(HOST);
-  return isReachable && PORT !== 0 ? originOf(env) : null;
-}
-
-/** Whether a log-in would send the key where others can read it; the service refuses it. */
-function isPlainHttp(publicUrl: string | undefined): boolean {
-  if (publicUrl === undefined) return false;
-  const url = new URL(publicUrl);
-  return url.protocol === 'http:' && !leadsToLoopback(url);
-}
 
 // Scripts take the first line.
 const addressFirst = ({ url, code, expiresAt }: Link): string =>

@@ -43,6 +43,8 @@ export const ERRORS = {
   automation_completed: [409, 'conflict'],
   too_many_keys: [409, 'conflict'],
   member_exists: [409, 'conflict'],
+  member_has_keys: [409, 'conflict'],
+  console_not_available: [409, 'conflict'],
   last_owner: [409, 'conflict'],
   service_account_exists: [409, 'conflict'],
   connection_exists: [409, 'conflict'],

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { END_ALL } from '../../access/auth/invitations.sql.js';
 import { Chore } from '../../platform/chores/chore.js';
 import { inBatches } from '../../platform/chores/in-batches.js';
 import { Database } from '../../platform/database/database.js';
@@ -16,7 +17,7 @@ RETURNING 1`.rows();
 const FORGET_SESSIONS = forget('console_sessions');
 const FORGET_CODES = forget('console_codes');
 
-/** Deletes sessions and codes whose time is over. They count no more: this is about space. */
+/** Deletes sessions and codes whose time is over. They count no more: this is about space. The key of an invitation ends with its session. */
 @Injectable()
 export class EndedSessions {
   constructor(private readonly database: Database) {}
@@ -25,6 +26,7 @@ export class EndedSessions {
   @Chore({ every: HOUR, lock: LOCKS.endedSessions })
   async forget(signal?: AbortSignal): Promise<number> {
     const sessions = await inBatches(BATCH, () => this.database.work.run(FORGET_SESSIONS()), signal);
+    await this.database.work.run(END_ALL());
     return sessions + (await inBatches(BATCH, () => this.database.work.run(FORGET_CODES()), signal));
   }
 }

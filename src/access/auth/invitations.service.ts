@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { Env } from '../../platform/config/env.js';
+import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ApiError, notFound } from '../../platform/http/api-error.js';
+import { SCOPES } from '../../platform/http/endpoint.js';
+import { lockMembers } from '../workspaces/lock-members.js';
+import { MembershipsService } from '../workspaces/memberships.service.js';
+import type { AuthContext } from './auth-context.js';
+import { consoleHindrance, consoleLink } from './console-address.js';
+import { ConsoleSessions } from './console-sessions.js';
+import { CredentialsService } from './credentials.service.js';
+import { ANY_KEY, TIME, WITHDRAW } from './invitations.sql.js';
+import { insertKey } from './key-rules.js';
+
+const LIFETIME_MS = 72 * 3_600_000;
+/** The name of the key. The console knows a session by it, and asks for a key of one's own. */
+const NAME = 'Invitation';
+
+/** How a member gets in. The code exists in this one answer. */
+export interface Invitation {
+  /** Null where the service does not know by which address people reach it. */
+  url: string | null;
+  code: string;
+  expiresAt: Date;
+}
+
+/** Lets a member log in to the console who never could (reference §3). */
+@Injectable()
+export class InvitationsService {
+  constructor(
+    private readonly env: Env,
+    private readonly memberships: MembershipsService,
+    private readonly sessions: ConsoleSessions,
+    private readonly credentials: CredentialsService,
+  ) {}
+
+  /**
+   * Makes a link that logs in once, as a person who has no key; one that was made before is dead then. Throws 403 `role_not_allowed` for an
+   * admin and an owner, 404, 409 `member_has_keys` and 409 `console_not_available`.
+   */
+  async create(auth: AuthContext, tx: UnitOfWork, memberId: string): Promise<Invitation> {
+    const { workspaceId } = auth;
+    const { userId, kind, name } = await this.memberships.one(tx, workspaceId, memberId);
+    if (kind === 'service') throw new ApiError('not_found', 'This is a service account: make a key of it instead.');
+    // From here on nobody makes a key of the member, and its role stays.
+    const role = (await lockMembers(tx, workspaceId, { [userId]: 'change' }, auth.userId)).get(userId);
+    if (role === undefined) throw notFound('member');
+    auth.requireOwnerFor(role);
+    const hindrance = consoleHindrance(this.env);
+    if (hindrance !== null) throw new ApiError('console_not_available', hindrance);
+    await tx.run(WITHDRAW({ workspaceId, userId }));
+    if ((await tx.run(ANY_KEY({ workspaceId, userId }))).length > 0) throw hasKeys(name);
+    const [clock] = await tx.run(TIME());
+    const expiresAt = new Date((clock?.now ?? new Date()).getTime() + LIFETIME_MS);
+    const wanted = { workspaceId, userId, name: NAME, scopes: [...SCOPES], expiresAt, invitation: 'open' as const };
+    // Its secret is given to nobody: the key is for the one session.
+    const { key } = await insertKey(tx, this.credentials, 'person', wanted);
+    const code = await this.sessions.addCodeOf(tx, key.id, expiresAt);
+    return { url: consoleLink(this.env, code), code, expiresAt };
+  }
+}
+
+function hasKeys(name: string): ApiError {
+  const message = `${name} has logged in or has a key: a further link could be used in the name of ${name}, who alone makes keys from now on. Where they are lost, the operator makes one by 'key create'.`;
+  return new ApiError('member_has_keys', message);
+}

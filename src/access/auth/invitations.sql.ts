@@ -1,0 +1,46 @@
+// The statements of invitations. Locks are taken in the order membership, key, code.
+import { bytes, raw, sql, uuid } from '../../platform/database/sql.js';
+import { LIVE } from './key-rules.js';
+
+/**
+ * What is known of the way in of the member `m` with the account `u`: `has_keys` once there was a key, or a log-in by an invitation.
+ * Null for a service account.
+ */
+export const ACCESS = sql`CASE WHEN u.kind = 'person' THEN coalesce((
+  SELECT CASE WHEN bool_or(k.invitation IS DISTINCT FROM 'open') THEN 'has_keys' WHEN bool_or(${LIVE}) THEN 'invited' END
+  FROM api_keys k WHERE k.workspace_id = m.workspace_id AND k.user_id = m.user_id), 'none') END AS access`;
+
+const OF_MEMBER = sql`k.workspace_id = ${uuid('workspaceId')} AND k.user_id = ${uuid('userId')}`;
+
+/** Ends the invitation of a member, if there is one: its code goes with the key. One by which somebody has logged in stays. */
+export const WITHDRAW = sql`DELETE FROM api_keys k WHERE ${OF_MEMBER} AND k.invitation = 'open'`.rows();
+
+/** Any key that a member has or had. */
+export const ANY_KEY = sql`SELECT 1 FROM api_keys k WHERE ${OF_MEMBER} LIMIT 1`.rows<object>();
+
+/** By the clock of the database. */
+export const TIME = sql`SELECT clock_timestamp() AS now`.rows<{ now: Date }>();
+
+/**
+ * Deletes a code and resolves with its key. Of two who send a code at once, one deletes it, and the other waits and finds none. The key of
+ * an invitation works on without an end of its own, which the session has; where the member got another key meanwhile the code is dead.
+ */
+export const USE_CODE = sql`
+WITH held AS (
+  SELECT k.id, k.invitation, k.workspace_id, k.user_id FROM console_codes c JOIN api_keys k ON k.id = c.key_id
+  WHERE c.hash = ${bytes('hash')} AND c.expires_at > clock_timestamp() FOR NO KEY UPDATE OF k),
+used AS (
+  DELETE FROM console_codes c USING held h WHERE c.hash = ${bytes('hash')} AND (h.invitation IS DISTINCT FROM 'open' OR NOT EXISTS (
+    SELECT 1 FROM api_keys o WHERE o.workspace_id = h.workspace_id AND o.user_id = h.user_id AND o.id <> h.id))
+  RETURNING c.key_id),
+opened AS (
+  UPDATE api_keys k SET invitation = 'used', expires_at = NULL FROM used u WHERE k.id = u.key_id AND k.invitation = 'open')
+SELECT key_id AS "keyId" FROM used`.rows<{ keyId: string }>();
+
+const END = raw(`
+UPDATE api_keys k SET revoked_at = clock_timestamp() WHERE k.invitation = 'used' AND k.revoked_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM console_sessions s WHERE s.key_id = k.id AND s.expires_at > clock_timestamp())`);
+/** Ends the key of an invitation whose session has ended. */
+export const END_WITH_SESSION = sql`${END} AND k.id = ${uuid('keyId')}`.rows();
+/** All of them. */
+export const END_ALL = sql`${END}`.rows();
