@@ -1300,6 +1300,7 @@ export interface components {
          *       "role": "member",
          *       "kind": "person",
          *       "email": "ann@acme.example",
+         *       "access": "has_keys",
          *       "createdAt": "2026-11-22T17:31:17.233Z"
          *     }
          */

@@ -11,7 +11,7 @@ import { wayOf } from '../audit/sender.js';
 import type { AuthContext } from './auth-context.js';
 import { ConsoleCode } from './console-code.entity.js';
 import { CredentialsService } from './credentials.service.js';
-import { END_WITH_SESSION, USE_CODE } from './invitations.sql.js';
+import { END_SESSION, USE_CODE } from './invitations.sql.js';
 import { OperatorError } from './operator-error.js';
 import { isToken, newToken, SESSION_SECONDS, SessionCookies } from './session-cookies.js';
 
@@ -32,14 +32,6 @@ surplus AS (
 INSERT INTO console_sessions (hash, key_id, expires_at)
 SELECT ${bytes('hash')}, k.id, clock_timestamp() + make_interval(secs => ${int('seconds')}) FROM k
 RETURNING key_id`.rows<object>();
-
-const END = sql`
-DELETE FROM console_sessions s USING api_keys k WHERE s.hash = ${bytes('hash')} AND k.id = s.key_id
-RETURNING k.id AS "keyId", k.workspace_id AS "workspaceId", k.user_id AS "actorId"`.rows<{
-  keyId: string;
-  workspaceId: string;
-  actorId: string;
-}>();
 
 const IS_CODE = sql`SELECT 1 FROM console_codes WHERE hash = ${bytes('hash')} AND expires_at > now()`.rows<object>();
 const IS_SESSION = sql`SELECT 1 FROM console_sessions WHERE hash = ${bytes('hash')}`.rows<object>();
@@ -101,9 +93,8 @@ export class ConsoleSessions {
     const hash = this.cookies.given(req);
     if (hash === null || (await this.database.read.run(IS_SESSION({ hash }))).length === 0) return;
     await this.transactions.open(async (tx) => {
-      const [key] = await tx.run(END({ hash }));
+      const [key] = await tx.run(END_SESSION({ hash }));
       if (key === undefined) return;
-      await tx.run(END_WITH_SESSION({ keyId: key.keyId }));
       await recordAct(tx, { ...key, ...wayOf(req) }, 'console.logout', { type: 'key', id: key.keyId });
     });
   }
@@ -136,8 +127,7 @@ export class ConsoleSessions {
     if (begun.length === 0) throw new ApiError('invalid_credential', 'The key was ended at the same moment.');
     // The answer overwrites the cookie of the browser's earlier session, so nobody could end that one.
     const before = this.cookies.given(req);
-    const [ended] = before === null ? [] : await tx.run(END({ hash: before }));
-    if (ended !== undefined) await tx.run(END_WITH_SESSION({ keyId: ended.keyId }));
+    if (before !== null) await tx.run(END_SESSION({ hash: before }));
     const sender = { workspaceId: auth.workspaceId, actorId: auth.userId, keyId, ...wayOf(req) };
     await recordAct(tx, sender, 'console.login', { type: 'key', id: keyId });
     return { id, auth };

@@ -37,10 +37,20 @@ opened AS (
   UPDATE api_keys k SET invitation = 'used', expires_at = NULL FROM used u WHERE k.id = u.key_id AND k.invitation = 'open')
 SELECT key_id AS "keyId" FROM used`.rows<{ keyId: string }>();
 
-const END = raw(`
-UPDATE api_keys k SET revoked_at = clock_timestamp() WHERE k.invitation = 'used' AND k.revoked_at IS NULL
-  AND NOT EXISTS (SELECT 1 FROM console_sessions s WHERE s.key_id = k.id AND s.expires_at > clock_timestamp())`);
-/** Ends the key of an invitation whose session has ended. */
-export const END_WITH_SESSION = sql`${END} AND k.id = ${uuid('keyId')}`.rows();
-/** All of them. */
-export const END_ALL = sql`${END}`.rows();
+/** The key `k` is that of an invitation by which somebody has logged in, and has no session any more but `s`. */
+const isOver = (but: string) =>
+  raw(`k.invitation = 'used' AND k.revoked_at IS NULL AND NOT EXISTS (
+    SELECT 1 FROM console_sessions o WHERE o.key_id = k.id AND o.expires_at > clock_timestamp()${but})`);
+
+/** Ends a session, with the key where that is of an invitation. Resolves with whose it was. */
+export const END_SESSION = sql`
+WITH s AS (DELETE FROM console_sessions WHERE hash = ${bytes('hash')} RETURNING hash, key_id),
+over AS (UPDATE api_keys k SET revoked_at = clock_timestamp() FROM s WHERE k.id = s.key_id AND ${isOver(' AND o.hash <> s.hash')})
+SELECT k.id AS "keyId", k.workspace_id AS "workspaceId", k.user_id AS "actorId" FROM s JOIN api_keys k ON k.id = s.key_id`.rows<{
+  keyId: string;
+  workspaceId: string;
+  actorId: string;
+}>();
+
+/** Ends the keys of invitations whose sessions have run out. */
+export const END_ALL = sql`UPDATE api_keys k SET revoked_at = clock_timestamp() WHERE ${isOver('')}`.rows();
