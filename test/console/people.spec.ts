@@ -53,11 +53,12 @@ describeInBrowser('members and service accounts in the console', () => {
     await dialog.getByLabel('Role').selectOption('Viewer');
     await dialog.getByText('Viewer: only reads').waitFor();
     await dialog.getByLabel('Name').press('Enter');
+    const link = page.getByRole('dialog', { name: 'How Ann gets in' });
+    await link.getByText('Send this to $(ann)@example.test').waitFor();
+    await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await row(page, 'Ann').getByText('$(ann)@example.test').waitFor();
-    // A shell would carry it out.
-    const line = `key create --workspace ${owner.workspace.slug} --user '$(ann)@example.test' --scopes all`;
-    await page.getByText(`npm run --silent cli -- ${line}`).waitFor();
+    await row(page, 'Ann').getByText('has a link to sign in').waitFor();
     expect(await listed(owner)).toContainEqual(
       expect.objectContaining({ name: 'Ann', role: 'viewer', email: '$(ann)@example.test' }),
     );
@@ -97,6 +98,55 @@ describeInBrowser('members and service accounts in the console', () => {
     await row(page, 'Ann').waitFor({ state: 'detached' });
     const paused = (await owner.client.get(`/v1/automations/${automation.id}`)).body['automation'];
     expect(paused).toMatchObject({ status: 'paused' });
+  });
+
+  it('get in by a link that an admin sends them, and make a key of their own, on a phone by keyboard', async () => {
+    const owner = await makeMember(service, { role: 'owner' });
+    const admin = await makeMember(service, { workspace: owner.workspace, role: 'admin' });
+    const screen = { width: 390, height: 844 };
+    const { page, context } = await browser.signedIn(service.url, admin.key.secret, MEMBERS, screen);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+    await page.getByRole('button', { name: 'Add a member' }).press('Enter');
+    await page.keyboard.type('bo@acme.example');
+    await page.keyboard.press('Enter');
+    const link = page.getByRole('dialog', { name: 'How bo gets in' });
+    await link.getByText('Send this to bo@acme.example').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('Copied').waitFor();
+    const first = await copied();
+    expect(first).toMatch(/\/console\/#code=[\w-]{43}$/);
+    await page.keyboard.press('Escape');
+    await link.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(first);
+
+    // Another one, for the first was lost.
+    await page.getByRole('button', { name: 'Invite bo' }).press('Enter');
+    await page.getByText('The link of before does not work any more then.').waitFor();
+    await page.getByRole('button', { name: 'Make the link' }).press('Enter');
+    const address = (await link.locator('output').textContent()) ?? '';
+    expect(address).not.toBe(first);
+    await link.getByRole('button', { name: 'Done' }).press('Enter');
+
+    const bo = await browser.open(service.url, screen);
+    browser.allow(/status of 401/);
+    await bo.page.goto(first);
+    await bo.page.getByText('This code is mistyped, was used, or has ended.').waitFor();
+    await bo.page.goto(address);
+    await reachesPath(bo.page, /settings\?part=keys$/);
+    await bo.page.getByText('Make a key now, and keep it').waitFor();
+    await bo.page.getByRole('button', { name: 'New key' }).press('Enter');
+    await bo.page.keyboard.type('Phone');
+    await bo.page.keyboard.press('Enter');
+    const made = bo.page.getByRole('region', { name: 'The key “Phone” is made' });
+    const secret = (await made.locator('output').textContent()) ?? '';
+    expect((await owner.client.as(secret).get('/v1/auth/context')).body).toMatchObject({ user: { name: 'bo' } });
+    await bo.page.getByRole('link', { name: 'Session' }).click();
+    await bo.page.getByText('Make a key of your own before this session ends').waitFor();
+
+    await page.reload();
+    await row(page, 'bo@acme.example').waitFor();
+    expect(await page.getByRole('button', { name: 'Invite bo' }).count()).toBe(0);
   });
 
   it('have keys whose secret works and is shown once', async () => {
@@ -192,6 +242,7 @@ describeInBrowser('members and service accounts in the console', () => {
     const owner = await makeMember(service, { role: 'owner' });
     const { workspace } = owner;
     await makeMember(service, { workspace, role: 'admin' });
+    await owner.client.post('/v1/members', { email: 'bo@acme.example', name: 'Bo', role: 'member' });
     const made = await owner.client.post<{ serviceAccount: { id: string } }>('/v1/service-accounts', { name: 'ci' });
     const { id } = made.body.serviceAccount;
     await owner.client.post(`/v1/service-accounts/${id}/keys`, { name: 'Nightly', scopes: ['tasks:read'] });
@@ -201,7 +252,13 @@ describeInBrowser('members and service accounts in the console', () => {
       browser,
       { ...signedIn, path: MEMBERS },
       {
-        members: (page) => page.getByText('How somebody new gets in').click(),
+        members: (page) => page.getByRole('button', { name: 'Invite Bo' }).waitFor(),
+        inviting: (page) => page.getByRole('button', { name: 'Invite Bo' }).click(),
+        'a link': async (page) => {
+          await page.getByRole('button', { name: 'Invite Bo' }).click();
+          await page.getByRole('button', { name: 'Make the link' }).click();
+          await page.getByRole('dialog', { name: 'How Bo gets in' }).waitFor();
+        },
         adding: async (page) => {
           await press(page, /^Add/);
           await page.keyboard.press('Enter');

@@ -37,6 +37,9 @@ export const settings = {
     end: 'End this session',
     endTitle: 'Sign out',
     endText: 'A session ends by itself after 12 hours, and with its key. Signing out ends it in all tabs.',
+    invited:
+      'You came by a link that signs in once. Make a key of your own before this session ends, at most 12 hours from its start: ',
+    invitedLink: 'to your keys',
     soon: (when: string) => `The key of this session expires ${when}. Make another one in time.`,
   },
   keys: {
@@ -44,6 +47,7 @@ export const settings = {
     about: 'For programs, scripts and this console. Each acts as you, with the scopes it was given.',
     service:
       'This session was begun with a service key. A person makes their own keys here; owners and admins make those of service accounts.',
+    invited: 'You came by a link that signs in once. Make a key now, and keep it: with it you sign in from then on.',
     create: 'New key',
     createTitle: 'New key',
     createAction: 'Create the key',
@@ -112,16 +116,19 @@ export const settings = {
     nameHint: 'For somebody new to this service. Left empty it is what stands before the @.',
     roleLabel: 'Role',
     added: (name: string) => `${name} is a member now`,
-    wayIn: 'How somebody new gets in',
-    wayInText:
-      'With a key of this workspace. For the first one the operator runs this on the machine of the service, and sends on the secret that it prints as one sends a password:',
-    wayInLink:
-      'Or an address that signs in once, within ten minutes. The id of the key is what the line above prints too:',
-    wayInLater: 'Further keys a member makes here, under “Keys”.',
-    someone: 'ann@acme.example',
+    access: { none: 'cannot sign in yet', invited: 'has a link to sign in', has_keys: '' },
+    invite: 'Invite',
+    inviteName: (name: string) => `Invite ${name}`,
+    inviteText: (name: string) => `Makes a link by which ${name} signs in once, to make a key then.`,
+    inviteAgain: 'The link of before does not work any more then.',
+    inviteAction: 'Make the link',
+    linkTitle: (name: string) => `How ${name} gets in`,
+    linkText: (whom: string, until: string) =>
+      `Send this to ${whom}, as you send a password: whoever opens it first is signed in. It is good once, until ${until}, and is not shown again.`,
+    copyLink: 'Copy the link',
+    operator: 'Else the operator makes a key, and sends on the secret that this prints as one sends a password:',
     keyLine: (workspace: string, email: string) =>
       `npm run --silent cli -- key create --workspace ${workspace} --user ${email} --scopes all`,
-    linkLine: 'npm run --silent cli -- console link --key KEY_ID',
     change: 'Change role',
     changeName: (name: string) => `Change role of ${name}`,
     changeSelf: 'It is you: you can do what the new role allows from then on, and no more.',

@@ -3,12 +3,13 @@ import { useState } from 'react';
 import { keysQuery } from '../../api/account-queries.ts';
 import { api, type Key } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
+import { isInvited } from '../../api/session.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Confirm, DialogActions, form } from '../../ui/form.tsx';
 import { NothingYet } from '../../ui/nothing.tsx';
 import { Secret } from '../../ui/secret.tsx';
-import { Button, Dialog, Failure, toast } from '../../ui/ui.tsx';
+import { Button, Dialog, Failure, toast, Warning } from '../../ui/ui.tsx';
 import { KeyFacts } from './key-facts.tsx';
 import { NewKey } from './new-key.tsx';
 import { isWithin } from './scopes.ts';
@@ -31,7 +32,8 @@ export function Keys() {
 type Asked = { what: 'create' } | { what: 'rotate' | 'revoke'; key: Key } | null;
 
 function OwnKeys() {
-  const { scopes, credential } = useContext();
+  const context = useContext();
+  const { scopes, credential } = context;
   const { keys: texts } = t.settings;
   const { data: keys, error, refetch } = useQuery(keysQuery);
   const [asked, setAsked] = useState<Asked>(null);
@@ -53,6 +55,7 @@ function OwnKeys() {
         </Button>
       }
     >
+      {keys?.length === 1 && isInvited(context) && <Warning>{texts.invited}</Warning>}
       {made !== null && <Secret {...made} onDone={() => setMade(null)} />}
       {keys === undefined && <NothingYet error={error} refetch={refetch} h={120} />}
       {keys !== undefined && (

@@ -1,29 +1,33 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { api, type Member } from '../../api/client.ts';
+import { api, type Invitation, type Member } from '../../api/client.ts';
 import { membersQuery } from '../../api/queries.ts';
 import { useContext } from '../../shell/can.ts';
 import { useHindrance } from '../../shell/administration.ts';
 import { t } from '../../texts/index.ts';
-import { Command } from '../../ui/command.tsx';
 import { DialogActions, FormFailure, saidOf, TextField } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { NothingYet } from '../../ui/nothing.tsx';
-import { Note, records } from '../../ui/records.tsx';
+import { Note } from '../../ui/records.tsx';
 import { Button, Dialog, toast } from '../../ui/ui.tsx';
 import { type Role, rolesOf } from './administration.ts';
+import { Invite } from './invite.tsx';
 import { ChangeRole, readMembersAnew, Remove, RoleChoice } from './member-dialogs.tsx';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
 
-type Asked = { what: 'add' } | { what: 'change' | 'remove'; member: Member } | null;
+type Asked =
+  | { what: 'add' }
+  | { what: 'change' | 'remove'; member: Member }
+  /** `made`: its link, just after it was added. */
+  | { what: 'invite'; member: Member; made?: Invitation | undefined }
+  | null;
 
 export function Members() {
   const { members: texts } = t.settings;
   const hindrance = useHindrance();
   const { data: members, error, refetch } = useQuery(membersQuery);
   const [asked, setAsked] = useState<Asked>(null);
-  const [added, setAdded] = useState<string | null>(null);
   const close = () => setAsked(null);
   const people = members?.filter(({ kind }) => kind === 'person');
   const may = hindrance === null;
@@ -47,21 +51,25 @@ export function Members() {
             <li key={member.id} className={own.row}>
               <Who member={member} icon="User">
                 {member.email !== null && <span>{member.email}</span>}
+                {member.access && texts.access[member.access] && <span>{texts.access[member.access]}</span>}
               </Who>
               {may && (
                 <MemberActions
                   member={member}
                   isLast={member.role === 'owner' && people.filter(({ role }) => role === 'owner').length === 1}
                   onAsk={(what) => setAsked({ what, member })}
+                  onInvite={() => setAsked({ what: 'invite', member })}
                 />
               )}
             </li>
           ))}
         </ul>
       )}
-      {may && <WayIn email={added} />}
-      {asked?.what === 'add' && <Add onClose={close} onAdded={setAdded} />}
+      {asked?.what === 'add' && (
+        <Add onClose={close} onAdded={(member, made) => setAsked({ what: 'invite', member, made })} />
+      )}
       {asked?.what === 'change' && <ChangeRole of={asked.member} onClose={close} />}
+      {asked?.what === 'invite' && <Invite key={asked.member.id} of={asked.member} made={asked.made} onClose={close} />}
       {asked?.what === 'remove' && <Remove of={asked.member} members={members ?? []} onClose={close} />}
     </Section>
   );
@@ -98,13 +106,16 @@ export function Who({
 
 /** What the session may do with a member; where it may nothing, why. */
 export function MemberActions({
-  member: { name, role, kind },
+  member: { name, role, kind, access },
   isLast = false,
   onAsk,
+  onInvite,
 }: {
   member: Member;
   isLast?: boolean;
   onAsk: (what: 'change' | 'remove') => void;
+  /** Of a person who may be let in by a link. */
+  onInvite?: () => void;
 }) {
   const { members: texts, services } = t.settings;
   const words = kind === 'service' ? services : texts;
@@ -113,6 +124,11 @@ export function MemberActions({
   if (isLast || !changes) return <small className={own.weak}>{changes ? texts.lastOwner : texts.ownersOnly}</small>;
   return (
     <div className={own.actions}>
+      {onInvite && (access === 'none' || access === 'invited') && (
+        <Button small aria-label={texts.inviteName(name)} onClick={onInvite}>
+          {texts.invite}
+        </Button>
+      )}
       <Button small aria-label={texts.changeName(name)} onClick={() => onAsk('change')}>
         {texts.change}
       </Button>
@@ -123,19 +139,22 @@ export function MemberActions({
   );
 }
 
-function Add({ onClose, onAdded }: { onClose: () => void; onAdded: (email: string) => void }) {
+function Add({ onClose, onAdded }: { onClose: () => void; onAdded: (member: Member, made?: Invitation) => void }) {
   const { members: texts } = t.settings;
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('member');
   const [missing, setMissing] = useState(false);
   const add = useMutation({
-    mutationFn: () => api.members.add({ email: email.trim(), role, ...(name.trim() && { name: name.trim() }) }),
-    onSuccess: (member) => {
+    mutationFn: async () => {
+      const member = await api.members.add({ email: email.trim(), role, ...(name.trim() && { name: name.trim() }) });
+      // A refusal is shown where the link is asked for again.
+      return { member, made: await api.members.invite(member.id).catch(() => undefined) };
+    },
+    onSuccess: ({ member, made }) => {
       toast(texts.added(member.name));
-      onAdded(member.email ?? email.trim());
-      onClose();
       readMembersAnew();
+      onAdded(member, made);
     },
   });
   const submit = (event: FormEvent) => {
@@ -176,25 +195,3 @@ function Add({ onClose, onAdded }: { onClose: () => void; onAdded: (email: strin
     </Dialog>
   );
 }
-
-/** No request makes a key for somebody else: the operator does, by lines to copy. `email`: of who was added just now. */
-function WayIn({ email }: { email: string | null }) {
-  const { workspace } = useContext();
-  const { members: texts } = t.settings;
-  return (
-    <details key={email} className={records.more} open={email !== null}>
-      <summary>{texts.wayIn}</summary>
-      <div className={own.lines}>
-        <p>{texts.wayInText}</p>
-        <Command line={texts.keyLine(workspace.slug, quoted(email ?? texts.someone))} />
-        <p>{texts.wayInLink}</p>
-        <Command line={texts.linkLine} />
-        <p>{texts.wayInLater}</p>
-      </div>
-    </details>
-  );
-}
-
-/** As one word for a shell, whatever stands in it: an address may have signs that a shell would carry out. */
-const quoted = (text: string): string =>
-  /^[\w@.+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

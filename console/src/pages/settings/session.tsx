@@ -1,6 +1,7 @@
+import { Link } from 'wouter';
 import type { AuthContext } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
-import { signOut } from '../../api/session.ts';
+import { isInvited, signOut } from '../../api/session.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { ago, fullTime } from '../../ui/format.ts';
@@ -20,6 +21,12 @@ export function Session() {
   const { session: texts } = t.settings;
   return (
     <>
+      {isInvited(context) && (
+        <Warning>
+          {texts.invited}
+          <Link href="/settings?part=keys">{texts.invitedLink}</Link>.
+        </Warning>
+      )}
       {endsSoon(credential.expiresAt) && <Warning>{texts.soon(ago(credential.expiresAt))}</Warning>}
       <Section {...texts.who}>
         <dl className={own.facts}>
