@@ -115,7 +115,7 @@ describeInBrowser('members and service accounts in the console', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Copied').waitFor();
     const first = await copied();
-    expect(first).toMatch(/\/console\/#code=[\w-]{43}$/);
+    expect(first).toMatch(/\/console\/settings\?part=keys#code=[\w-]{43}$/);
     await page.keyboard.press('Escape');
     await link.waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(first);

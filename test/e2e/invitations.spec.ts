@@ -43,7 +43,7 @@ describe('Invitations of members (reference §3)', () => {
     expect([status, headers.get('location')]).toEqual([201, `/v1/members/${bo.id}/invitation`]);
     const { url, code, expiresAt } = body.invitation;
     expect(code).toMatch(/^[\w-]{43}$/);
-    expect(url).toBe(`http://127.0.0.1:3000/console/#code=${code}`);
+    expect(url).toBe(`http://127.0.0.1:3000/console/settings?part=keys#code=${code}`);
     expect(Math.abs(new Date(expiresAt).getTime() - Date.now() - 72 * HOURS_MS)).toBeLessThan(60_000);
     expect(await accessOf(bo.id)).toBe('invited');
 

@@ -43,10 +43,7 @@ export async function signIn(credential: { key: string } | { code: string }): Pr
   const headers = { 'content-type': 'application/json' };
   const response = await observed('/console/session', { method: 'POST', headers, body: JSON.stringify(credential) });
   if (!response.ok) throw await failureOf(response);
-  const context = await api.auth.context();
-  // There a key is made, without which nobody gets in again.
-  if (isInvited(context)) history.replaceState(null, '', '/console/settings?part=keys');
-  enter(context);
+  enter(await api.auth.context());
   tabs.postMessage('in');
 }
 
@@ -77,10 +74,6 @@ function leave(): void {
   const { is } = session.value;
   session.set({ is: 'out', ended: is === 'in' });
 }
-
-/** Whether a session was begun by an invitation, whose key ends with it (reference §3). */
-export const isInvited = ({ credential: { name, expiresAt } }: AuthContext) =>
-  name === 'Invitation' && expiresAt === null;
 
 /** The code of a link such as `/console/#code=…`. It leaves the address at once: it is no part of the history. */
 export function takeCode(): string | null {

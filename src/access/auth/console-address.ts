@@ -10,11 +10,14 @@ export function consoleHindrance({ variables: { CONSOLE, PUBLIC_URL } }: Env): s
   return 'PUBLIC_URL begins with http: nobody logs in to the console there. Set it to the https address.';
 }
 
-/** The address that logs in with a code; null where nobody can say by which address people reach the service. */
-export function consoleLink(env: Env, code: string): string | null {
+/**
+ * The address that logs in with a code; null where nobody can say by which address people reach the service.
+ * @param page of the console, where the link leads to.
+ */
+export function consoleLink(env: Env, code: string, page = ''): string | null {
   const origin = pageOrigin(env);
   // Behind the #, so that it reaches no log and no other site.
-  return origin === null ? null : `${origin}/console/#code=${code}`;
+  return origin === null ? null : `${origin}/console/${page}#code=${code}`;
 }
 
 /** `PUBLIC_URL`, else where the service listens, if that is this machine alone: elsewhere nobody logs in without https. */

@@ -15,6 +15,8 @@ import { insertKey } from './key-rules.js';
 const LIFETIME_MS = 72 * 3_600_000;
 /** The name of the key. The console knows a session by it, and asks for a key of one's own. */
 const NAME = 'Invitation';
+/** Where the member makes a key. */
+const PAGE = 'settings?part=keys';
 
 /** How a member gets in. The code exists in this one answer. */
 export interface Invitation {
@@ -56,7 +58,7 @@ export class InvitationsService {
     // Its secret is given to nobody: the key is for the one session.
     const { key } = await insertKey(tx, this.credentials, 'person', wanted);
     const code = await this.sessions.addCodeOf(tx, key.id, expiresAt);
-    return { url: consoleLink(this.env, code), code, expiresAt };
+    return { url: consoleLink(this.env, code, PAGE), code, expiresAt };
   }
 }
 

@@ -59,7 +59,7 @@ function Link({ of, link, onClose }: { of: Member; link: Invitation; onClose: ()
 
 /** An http address is of the machine of the service alone. That of this page is then at least as good: somebody has signed in there. */
 const addressOf = ({ url, code }: Invitation): string =>
-  url?.startsWith('https:') ? url : `${location.origin}/console/#code=${code}`;
+  url?.startsWith('https:') ? url : `${location.origin}/console/settings?part=keys#code=${code}`;
 
 /** As one word for a shell, whatever stands in it: an address may have signs that a shell would carry out. */
 const quoted = (text: string): string =>

@@ -1,11 +1,12 @@
 import { Link } from 'wouter';
 import type { AuthContext } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
-import { isInvited, signOut } from '../../api/session.ts';
+import { signOut } from '../../api/session.ts';
 import { useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { ago, fullTime } from '../../ui/format.ts';
 import { Button, toastError, Warning } from '../../ui/ui.tsx';
+import { isInvited } from './invited.ts';
 import { ALL_SCOPES } from './scopes.ts';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
