@@ -22,7 +22,7 @@ export const CONSOLE_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types worker",
+  'trusted-types worker',
 ].join('; ');
 
 const HEADERS = {
