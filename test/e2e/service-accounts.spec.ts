@@ -131,13 +131,13 @@ describe('Service accounts (reference §3)', () => {
       members: [
         { id: owner.user.id, name, role: 'owner', kind: 'person', email: owner.user.email, createdAt },
         { id: viewer.user.id, name, role: 'viewer', kind: 'person', email: viewer.user.email, createdAt },
-        { id: robot.id, name: 'Robot', role: 'member', kind: 'service', email: null, createdAt },
+        { id: robot.id, name: 'Robot', role: 'member', kind: 'service', email: null, access: null, createdAt },
       ],
     });
     for (const other of others) {
       expect(other.text).not.toContain('@');
       const { members } = first?.body as { members: object[] };
-      expect(other.body).toEqual({ members: members.map((one) => ({ ...one, email: null })) });
+      expect(other.body).toEqual({ members: members.map((one) => ({ ...one, email: null, access: null })) });
     }
     await service.app.get(MembershipsService).remove(workspaceId, viewer.user.id);
     await accounts.delete(workspaceId, 'Robot');
