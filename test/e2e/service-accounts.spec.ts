@@ -129,8 +129,24 @@ describe('Service accounts (reference §3)', () => {
     const createdAt = expect.stringMatching(/Z$/) as string;
     expect(first?.body).toEqual({
       members: [
-        { id: owner.user.id, name, role: 'owner', kind: 'person', email: owner.user.email, createdAt },
-        { id: viewer.user.id, name, role: 'viewer', kind: 'person', email: viewer.user.email, createdAt },
+        {
+          id: owner.user.id,
+          name,
+          role: 'owner',
+          kind: 'person',
+          email: owner.user.email,
+          access: 'has_keys',
+          createdAt,
+        },
+        {
+          id: viewer.user.id,
+          name,
+          role: 'viewer',
+          kind: 'person',
+          email: viewer.user.email,
+          access: 'has_keys',
+          createdAt,
+        },
         { id: robot.id, name: 'Robot', role: 'member', kind: 'service', email: null, access: null, createdAt },
       ],
     });
