@@ -1,6 +1,6 @@
 // The examination: all checks side by side, each with a limit of its own, and none of their words with a secret in it.
 import type { Env } from '../../platform/config/env.js';
-import { providerKeysOf } from '../../platform/logging/redaction.js';
+import { passwordsOf, providerKeysOf } from '../../platform/logging/redaction.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { type Check, fail, type Finding, warn } from './check.js';
 import { clocksCheck } from './clocks.check.js';
@@ -97,14 +97,10 @@ function failed(name: string, error: unknown): Finding {
 
 /** Secrets that messages of drivers and providers may contain, each with its replacement. No line may show them. */
 function secretsOf(at: Examination): [string, string][] {
-  const { DATABASE_URL, REDIS_URL, SMTP_URL } = at.env.variables;
-  // A password alone may be an ordinary word; in a message it stands in its URL.
-  const passwords = [DATABASE_URL, REDIS_URL, SMTP_URL].flatMap((url) =>
-    url === undefined ? [] : new URL(url).password,
-  );
   const keys = [...providerKeysOf(at.env.variables), ...at.env.modelKeys.values(), readable(() => secretOf(at))];
   return [
-    ...passwords.flatMap((one): [string, string][] => (one === '' ? [] : [[`:${one}@`, ':***@']])),
+    // A password alone may be an ordinary word; in a message it stands in its URL.
+    ...passwordsOf(at.env.variables).map((one): [string, string] => [`:${one}@`, ':***@']),
     ...keys.flatMap((one): [string, string][] => (one == null || one === '' ? [] : [[one, '***']])),
   ];
 }

@@ -22,8 +22,7 @@ const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
 /** The secrets of the environment and of the configuration. */
 export function secretsOf({ variables, modelKeys, repositoryTokens }: Env): string[] {
   const keys = [variables.SECRET_KEY, ...providerKeysOf(variables)];
-  const { DATABASE_URL, REDIS_URL, SMTP_URL } = variables;
-  const passwords = [DATABASE_URL, REDIS_URL, SMTP_URL].flatMap((url) => passwordsOf(url));
+  const passwords = passwordsOf(variables).flatMap((password) => [password, unescape(password)]);
   const tokens = [...repositoryTokens.values()].flatMap((token) => [token, basicCredential(token)]);
   return [...keys, ...modelKeys.values(), ...tokens, ...passwords].filter((one) => one !== undefined);
 }
@@ -36,10 +35,10 @@ export function providerKeysOf(variables: Env['variables']): (string | undefined
   return [ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, OPENAI_COMPATIBLE_KEY, ...aws];
 }
 
-/** As it stands in the URL, and as it is meant. */
-function passwordsOf(url: string | undefined): string[] {
-  const password = url === undefined ? '' : new URL(url).password;
-  return [password, unescape(password)];
+/** The passwords in the URLs of the environment, as they stand there. */
+export function passwordsOf({ DATABASE_URL, REDIS_URL, SMTP_URL }: Env['variables']): string[] {
+  const urls = [DATABASE_URL, REDIS_URL, SMTP_URL].filter((url) => url !== undefined);
+  return urls.map((url) => new URL(url).password).filter((password) => password !== '');
 }
 
 /** Makes a function that takes secrets out of a line: those given, keys, secrets of hooks, tokens of hosts, private keys, passwords in URLs. */
