@@ -9,7 +9,7 @@ import type { AuthContext } from './auth-context.js';
 import { consoleHindrance, consoleLink } from './console-address.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { CredentialsService } from './credentials.service.js';
-import { ANY_KEY, TIME, WITHDRAW } from './invitations.sql.js';
+import { STANDING, WITHDRAW } from './invitations.sql.js';
 import { insertKey } from './key-rules.js';
 
 const LIFETIME_MS = 72 * 3_600_000;
@@ -51,9 +51,10 @@ export class InvitationsService {
     const hindrance = consoleHindrance(this.env);
     if (hindrance !== null) throw new ApiError('console_not_available', hindrance);
     await tx.run(WITHDRAW({ workspaceId, userId }));
-    if ((await tx.run(ANY_KEY({ workspaceId, userId }))).length > 0) throw hasKeys(name);
-    const [clock] = await tx.run(TIME());
-    const expiresAt = new Date((clock?.now ?? new Date()).getTime() + LIFETIME_MS);
+    const [standing] = await tx.run(STANDING({ workspaceId, userId }));
+    if (standing === undefined) throw new Error('A statement that always has a row had none.');
+    if (standing.hasKeys) throw hasKeys(name);
+    const expiresAt = new Date(standing.now.getTime() + LIFETIME_MS);
     const wanted = { workspaceId, userId, name: NAME, scopes: [...SCOPES], expiresAt, invitation: 'open' as const };
     // Its secret is given to nobody: the key is for the one session.
     const { key } = await insertKey(tx, this.credentials, 'person', wanted);

@@ -15,11 +15,12 @@ const OF_MEMBER = sql`k.workspace_id = ${uuid('workspaceId')} AND k.user_id = ${
 /** Ends the invitation of a member, if there is one: its code goes with the key. One by which somebody has logged in stays. */
 export const WITHDRAW = sql`DELETE FROM api_keys k WHERE ${OF_MEMBER} AND k.invitation = 'open'`.rows();
 
-/** Any key that a member has or had. */
-export const ANY_KEY = sql`SELECT 1 FROM api_keys k WHERE ${OF_MEMBER} LIMIT 1`.rows<object>();
-
-/** By the clock of the database. */
-export const TIME = sql`SELECT clock_timestamp() AS now`.rows<{ now: Date }>();
+/** Whether a member has or had any key, and the time by the clock of the database. */
+export const STANDING = sql`
+SELECT EXISTS (SELECT FROM api_keys k WHERE ${OF_MEMBER}) AS "hasKeys", clock_timestamp() AS now`.rows<{
+  hasKeys: boolean;
+  now: Date;
+}>();
 
 /**
  * Deletes a code and resolves with its key. Of two who send a code at once, one deletes it, and the other waits and finds none. The key of
