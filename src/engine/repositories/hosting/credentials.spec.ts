@@ -1,6 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { cut, endless, json, type Serve, text } from '../../../../test/harness/hostile-host.js';
+import { cut, endless, HostileHost, json, type Serve, text } from '../../../../test/harness/hostile-host.js';
 import { Egress } from '../../../platform/egress/egress.js';
 import { RepositoryError } from '../repository-error.js';
 import { apiFetch } from './api-fetch.js';
@@ -29,31 +27,21 @@ const ACCOUNTS: [string, 'github' | 'gitlab', Serve][] = [
 
 describe('What a host answers about a credential (reference §15)', () => {
   const egress = new Egress(['127.0.0.1/32']);
-  let serve: Serve = () => undefined;
-  let web: Server;
-  let asked = 0;
+  let web: HostileHost;
 
   beforeAll(async () => {
-    web = createServer((_request, response) => {
-      asked++;
-      serve(response);
-    });
-    await new Promise<void>((done) => web.listen(0, '127.0.0.1', done));
+    web = await HostileHost.listen();
   });
-  afterAll(async () => {
-    web.closeAllConnections();
-    await new Promise((done) => web.close(done));
-  });
+  afterAll(() => web.close());
 
   it.each(ACCOUNTS)('%s (%s) is no account of a token, and says why', async (_name, kind, answer) => {
-    serve = answer;
-    asked = 0;
+    Object.assign(web, { serve: answer, asked: 0 });
     const fetch = apiFetch(egress, 'default', null, AbortSignal.timeout(10_000));
-    const address = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+    const address = web.origin;
     const error: unknown = await accountOfToken({ kind, address, fetch }, 'a-token').catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(RepositoryError);
     expect((error as RepositoryError).message).toMatch(/^127\.0\.0\.1:\d+ [^\n]{10,200}\.$/);
     expect((error as RepositoryError).message).not.toContain('a-token');
-    expect(asked).toBe(1);
+    expect(web.asked).toBe(1);
   });
 });

@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Server as TcpServer, type Socket } from 'node:net';
-import { cut, endless, json, type Serve, text } from '../../../../test/harness/hostile-host.js';
+import { cut, endless, HostileHost, json, type Serve, text } from '../../../../test/harness/hostile-host.js';
 import { Egress } from '../../../platform/egress/egress.js';
 import { apiFetch } from './api-fetch.js';
 import type { HostReads } from './host-client.js';
@@ -198,44 +197,39 @@ function drip(socket: Socket, what: string, first = what): void {
   socket.once('close', () => clearInterval(timer));
 }
 
+const originOf = (server: TcpServer) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
 describe('What a host of repositories answers is held to shapes and limits (reference §15)', () => {
   const egress = new Egress(['127.0.0.1/32']);
-  let serve: Serve = () => undefined;
   let raw: (socket: Socket) => void = () => undefined;
-  let web: Server;
+  let web: HostileHost;
   let tcp: TcpServer;
-  let asked = 0;
 
   beforeAll(async () => {
-    web = createServer((_request, response) => {
-      asked++;
-      serve(response);
-    });
+    web = await HostileHost.listen();
     tcp = createTcp((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => raw(socket));
     });
-    for (const server of [web, tcp]) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    await new Promise<void>((done) => tcp.listen(0, '127.0.0.1', done));
   });
   afterAll(async () => {
-    web.closeAllConnections();
-    for (const server of [web, tcp]) await new Promise((done) => server.close(done));
+    await web.close();
+    await new Promise((done) => tcp.close(done));
   });
 
-  const ask = (kind: Kind, what: Ask, server: Server | TcpServer = web, patience = PATIENCE_MS) => {
+  const ask = (kind: Kind, what: Ask, origin = web.origin, patience = PATIENCE_MS) => {
     const signal = AbortSignal.timeout(patience);
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const api = kind === 'github' ? origin : `${origin}/api/v4`;
     const fetch = apiFetch(egress, 'default', null, signal);
     return askHost(kind, { api, token: 'a-token', fetch }, signal, what).catch((error: unknown) => error);
   };
 
   it.each(CASES)('%s (%s) is an error with a sentence', async (_name, kind, what, answer, code) => {
-    serve = answer;
-    asked = 0;
-    const error = await ask(kind, what, web, 10_000);
+    Object.assign(web, { serve: answer, asked: 0 });
+    const error = await ask(kind, what, web.origin, 10_000);
     expect(error).toBeInstanceOf(HostError);
-    expect([(error as HostError).code, asked]).toEqual([code, 1]);
+    expect([(error as HostError).code, web.asked]).toEqual([code, 1]);
     expect((error as HostError).message).toMatch(/^The [^\n]{10,120}\.$/);
     expect((error as HostError).retryAfterSeconds ?? 1).toBeGreaterThanOrEqual(1);
     expect((error as HostError).retryAfterSeconds ?? 1).toBeLessThanOrEqual(3600);
@@ -244,21 +238,21 @@ describe('What a host of repositories answers is held to shapes and limits (refe
   it.each(RAW)('a host that %s is an error', async (_name, answer) => {
     raw = answer;
     for (const kind of ['github', 'gitlab'] as const) {
-      expect(await ask(kind, repositories, tcp)).toMatchObject({ name: 'HostError' });
+      expect(await ask(kind, repositories, originOf(tcp))).toMatchObject({ name: 'HostError' });
     }
   });
 
   it.each(SLOW)('a host that %s is given up when the time is over', async (_name, answer) => {
     raw = answer;
     const begun = Date.now();
-    expect(await ask('github', repositories, tcp, 300)).toMatchObject({ name: 'TimeoutError' });
+    expect(await ask('github', repositories, originOf(tcp), 300)).toMatchObject({ name: 'TimeoutError' });
     expect(Date.now() - begun).toBeLessThan(PATIENCE_MS);
   });
 
   it('keys with a meaning of their own change nothing', async () => {
     const evil = '"__proto__": {"push": true, "polluted": 1}, "constructor": {"prototype": {"polluted": 1}}';
     const row = JSON.stringify({ ...REPOSITORY, permissions: undefined });
-    serve = text(`[${row.replace('{', `{${evil},`)}]`);
+    web.serve = text(`[${row.replace('{', `{${evil},`)}]`);
     const { path, pushedAt } = { path: 'acme/api', pushedAt: '2026-01-02T03:04:05.000Z' };
     const shown = { path, private: true, defaultBranch: 'main', mayPush: false, pushedAt };
     expect(await ask('github', repositories)).toEqual({ rows: [shown], more: false });
@@ -266,16 +260,16 @@ describe('What a host of repositories answers is held to shapes and limits (refe
   });
 
   it('one page is one request, whatever it says of the next one', async () => {
-    const link = `<http://127.0.0.1:${(web.address() as AddressInfo).port}/user/repos?page=1>; rel="next"`;
+    const link = `<${web.origin}/user/repos?page=1>; rel="next"`;
     const headers = { link, 'x-next-page': '1', 'x-total-pages': '1e99' };
     for (const [kind, row] of [
       ['github', REPOSITORY],
       ['gitlab', PROJECT],
     ] as const) {
-      serve = json(many(100, row), 200, headers);
-      asked = 0;
+      web.serve = json(many(100, row), 200, headers);
+      web.asked = 0;
       expect(await ask(kind, repositories)).toMatchObject({ more: true });
-      expect(asked).toBe(1);
+      expect(web.asked).toBe(1);
     }
   });
 });
