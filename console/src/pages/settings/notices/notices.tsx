@@ -63,8 +63,9 @@ function Form({ settings }: { settings: Settings }) {
     event.preventDefault();
     if (!save.isPending) save.mutate();
   };
+  const { quiet: hours } = draft;
   const quiet = (changes: Partial<NonNullable<Settings['quiet']>>) =>
-    draft.quiet !== null && change({ quiet: { ...draft.quiet, ...changes } });
+    hours !== null && change({ quiet: { ...hours, ...changes } });
   const asksBrowser = KINDS.some((kind) => draft[kind].includes('push')) && settings.push.subscriptions === 0;
   return (
     <form ref={form} className={own.form} onSubmit={submit} noValidate>
@@ -95,27 +96,23 @@ function Form({ settings }: { settings: Settings }) {
         {t.notices.quiet}
         <small>{t.notices.quietAbout}</small>
       </Check>
-      {draft.quiet !== null && (
+      {hours !== null && (
         <div className={css.quiet}>
-          <TextField
-            label={t.notices.from}
-            said={saidOf(save.error, 'quiet.from')}
-            type="time"
-            value={draft.quiet.from}
-            onChange={(from) => quiet({ from })}
-          />
-          <TextField
-            label={t.notices.to}
-            said={saidOf(save.error, 'quiet.to')}
-            type="time"
-            value={draft.quiet.to}
-            onChange={(to) => quiet({ to })}
-          />
+          {(['from', 'to'] as const).map((end) => (
+            <TextField
+              key={end}
+              label={t.notices[end]}
+              said={saidOf(save.error, `quiet.${end}`)}
+              type="time"
+              value={hours[end]}
+              onChange={(time) => quiet({ [end]: time })}
+            />
+          ))}
           <TextField
             label={t.notices.zone}
             said={saidOf(save.error, 'quiet.timezone')}
             spellCheck={false}
-            value={draft.quiet.timezone}
+            value={hours.timezone}
             onChange={(timezone) => quiet({ timezone })}
           />
         </div>
