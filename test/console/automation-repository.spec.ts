@@ -3,7 +3,7 @@ import { useService } from '../harness/app.js';
 import { AUTOMATIONS, type AutomationBody, readAutomation, type RunBody } from '../harness/automation-requests.js';
 import { looksWell } from '../harness/axe.js';
 import { type Client, makeMember } from '../harness/client.js';
-import { branch, Hosts, option, options, repository } from '../harness/console-repositories.js';
+import { branch, Hosts, option, options, repository, TOKEN } from '../harness/console-repositories.js';
 import { until } from '../harness/until.js';
 import { describeInBrowser, drawn, reachesPath, useBrowser } from '../harness/walks.js';
 
@@ -152,6 +152,20 @@ describeInBrowser('repositories of automations', () => {
         pullRequest: { title: null, base: null, draft: false },
       },
     });
+  });
+
+  it('say so where their connection allows one branch, which all runs would share', async () => {
+    const { owner } = await hosts.newWorkspace(service);
+    const { status } = await owner.client.post('/v1/repository-connections', {
+      ...{ host: hosts.github.name, token: TOKEN, push: ['millwright/nightly'] },
+    });
+    expect(status).toBe(201);
+    const { page } = await browser.signedIn(service.url, owner.key.secret, NEW);
+    await begin(page);
+    await repository(page).fill(hosts.github.url('acme/api'));
+    await page.getByRole('switch', { name: PUSH }).check();
+    expect(await newBranch(page).getAttribute('placeholder')).toBe('millwright/nightly');
+    await page.getByText('Without {taskId} all runs have this one branch.').waitFor();
   });
 
   it('that are no addresses are refused at their field', async () => {

@@ -46,7 +46,7 @@ export function PushFields({ draft, change, said, about, ofRuns }: RepositoryPar
 
 function Fields({ draft, change, said, about, ofRuns }: RepositoryPart) {
   const texts = t.repositories;
-  const shared = draft.branch.trim() !== '' && !draft.branch.includes(OWN);
+  const shared = !(draft.branch.trim() || suggested(draft, about)).includes(OWN);
   const ofRun = shared ? texts.oneBranch : texts.runBranchHint;
   const hint = ofRuns ? ofRun : texts.newBranchHint;
   return (
