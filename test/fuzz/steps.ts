@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DEFECTS, form, type Form } from './forms.js';
 import type { Operation, Operations } from './operations.js';
 import { BODY_TEXTS, CHANGES, type Change, oddText, type Spelling, spelling } from './mutations.js';
-import { allowed, BROWSER, CHOICE, COMMAND, QUESTION, ref, type Ref } from './values.js';
+import { allowed, BROWSER, CHOICE, COMMAND, HOST_TOKEN, QUESTION, ref, type Ref } from './values.js';
 
 export type Distortion =
   | { aspect: 'path'; at: number; text: string }
@@ -137,7 +137,7 @@ const BODIES: Record<string, object> = {
   'POST /v1/keys': { name: 'One more', scopes: ['tasks:read'] },
   'POST /v1/integrations/{integrationSlug}/connections': { scope: 'user' },
   'POST /v1/integrations/{integrationSlug}/connections/{connectionId}/rotate': { overlapSeconds: 0 },
-  'POST /v1/repository-connections': { host: 'github.com', token: 'a-token-of-a-test' },
+  'POST /v1/repository-connections': { host: 'github.com', token: HOST_TOKEN },
   'PATCH /v1/repository-connections/{repositoryConnectionId}': { push: [] },
 };
 

@@ -32,6 +32,8 @@ export const CHOICE = fence('ask', 'Which one?\n\n- a: The first\n- b: The secon
 /** With approvals it asks first. */
 export const COMMAND = fence('bash', 'true');
 const WORK = [fence('file path=a.txt', 'A'), fence('bash', 'cat a.txt'), fence('publish path=a.txt', '')].join('\n\n');
+/** Of the code host that stands in for github.com. */
+export const HOST_TOKEN = 'a-token-of-a-test';
 
 /** As a browser gives it. */
 export const BROWSER = {

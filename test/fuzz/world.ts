@@ -8,6 +8,7 @@ import { ServiceAccountsService } from '../../src/access/workspaces/service-acco
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { Client, makeMember, type Member } from '../harness/client.js';
+import { FakeGitHub } from '../harness/code-hosts/github.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { FAR_LIMITS } from '../harness/limits.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
@@ -15,7 +16,7 @@ import { createTask } from '../harness/tasks.js';
 import { MAX_UPLOAD } from './forms.js';
 import type { People } from './request.js';
 import type { Ids } from './scene.js';
-import { CHOICE, COMMAND, QUESTION } from './values.js';
+import { CHOICE, COMMAND, HOST_TOKEN, QUESTION } from './values.js';
 
 const few = { capacity: 5, windowSeconds: 1 };
 const tight = {
@@ -33,6 +34,7 @@ export class World {
     readonly service: ServiceProcess,
     readonly people: People,
     readonly dataDir: string,
+    private readonly host: FakeGitHub,
     private readonly remove: () => void,
   ) {}
 
@@ -43,7 +45,12 @@ export class World {
     chmodSync(folder.path, 0o711);
     const dataDir = join(folder.path, 'data');
     const config = join(folder.path, 'config.json');
-    writeFileSync(config, JSON.stringify({ rateLimits: { ...FAR_LIMITS.rateLimits, free: tight } }));
+    // Where a lookup of a name takes seconds, a request that asks the real one is not answered in time.
+    const host = await FakeGitHub.start(HOST_TOKEN);
+    host.add('acme/api');
+    const repositories = { 'github.com': host.known()[host.name] };
+    const rateLimits = { ...FAR_LIMITS.rateLimits, free: tight };
+    writeFileSync(config, JSON.stringify({ rateLimits, repositories, repositoryNetworks: ['127.0.0.1/32'] }));
     const app = await bootApp({ db, env: { DATA_DIR: dataDir } });
     const { people, member, outsider } = await makePeople(app);
     await app.close();
@@ -55,7 +62,7 @@ export class World {
       LOG_LEVEL: 'warn',
       MAX_UPLOAD_BYTES: String(MAX_UPLOAD),
     });
-    const world = new World(db, service, people, dataDir, folder.remove);
+    const world = new World(db, service, people, dataDir, host, folder.remove);
     try {
       await service.ready();
       world.shared = await things(service.url, member);
@@ -74,6 +81,7 @@ export class World {
 
   async close(): Promise<void> {
     await this.service.end('SIGKILL');
+    await this.host.stop();
     await this.db.drop();
     this.remove();
   }
