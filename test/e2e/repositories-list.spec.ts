@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Repository } from '@millwright/sdk';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeCaller } from '../harness/callers.js';
@@ -12,24 +13,12 @@ import { FakeGitLab } from '../harness/code-hosts/gitlab.js';
 import { git } from '../harness/repositories.js';
 import { until } from '../harness/until.js';
 
-interface Row {
-  url: string;
-  name: string;
-  private: boolean | null;
-  defaultBranch: string | null;
-  pushable: boolean;
-  pushedAt: string | null;
-}
 interface List {
-  repositories: Row[];
+  repositories: Repository[];
   nextCursor: string | null;
   partial: boolean;
 }
-interface Branches {
-  branches: { name: string; commit: string; default: boolean }[];
-  nextCursor: string | null;
-  partial: boolean;
-}
+type Branches = Omit<List, 'repositories'> & { branches: { name: string; commit: string; default: boolean }[] };
 
 const names = ({ body }: { body: List }) => body.repositories.map(({ name }) => name);
 const branchNames = ({ body }: { body: Branches }) => body.branches.map(({ name }) => name);
@@ -190,6 +179,44 @@ describe('Repositories that a workspace may use (reference §15)', () => {
     const answer = await list(`refresh=true&host=${gitlab.name}`);
     gitlab.credentials.set(gitlab.token, { account: 'acme', repositories: null, permission: 'write', expiresAt: null });
     expect([answer.body.partial, names(answer)]).toEqual([true, []]);
+  });
+
+  it('of tasks that the caller does not see are not shown', async () => {
+    const repository = { url: bare.url('others/hidden') };
+    expect((await member.client.post('/v1/tasks', { content: 'Work.', repository })).status).toBe(201);
+    const { workspace } = member;
+    expect(names(await list(`host=${bare.name}`))).toEqual(['others/hidden', 'acme/plain']);
+    expect(names(await list(`host=${bare.name}`, await makeMember(service, { workspace })))).toEqual(['acme/plain']);
+    const owner = await makeMember(service, { workspace, role: 'owner' });
+    expect(names(await list(`host=${bare.name}`, owner))).toEqual(['others/hidden', 'acme/plain']);
+  });
+
+  it('are asked for four at once of a workspace, and no other request waits for their hosts', async () => {
+    const held: ServerResponse[] = [];
+    github.before = (_request, response) => held.push(response) > 0;
+    const waiting = Array.from({ length: 12 }, (_, n) => branches(github.url(`acme/slow-${n}`)));
+    await until('the host to be asked', () => held.length === 4);
+    const projects = member.client.get('/v1/projects');
+    expect((await Promise.race([projects, ...waiting])) === (await projects)).toBe(true);
+    expect(held.length).toBe(4);
+    github.before = (_request, response) => response.writeHead(500).end() === response;
+    for (const response of held) response.writeHead(500).end();
+    for (const { status, body } of await Promise.all(waiting)) expect([status, body.partial]).toEqual([200, true]);
+  });
+
+  it('are those of the entries of the operator and of connections; for what both are for the entry is used', async () => {
+    const owner = await makeMember(service, { workspace: member.workspace, role: 'owner' });
+    const credential = { account: 'acme', repositories: null, permission: 'read' as const, expiresAt: null };
+    github.credentials.set('token-of-a-connection', credential);
+    const made = await owner.client.post<{ connection: { id: string } }>('/v1/repository-connections', {
+      ...{ host: github.name, token: 'token-of-a-connection', paths: ['**'], push: ['millwright/*'] },
+    });
+    expect(made.status).toBe(201);
+    const { repositories } = (await list(`host=${github.name}`)).body;
+    const of = (name: string) => repositories.filter((row) => row.name === name).map(({ pushable }) => pushable);
+    expect([of('acme/part-1'), of('somebody/else')]).toEqual([[true], [false]]);
+    await owner.client.delete(`/v1/repository-connections/${made.body.connection.id}`);
+    expect(names(await list(`host=${github.name}`))).not.toContain('somebody/else');
   });
 
   it('have branches, the default one first, which are found by a part of their names', async () => {

@@ -37,6 +37,7 @@ const DONE = { text: 'Done.' };
 const edit = (text: string) => call('bash', { command: `cd repo && echo ${text} >> a.txt` });
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const PEM = keys.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+const LONG_PATTERNS = Array.from({ length: 11 }, (_, n) => `${n}`.padEnd(190, 'x'));
 const INSTALLATION = {
   ...{ id: 55, account: 'acme', repositories: ['acme/api', 'acme/web'] },
   ...{ contents: 'write' as const, suspended: false },
@@ -216,6 +217,7 @@ describe('Repository connections (reference §15)', () => {
       { host: 'gitlab.com', token: undefined, appId: '9', privateKey: PEM, installationId: '5' },
       'appId',
     ],
+    ['patterns of more than 2000 characters', { host: 'github.com', paths: LONG_PATTERNS }, 'paths'],
     ['a path with a slash before it', { host: 'github.com', paths: ['/acme'] }, 'paths'],
     ['a branch with a space', { host: 'github.com', push: ['a b'] }, 'push'],
   ])('%s is refused', async (_what, given, param) => {

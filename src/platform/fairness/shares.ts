@@ -29,6 +29,9 @@ export const DELIVERIES = { atOnce: 64, ofWorkspace: 32 };
 /** Notices to people that a process is sending at once: of all, and of one workspace, whose hooks may all hang. */
 export const NOTICES = { atOnce: 16, ofWorkspace: 8 };
 
+/** Lists that are read of hosts of repositories at once: of all, and of one workspace, whose hosts may all hang. Each may be a process of git(1). */
+export const HOST_LISTS = { atOnce: 32, ofWorkspace: 4 };
+
 /** Requests, before it is known whose they are (docs/decisions/0075). */
 export const ARRIVALS = {
   ofCredential: 32,

@@ -30,7 +30,7 @@ export interface Route {
   body: 'json' | 'none' | 'stream' | 'raw';
   /** Whether nothing stands for `{}`: a POST whose fields may all be left out takes no body at all. */
   bodyOptional: boolean;
-  /** Whether it is one of the requests that a workspace has a few of at once (`RequestSlots`): not where bytes come or go in a stream. */
+  /** Whether it is one of the requests that a workspace has a few of at once (`RequestSlots`): not where bytes come or go in a stream, or where it waits for others. */
   takesTurn: boolean;
   /** Whether the handler takes query parameters at all. */
   takesQuery: boolean;
@@ -148,7 +148,7 @@ function describe(controller: object, key: string, handler: Handler, path: strin
     contract,
     body,
     bodyOptional: method === 'POST' && bodyType !== null && allOptional(bodyType),
-    takesTurn: body !== 'stream' && body !== 'raw' && isJson(contract.answer),
+    takesTurn: body !== 'stream' && body !== 'raw' && isJson(contract.answer) && contract.asksOutside !== true,
     takesQuery: takes.has(RouteParamtypes.QUERY),
     bodyType,
     queryType: takes.get(RouteParamtypes.QUERY) ?? null,

@@ -65,6 +65,8 @@ export interface EndpointContract {
    * Around all other writes the unit of work holds it first.
    */
   locksMembers?: true;
+  /** Waits for a server of somebody else, for seconds: it takes no turn (`RequestSlots`), and bounds by itself what it asks. */
+  asksOutside?: true;
   /** Brings new data: refused with 503 `storage_full` while the disk is below its reserve (reference §16). */
   stores?: true;
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */

@@ -63,9 +63,9 @@ export class BranchListService {
   ): Promise<Known<BranchView>> {
     const { id, slug } = auth.workspace;
     const path = pathAt(url);
-    const key = JSON.stringify([id, access?.connectionId ?? null, url.host, path]);
+    const key = JSON.stringify([access?.connectionId ?? null, access?.credential, url.host, path]);
     if (access === null || access.hosting === null) {
-      return this.lists.read<BranchView>(key, refresh, async (add, signal) => {
+      return this.lists.read<BranchView>(id, key, refresh, async (add, signal) => {
         const { branches, defaultBranch, whole } = await this.hosts.branches(access, slug, url, signal);
         add(branches.map((one) => ({ ...one, default: one.name === defaultBranch })));
         return whole;
@@ -84,9 +84,9 @@ export class BranchListService {
       }
       return false;
     };
-    const listed = await this.lists.read(key, refresh, fill);
+    const listed = await this.lists.read(id, key, refresh, fill);
     if (q === null || listed.whole || listed.failure !== null) return listed;
-    const found = await this.lists.read<BranchView>(`${key}${q}`, refresh, async (add, signal) => {
+    const found = await this.lists.read<BranchView>(id, `${key}${q}`, refresh, async (add, signal) => {
       const { rows, more } = await ask(signal, (reads) => reads.searchBranches(path, q));
       add(rows.map((one) => ({ ...one, default: false })));
       return !more;

@@ -29,18 +29,20 @@ export class ConnectionAccess {
 
   of(row: UsedRow, workspaceSlug: string): RepositoryAccess {
     const { id, host, account, paths, push } = row;
+    // Sealed anew it begins with other bytes.
+    const credential = row.secret.toString('base64', 0, 12);
     const known = { connectionId: id, name: account, host };
     let renewed = false;
     let keyOfLast = '';
     return {
-      ...{ ...known, paths, push, hosting: this.hosting(row), caFile: this.rules.caFile(host) },
+      ...{ ...known, credential, paths, push, hosting: this.hosting(row), caFile: this.rules.caFile(host) },
       token: async (path, signal) => {
-        const credential = this.credential(row);
-        if (!isApp(credential)) return credential.token;
-        keyOfLast = `${id} ${row.secret.toString('base64', 0, 12)} ${path ?? ''}`;
+        const opened = this.credential(row);
+        if (!isApp(opened)) return opened.token;
+        keyOfLast = `${id} ${credential} ${path ?? ''}`;
         const api = this.api(row, workspaceSlug, signal);
         try {
-          return await this.tokens.get(keyOfLast, () => installationToken(api, credential, path));
+          return await this.tokens.get(keyOfLast, () => installationToken(api, opened, path));
         } catch (error) {
           signal.throwIfAborted();
           if (error instanceof CredentialError) await this.settle(row, error.message);

@@ -5,7 +5,7 @@ describe('HostLists', () => {
   let lists: HostLists;
   let asked: string[] = [];
   const read = (key: string, row = key) =>
-    lists.read<string>(key, false, (add) => {
+    lists.read<string>('a workspace', key, false, (add) => {
       asked.push(key);
       add([row]);
       return Promise.resolve(true);
@@ -47,9 +47,30 @@ describe('HostLists', () => {
     expect(asked).toEqual(['large']);
   });
 
+  it('asks again when what it knows is a minute old', async () => {
+    await read('old');
+    await read('old');
+    expect(asked).toEqual(['old']);
+    const { now } = Date;
+    Date.now = () => now() + 60_000;
+    await read('old').finally(() => (Date.now = now));
+    expect(asked).toEqual(['old', 'old']);
+  });
+
+  it('keeps what it knew when a host fails behind its first page', async () => {
+    const failAfter = (...rows: string[]) =>
+      lists.read<string>('a workspace', 'long', true, (add) => {
+        add(rows);
+        return Promise.reject(new HostError('limited', 0));
+      });
+    await failAfter('a', 'b', 'c');
+    expect(await failAfter('a')).toMatchObject({ rows: ['a', 'b', 'c'], whole: false });
+    expect(await failAfter('a', 'b', 'd', 'e')).toMatchObject({ rows: ['a', 'b', 'd', 'e'] });
+  });
+
   it('leaves a host alone for as long as it has said', async () => {
     const fail = () =>
-      lists.read('limited', true, () => {
+      lists.read('a workspace', 'limited', true, () => {
         asked.push('limited');
         return Promise.reject(new HostError('limited', 600));
       });

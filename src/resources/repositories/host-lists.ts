@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { HostError } from '../../engine/repositories/hosting/host-error.js';
+import { KeyedSemaphore } from '../../platform/fairness/keyed-semaphore.js';
+import { HOST_LISTS } from '../../platform/fairness/shares.js';
 
 /** Adds rows page by page and resolves with whether these are all. Rejects with {@link HostError}, and with the reason of the signal. */
 export type Fill<T> = (add: (rows: readonly T[]) => void, signal: AbortSignal) => Promise<boolean>;
@@ -46,19 +48,25 @@ export class HostLists implements OnModuleDestroy {
   /** Those used last stand last. */
   private readonly kept = new Map<string, Kept>();
   private readonly runs = new Map<string, Run>();
+  private readonly all = new KeyedSemaphore(HOST_LISTS.atOnce);
+  private readonly ofWorkspace = new KeyedSemaphore(HOST_LISTS.ofWorkspace);
   private readonly end = new AbortController();
 
   onModuleDestroy(): void {
     this.end.abort(new Error('The process ends.'));
   }
 
-  /** @param refresh whether what is a moment old will not do. */
-  async read<T>(key: string, refresh: boolean, fill: Fill<T>): Promise<Known<T>> {
+  /**
+   * @param list of all lists of the workspace.
+   * @param refresh whether what is a moment old will not do.
+   */
+  async read<T>(workspaceId: string, list: string, refresh: boolean, fill: Fill<T>): Promise<Known<T>> {
+    const key = `${workspaceId} ${list}`;
     const kept = this.kept.get(key);
     if (kept !== undefined) this.keep(key, kept);
     const known = kept as Known<T> | undefined;
     if (kept !== undefined && known !== undefined && isGood(kept, refresh)) return known;
-    const run = this.runs.get(key) ?? this.begin(key, fill);
+    const run = this.runs.get(key) ?? this.begin(workspaceId, key, fill);
     const left = new AbortController();
     const late = wait(PATIENCE_MS, 'late' as const, { signal: left.signal, ref: false }).catch(() => 'late' as const);
     const first = await Promise.race([run.done, late]);
@@ -68,19 +76,26 @@ export class HostLists implements OnModuleDestroy {
     return { rows: known?.rows ?? ([...run.rows] as T[]), whole: false, failure: null };
   }
 
-  private begin<T>(key: string, fill: Fill<T>): Run {
+  private begin<T>(workspaceId: string, key: string, fill: Fill<T>): Run {
     const [rows, askedAt]: [T[], number] = [[], Date.now()];
     const done = async () => {
       let failure: HostError | null = null;
       let whole = false;
       try {
         const signal = AbortSignal.any([this.end.signal, AbortSignal.timeout(RUN_MS)]);
-        whole = await fill((more) => rows.push(...more), signal);
+        const ends = [await this.ofWorkspace.acquire(workspaceId, signal)];
+        try {
+          ends.push(await this.all.acquire('', signal));
+          whole = await fill((more) => rows.push(...more), signal);
+        } finally {
+          for (const end of ends) end();
+        }
       } catch (error) {
         failure = error instanceof HostError ? error : new HostError('unreachable', null, { cause: error });
       }
-      const before = this.kept.get(key);
-      const found = failure !== null && rows.length === 0 && !isGone(failure) ? (before?.rows ?? []) : rows;
+      const before = (this.kept.get(key) as (Kept & Known<T>) | undefined)?.rows ?? [];
+      // The host may have failed behind its first page.
+      const found = failure !== null && rows.length < before.length && !isGone(failure) ? before : rows;
       const pause = failure?.retryAfterSeconds == null ? REFRESH_MS : failure.retryAfterSeconds * 1000;
       const notBefore = failure === null ? 0 : Date.now() + pause;
       const characters = key.length + JSON.stringify(found).length;

@@ -13,9 +13,12 @@ import { Documented } from '../../platform/http/documented.js';
 import { OptionalNotNull } from '../../platform/http/fields.js';
 
 const MOST_PATTERNS = 50;
+/** Of all together: each is compared with the path of a repository, character by character. */
+const MOST_CHARACTERS = 2000;
 const PATTERN = /^(?!\/)[^\s\p{Cc}\\]{1,200}(?<!\/)$/u;
 const arePatterns = (value: unknown): boolean =>
-  !Array.isArray(value) || value.every((one) => typeof one === 'string' && PATTERN.test(one));
+  !Array.isArray(value) ||
+  (value.every((one) => typeof one === 'string' && PATTERN.test(one)) && value.join('').length <= MOST_CHARACTERS);
 
 // Registered from the last check to the first: the pipe answers the one that was registered last.
 const Patterns =
@@ -24,7 +27,7 @@ const Patterns =
     const items = { type: 'string', minLength: 1, maxLength: 200 };
     Documented({ description, type: 'array', items })(target, key);
     const defaultMessage = () =>
-      '$property must be patterns of 1 to 200 characters, such as acme/*, without white space and without a slash at an end';
+      '$property must be patterns of 1 to 200 characters, such as acme/*, without white space and without a slash at an end, and of 2000 characters together';
     ValidateBy({ name: 'patterns', validator: { validate: arePatterns, defaultMessage } })(target, key);
     ArrayUnique()(target, key);
     ArrayMaxSize(MOST_PATTERNS)(target, key);

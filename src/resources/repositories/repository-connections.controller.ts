@@ -93,6 +93,7 @@ export class RepositoryConnectionsController {
     summary: 'Test a repository connection',
     description: 'Asks the host who the credential is. A refusal is no error: `status` and `lastError` say it.',
     action: TEST,
+    asksOutside: true,
     answer: connectionAnswer,
   })
   async test(@Auth() auth: AuthContext, @Req() request: Request, @Param('repositoryConnectionId') id: string) {

@@ -9,7 +9,7 @@ import { ListBranchesQuery, ListRepositoriesQuery } from './repository-list.dto.
 import { RepositoryListService } from './repository-list.service.js';
 import { branchPage, repositoryPage } from './repository-list.view.js';
 
-const READS = { policy: 'resource_read', scopes: ['projects:read'] } as const;
+const READS = { policy: 'resource_read', scopes: ['projects:read'], asksOutside: true } as const;
 
 @Controller('v1/repositories')
 export class RepositoryListController {

@@ -13,6 +13,8 @@ import type { RepositoryView } from './repository-list.view.js';
 
 /** Pages of a host, of a hundred rows each: what has more is searched by the host. */
 const MAX_PAGES = 10;
+/** So long paths are compared with patterns, which tenants write; the rest is left out, and `partial`. */
+const COMPARE_MS = 200;
 /** GitHub takes 256 characters. */
 const MAX_OWNERS = 4;
 
@@ -40,8 +42,13 @@ export class RepositoryListService {
       ...accesses.map((access) => this.known(auth, access, q, now)),
     ]);
     const usedAt = new Map(used.map((one) => [keyOf(one.url), one.usedAt]));
+    const end = performance.now() + COMPARE_MS;
+    let late = false;
     const rows = accesses.flatMap((access, n) => {
-      const mine = (path: string) => accesses.find((one) => isFor(one, access.host, path)) === access;
+      const mine = (path: string) => {
+        late ||= performance.now() > end;
+        return !late && accesses.find((one) => isFor(one, access.host, path)) === access;
+      };
       const found = (known[n]?.rows ?? []).filter(({ path }) => mine(path)).map((one) => shown(access, one));
       // Of a host that cannot say what there is, what tasks work on is known.
       const more = known[n]?.whole === true ? [] : used.flatMap(({ url }) => usedOf(access, url));
@@ -58,7 +65,7 @@ export class RepositoryListService {
     const after = page.after;
     const left = after === null ? sorted : sorted.filter((row) => compared(placeOf(row), after) > 0);
     const { rows: cut, nextCursor } = page.cut(left, placeOf);
-    const partial = accesses.some(({ hosting }, n) => hosting !== null && known[n]?.whole !== true);
+    const partial = late || accesses.some(({ hosting }, n) => hosting !== null && known[n]?.whole !== true);
     return { rows: cut.map(({ usedAt: _usedAt, ...view }) => view), nextCursor, partial };
   }
 
@@ -68,13 +75,13 @@ export class RepositoryListService {
     q: string | null,
     refresh: boolean,
   ): Promise<Known<HostRepository>> {
-    const { hosting, connectionId, host, paths } = access;
+    const { hosting, connectionId, credential, host, paths } = access;
     if (hosting === null) {
       const rows = paths.filter((path) => !path.includes('*')).map(unknown);
       return { rows, whole: false, failure: null };
     }
     const { id, slug } = auth.workspace;
-    const key = JSON.stringify([id, connectionId ?? host]);
+    const key = JSON.stringify([connectionId ?? host, credential]);
     const fill: Fill<HostRepository> = async (add, signal) => {
       for (let n = 1; n <= MAX_PAGES; n++) {
         const { rows, more } = await this.hosts.ask(access, slug, null, signal, (reads) => reads.repositories(n));
@@ -83,16 +90,21 @@ export class RepositoryListService {
       }
       return false;
     };
-    const listed = await this.lists.read(key, refresh, fill);
+    const listed = await this.lists.read(id, key, refresh, fill);
     if (q === null || listed.whole || listed.failure !== null) return listed;
     const owners = ownersOf(paths);
     if (hosting.kind === 'github' && owners === null) return listed;
-    const found = await this.lists.read<HostRepository>(`${key}${q.toLowerCase()}`, refresh, async (add, signal) => {
-      const ask = (reads: HostReads) => reads.search(q, owners ?? []);
-      const { rows, more } = await this.hosts.ask(access, slug, null, signal, ask);
-      add(rows);
-      return !more;
-    });
+    const found = await this.lists.read<HostRepository>(
+      id,
+      `${key}${q.toLowerCase()}`,
+      refresh,
+      async (add, signal) => {
+        const ask = (reads: HostReads) => reads.search(q, owners ?? []);
+        const { rows, more } = await this.hosts.ask(access, slug, null, signal, ask);
+        add(rows);
+        return !more;
+      },
+    );
     return { ...found, rows: [...listed.rows, ...found.rows] };
   }
 }
