@@ -172,6 +172,7 @@ describeInBrowser('repositories of automations', () => {
     const { owner } = await hosts.connected(service);
     const { page } = await browser.signedIn(service.url, owner.key.secret, NEW);
     await begin(page);
+    await repository(page).fill('https://github.com/acme/50%');
     await repository(page).fill('acme');
     browser.allow(/status of 400/);
     await create(page).click();

@@ -184,6 +184,18 @@ describeInBrowser('notices in the console', () => {
     await page.getByRole('heading', { name: 'Mend it' }).waitFor();
   });
 
+  it('a browser that the service knows no more takes none when it is told so', async () => {
+    const member = await makeMember(service);
+    const { page, other } = await subscribing(member);
+    await page.getByRole('button', { name: 'Take notices here' }).click();
+    await page.getByText('This browser takes notices.').waitFor();
+    const { endpoint } = other.subscription;
+    expect((await member.client.delete('/v1/notices/push', { json: { endpoint } })).status).toBe(200);
+    browser.allow(/status of 404/);
+    await page.getByRole('button', { name: 'Take none here' }).click();
+    await page.getByText('This browser takes none. 0 browsers of yours in all.').waitFor();
+  });
+
   it('a page tells nothing of its own while its browser takes them, and who signs out is told no more there', async () => {
     const member = await makeMember(service);
     const { page } = await subscribing(member);

@@ -68,10 +68,19 @@ export const repositoryQuery = (url: string) =>
 export function placeOf(url: string): { host: string; path: string } | null {
   if (!/^https:\/\/[^/]+\/./i.test(url) || !URL.canParse(url)) return null;
   const { host, pathname } = new URL(url);
-  const path = decodeURI(pathname)
+  const path = decoded(pathname)
     .replace(/^\/+|\/+$/g, '')
     .replace(/\.git$/, '');
   return path === '' ? null : { host, path };
+}
+
+/** Empty when a percent sign stands for nothing, as while somebody writes one. */
+function decoded(pathname: string): string {
+  try {
+    return decodeURI(pathname);
+  } catch {
+    return '';
+  }
 }
 
 function isSame(one: string, other: string): boolean {

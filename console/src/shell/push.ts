@@ -30,12 +30,18 @@ export async function takePush(notices: Notices, publicKey: string): Promise<voi
   await notices.subscribe(bodyOf(subscription));
 }
 
-/** Ends it at the service, and then in the browser. */
+/** Ends it at the service and in the browser: there also when the service does not answer, which finds it gone by its next notice. */
 export async function endPush(notices: Notices): Promise<void> {
   const subscription = await subscribed();
   if (subscription === null) return;
-  await notices.unsubscribe(subscription.endpoint);
-  await subscription.unsubscribe();
+  try {
+    await notices.unsubscribe(subscription.endpoint);
+  } catch (error) {
+    // It has it no more.
+    if ((error as { status?: number }).status !== 404) throw error;
+  } finally {
+    await subscription.unsubscribe();
+  }
 }
 
 /** Says to the service that the browser is still there, also in this workspace, and under the address that it has now. Resolves with whether it is. */

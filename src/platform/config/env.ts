@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { findAuthorities } from './authorities.js';
 import { configFileSchema, type ConfigFile, type FurtherConfig } from './config-file.js';
 import { isCidr } from '../egress/networks.js';
+import { isDecodable } from '../http/request.js';
 import { PLANS } from './rate-limits.js';
 
 const empty = (value: unknown): unknown => (value === '' ? undefined : value);
@@ -69,9 +70,12 @@ const schema = z.object({
       .refine((all) => all.every(isCidr), NETWORKS),
   ),
   SMTP_URL: optional(
-    url('smtps', 'smtp').refine((value) => URL.canParse(value) && new URL(value).hostname !== '', {
-      message: 'a URL with a host, such as smtps://mail.example',
-    }),
+    url('smtps', 'smtp').refine(
+      (value) => URL.canParse(value) && new URL(value).hostname !== '' && isDecodable(value),
+      {
+        message: 'a URL with a host, such as smtps://mail.example, with %25 for a %',
+      },
+    ),
   ),
   SMTP_FROM: optional(z.string().refine((value) => ADDRESS.test(value), 'an address such as millwright@example.com')),
   AUDIT_DAYS: integer(1, 36_500, 365),

@@ -52,10 +52,14 @@ export function quoteOf(files: readonly DiffFile[], { path, side, line, endLine 
   const file = files.find((one) => one.path === path);
   if (file === undefined) return '';
   const quoted = linesOf(file, side).filter((one) => one[side] >= line && one[side] <= endLine);
-  return quoted
-    .map(({ text }) => text)
-    .join('\n')
-    .slice(0, MOST.quote);
+  return (
+    quoted
+      .map(({ text }) => text)
+      .join('\n')
+      .slice(0, MOST.quote)
+      // Half of a character is no text: the service refuses it.
+      .replace(/[\uD800-\uDBFF]$/, '')
+  );
 }
 
 /** Where the comments stand in this patch: what is quoted may have moved since, or be gone. */
