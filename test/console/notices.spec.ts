@@ -189,8 +189,8 @@ describeInBrowser('notices in the console', () => {
     const { page, other } = await subscribing(member);
     await page.getByRole('button', { name: 'Take notices here' }).click();
     await page.getByText('This browser takes notices.').waitFor();
-    const { endpoint } = other.subscription;
-    expect((await member.client.delete('/v1/notices/push', { json: { endpoint } })).status).toBe(200);
+    const query = `endpoint=${encodeURIComponent(other.subscription.endpoint)}`;
+    expect((await member.client.delete(`/v1/notices/push?${query}`)).status).toBe(200);
     browser.allow(/status of 404/);
     await page.getByRole('button', { name: 'Take none here' }).click();
     await page.getByText('This browser takes none. 0 browsers of yours in all.').waitFor();
