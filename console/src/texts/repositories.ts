@@ -87,7 +87,7 @@ export const repositories = {
     connectTitle: 'Connect a host of code',
     host: 'Host',
     hosts: { github: 'GitHub', gitlab: 'GitLab', other: 'Another' },
-    by2: 'With',
+    means: 'With',
     ways: { token: 'A token', app: 'A GitHub App' },
     hostName: 'Name of the host',
     hostHint: 'In small letters, with its port unless that is 443.',

@@ -1232,7 +1232,7 @@ export interface components {
             code: string;
             /** @description 72 hours from now. */
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description What the member opens. Null where the service does not know its own address: there it is `/console/settings?part=keys#code=` and the code, behind that address. */
+            /** @description What the member opens. Null where the service does not know its own address: append `/console/settings?part=keys#code=` and the code to the address by which people reach it. */
             url: string | null;
         };
         InvitationResponse: {

@@ -9,7 +9,7 @@ const invitationSchema = named(
       .string()
       .nullable()
       .describe(
-        'What the member opens. Null where the service does not know its own address: there it is `/console/settings?part=keys#code=` and the code, behind that address.',
+        'What the member opens. Null where the service does not know its own address: append `/console/settings?part=keys#code=` and the code to the address by which people reach it.',
       ),
     code: z.string().describe('What logs in to the console once. It is shown this once.'),
     expiresAt: timestampSchema.describe('72 hours from now.'),

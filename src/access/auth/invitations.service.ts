@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
-import { SCOPES } from '../../platform/http/endpoint.js';
+import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { lockMembers } from '../workspaces/lock-members.js';
 import { MembershipsService } from '../workspaces/memberships.service.js';
 import type { AuthContext } from './auth-context.js';
@@ -34,6 +34,7 @@ export class InvitationsService {
     private readonly memberships: MembershipsService,
     private readonly sessions: ConsoleSessions,
     private readonly credentials: CredentialsService,
+    private readonly extensions: ExtensionSet,
   ) {}
 
   /**
@@ -55,7 +56,14 @@ export class InvitationsService {
     if (standing === undefined) throw new Error('A statement that always has a row had none.');
     if (standing.hasKeys) throw hasKeys(name);
     const expiresAt = new Date(standing.now.getTime() + LIFETIME_MS);
-    const wanted = { workspaceId, userId, name: NAME, scopes: [...SCOPES], expiresAt, invitation: 'open' as const };
+    const wanted = {
+      workspaceId,
+      userId,
+      name: NAME,
+      scopes: [...this.extensions.scopes],
+      expiresAt,
+      invitation: 'open' as const,
+    };
     // Its secret is given to nobody: the key is for the one session.
     const { key } = await insertKey(tx, this.credentials, 'person', wanted);
     const code = await this.sessions.addCodeOf(tx, key.id, expiresAt);

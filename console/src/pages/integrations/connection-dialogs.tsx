@@ -6,9 +6,7 @@ import { automationsQuery, queryClient } from '../../api/queries.ts';
 import { useCan, useContext } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Choice, Confirm, DialogActions, FormFailure, saidOf, TextField } from '../../ui/form.tsx';
-
 import { Dialog, toast } from '../../ui/ui.tsx';
-
 import own from './integrations.module.css';
 
 const w = t.integrations;

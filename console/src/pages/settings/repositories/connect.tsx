@@ -107,9 +107,9 @@ function Form({ onClose }: { onClose: () => void }) {
       {at !== 'other' && said('host') !== null && <p className={form.bad}>{said('host')}</p>}
       {hosting === 'github' && (
         <div className={css.group}>
-          <span>{texts.by2}</span>
+          <span>{texts.means}</span>
           <Segmented
-            label={texts.by2}
+            label={texts.means}
             value={credential.kind}
             onChange={(next) => setCredential({ ...credential, kind: next })}
             options={[
