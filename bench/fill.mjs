@@ -10,6 +10,8 @@ const HELPERS = `
 CREATE FUNCTION pg_temp.copied(id uuid, n int, at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
   SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || substr(md5(id::text || n), 13))::uuid $$`;
 
+const CHANGED = `CASE WHEN c.n <= $4 / 10 THEN now() - make_interval(secs => c.n * 0.01) ELSE s.updated_at - c.age END`;
+
 /**
  * What is copied: of which rows of the original `$1`, and what is not as it was. \`c\` is the copy: n, age, and at, when its task was
  * created. Tags, words and pairs of metadata are of very different frequency. The newest tenth of the tasks share the time of their last
@@ -22,7 +24,8 @@ const TABLES = {
     opening: `'Grind the rye of silo ' || c.n % 1000 || CASE WHEN c.n > $4 - 5 THEN ' as the old millwright did' ELSE ' and sieve it' END`,
     tags: `CASE WHEN c.n % 20 = 0 THEN ARRAY['release'] WHEN c.n % 5000 = 0 THEN ARRAY['spare'] ELSE '{}' END`,
     metadata: `CASE WHEN c.n % 10 = 0 THEN jsonb_build_object('ticket', 'MILL-' || c.n) ELSE '{}' END`,
-    updated_at: `CASE WHEN c.n <= $4 / 10 THEN now() - make_interval(secs => c.n * 0.01) ELSE s.updated_at - c.age END`,
+    updated_at: CHANGED,
+    rested_at: CHANGED,
   },
   runs: { of: 's.task_id = $1' },
   messages: { of: 's.task_id = $1' },
@@ -80,9 +83,9 @@ async function columnsOf(db, table) {
   return rows;
 }
 
-// What the service itself keeps beside the rows: slots, counters, the ends of the chains.
+// What triggers and statements keep beside the rows: terms, counters, the ends of the chains.
 const AFTER = `
-UPDATE tasks SET updated_slot = floor(extract(epoch FROM updated_at) / 600) WHERE updated_slot <> floor(extract(epoch FROM updated_at) / 600);
+INSERT INTO search_terms SELECT id, task_terms(workspace_id, title, opening, tags, metadata) FROM tasks ON CONFLICT DO NOTHING;
 DELETE FROM usage_days;
 INSERT INTO usage_days (workspace_id, day, tasks, tokens, cost_micros)
 SELECT workspace_id, (at AT TIME ZONE 'UTC')::date, count(*) FILTER (WHERE starts_turn), sum(input_tokens + output_tokens), sum(coalesce(cost_micros, 0))
