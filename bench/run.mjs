@@ -1,6 +1,7 @@
 // npm run bench [-- http|messages|create|start|agent|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
 // npm run bench -- against REF [routes|steps|boot|create …] [--rounds 9]
 // npm run bench -- gate [--record]
+// npm run bench -- grow [part of a route's name …] [--tasks 200000] [--rounds 9]
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { against } from './against.mjs';
@@ -9,6 +10,7 @@ import { boot } from './boot.mjs';
 import { views } from './console.mjs';
 import { table } from './figures.mjs';
 import { gate } from './gate.mjs';
+import { grow } from './grow.mjs';
 import { creates, messages, reads } from './http.mjs';
 import { World } from './servers.mjs';
 import { streams } from './streams.mjs';
@@ -34,17 +36,23 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string' },
+    tasks: { type: 'string' },
     json: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     burn: { type: 'string', default: '0' },
   },
 });
-const numbers = ['rounds', 'seconds', 'connections'].filter((name) => values[name] !== undefined);
+const numbers = ['rounds', 'seconds', 'connections', 'tasks'].filter((name) => values[name] !== undefined);
 const options = Object.fromEntries(numbers.map((name) => [name, Number(values[name])]));
 // What its children are is removed at the end of the process, and its folders at the end of the run.
 if (positionals[0] === 'against') {
   const [, ref, ...parts] = positionals;
   await against(ref, { rounds: 9, ...options, parts });
+  process.exit();
+}
+if (positionals[0] === 'grow') {
+  const [, ...only] = positionals;
+  await grow({ ...options, only });
   process.exit();
 }
 if (positionals[0] === 'gate') {

@@ -32,6 +32,7 @@ import { StoredCut } from '../resources/tasks/messages/context-cut.entity.js';
 import { Message } from '../resources/tasks/messages/message.entity.js';
 import { ToolInvocation } from '../resources/tasks/messages/tool-invocation.entity.js';
 import { Run } from '../resources/tasks/run.entity.js';
+import { SearchTerms } from '../resources/tasks/search-terms.entity.js';
 import { Task } from '../resources/tasks/task.entity.js';
 import { WebhookDelivery } from '../resources/webhooks/webhook-delivery.entity.js';
 import { NoticeSettings } from '../resources/personal-notices/notice-settings.entity.js';
@@ -54,6 +55,7 @@ export const ENTITIES = [
   AuditAnchor,
   Project,
   Task,
+  SearchTerms,
   Run,
   Message,
   ToolInvocation,

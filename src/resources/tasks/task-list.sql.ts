@@ -17,7 +17,7 @@ import {
   uuid,
 } from '../../platform/database/sql.js';
 import { TASK_ROW, type TaskRow } from './task.sql.js';
-import type { TaskStatus } from './task-status.js';
+import { TASK_STATUSES, type TaskStatus } from './task-status.js';
 
 /** What a list is narrowed by; null: it is not. */
 export interface TaskFilters {
@@ -63,25 +63,37 @@ type Piece = Fragment<Values>;
 const piece = <P extends Partial<Values>>(fragment: Fragment<P>): Piece => fragment as unknown as Piece;
 
 const [AT, ID] = [time('at'), uuid('id')];
-const slotOf = (at: typeof AT) => sql`floor(extract(epoch FROM ${at}) / 600)::int`;
 
-/** Of `tasks t`. The slot, which is indexed, follows from the time: within one the rows are sorted. */
+/** Of `tasks t`, the newest first. */
 const ORDERS: Record<TaskPage['sort'], { by: Fragment<None>; follows: Piece }> = {
   createdAt: { by: raw('t.created_at DESC, t.id DESC'), follows: piece(sql`(t.created_at, t.id) < (${AT}, ${ID})`) },
-  updatedAt: {
-    by: raw('t.updated_slot DESC, t.updated_at DESC, t.id DESC'),
-    follows: piece(sql`t.updated_slot <= ${slotOf(AT)} AND (t.updated_at, t.id) < (${AT}, ${ID})`),
-  },
+  updatedAt: { by: raw('t.updated_at DESC, t.id DESC'), follows: piece(sql`(t.updated_at, t.id) < (${AT}, ${ID})`) },
 };
+/** By the last change, of tasks that no worker has: there `rested_at` is `updated_at`, and it is indexed. */
+const AT_REST = { by: raw('t.rested_at DESC, t.id DESC'), follows: piece(sql`(t.rested_at, t.id) < (${AT}, ${ID})`) };
 
-/** What words, tag and metadata ask of the title and of this text: one question (task-terms.function.ts). */
-const foundIn = (opening: Fragment<None>) =>
-  piece(sql`task_terms(t.workspace_id, t.title, ${opening}, t.tags, t.metadata)
-  @@ task_query(${WORKSPACE}, ${textOrNull('words')}, ${textOrNull('tag')}, ${jsonb<Record<string, string> | null>()('metadata')})`);
-/** As the index `tasks_terms` has it. */
-const TERMS = foundIn(raw('t.opening'));
-/** The same where the caller may not read what messages say; it goes through what the index finds. */
-const IN_TITLE = foundIn(raw("''"));
+/** What words, tag and metadata ask of the terms of a task: one question (task-terms.function.ts). */
+const QUESTION = sql`task_query(${WORKSPACE}, ${textOrNull('words')}, ${textOrNull('tag')}, ${jsonb<Record<string, string> | null>()('metadata')})`;
+/** The same where the caller may not read what messages say; it goes through what has been found. */
+const IN_TITLE = piece(sql`task_terms(t.workspace_id, t.title, '', t.tags, t.metadata) @@ ${QUESTION}`);
+
+/**
+ * A search tries three ways, for the planner knows neither how often a word occurs nor what it costs to ask a row:
+ * - the newest tasks: a frequent word fills the page with them;
+ * - the index, for at most so many: they are looked up and sorted;
+ * - else page by page, each task asked in turn: what so many of 200,000 tasks have, a few thousand of the newest have often enough.
+ *
+ * With 200,000 tasks no way takes much more than 10 ms.
+ */
+const NEWEST = raw('300');
+const FEW = raw('2500');
+/** Whether the newest ones filled the page; whether the index knows few. */
+const [IS_FULL, IS_FEW] = [raw('(SELECT filled FROM counted)'), raw('(SELECT few FROM looked)')];
+const FOUND = sql`
+found AS MATERIALIZED (SELECT f.id FROM find_tasks(${QUESTION}, ${FEW} + 1) AS f(id) WHERE NOT ${IS_FULL}),
+looked AS MATERIALIZED (SELECT count(*) <= ${FEW} AS few FROM found)`;
+/** A scalar, which the database computes for a row when it comes to it: as EXISTS it would be a join with all that have the terms. */
+const HAS_TERMS = piece(sql`(SELECT s.terms @@ ${QUESTION} FROM search_terms s WHERE s.task_id = t.id)`);
 
 /** For each filter what it asks of `tasks t`. */
 const FILTERS = {
@@ -103,35 +115,105 @@ const UNDER_WAY: Partial<Record<TaskStatus, Piece>> = {
     WHERE i.status = 'pending' AND x.workspace_id = ${WORKSPACE}`),
 };
 
-/** Whether all statuses are of tasks under way. */
-const areUnderWay = (statuses: readonly TaskStatus[]): boolean => statuses.every((status) => status in UNDER_WAY);
-
 /**
- * Beside {@link FILTERS}, where all statuses are of tasks under way. An index on the status itself would make each change of it as dear as a
- * new task.
+ * Where tasks of a status come from. An index on the status itself would make each change of it as dear as a new task: for those under
+ * way it is an open run or interaction, for those that have ended `ended_as`, which changes only when a turn ends or is asked for.
  */
-function underWay(statuses: readonly TaskStatus[]): Piece {
-  const branches = statuses.flatMap((status) => UNDER_WAY[status] ?? []);
-  return piece(sql`t.id IN (${branches.reduce((all, one) => piece(sql`${all} UNION ALL ${one}`))})`);
+function ofStatus(status: TaskStatus): Piece {
+  const ids = UNDER_WAY[status];
+  if (ids === undefined) return piece(raw(`t.ended_as = '${status}'`));
+  return piece(sql`t.id IN (${ids}) AND t.status = ${raw(`'${status}'`)}`);
+}
+
+/** One stream of rows, in the order of an index; no task is in two of them. */
+interface Source {
+  where: readonly Piece[];
+  by: Fragment<None>;
+  follows: Piece;
+}
+
+/** The sources of a page: together they have the tasks of these statuses, or all. */
+function sourcesOf(sort: TaskPage['sort'], statuses: readonly TaskStatus[] | null): Source[] {
+  if (sort === 'createdAt') {
+    const order = ORDERS.createdAt;
+    return statuses?.map((status) => ({ where: [ofStatus(status)], ...order })) ?? [{ where: [], ...order }];
+  }
+  const running = { where: [ofStatus('running')], ...ORDERS.updatedAt };
+  if (statuses === null) return [running, { where: [piece(raw(`t.status <> 'running'`))], ...AT_REST }];
+  return statuses.map((one) => (one === 'running' ? running : { where: [ofStatus(one)], ...AT_REST }));
 }
 
 const and = (conditions: readonly Piece[]): Piece => conditions.reduce((all, one) => piece(sql`${all} AND ${one}`));
+const union = (rows: readonly Piece[]): Piece => rows.reduce((all, one) => piece(sql`${all} UNION ALL ${one}`));
+const LIMIT = int('limit');
 
-/**
- * One branch for each state of `archived`, because the indexes are ordered by time within it; both together are as many rows again.
- * The rows are chosen before their creators and interactions are looked up.
- */
-function statementOf(conditions: readonly Piece[], by: Fragment<None>, states: readonly boolean[]): Statement<Values, TaskRow> {
-  const branches = states.map(
-    (archived) => piece(sql`(
-  SELECT t.* FROM tasks t WHERE ${and(conditions)} AND ${raw(archived ? 't.archived' : 'NOT t.archived')}
-  ORDER BY ${by} LIMIT ${int('limit')})`),
+/** What of the values decides about the text of a statement. */
+interface Shape {
+  sort: TaskPage['sort'];
+  /** In the order of `TASK_STATUSES`; null: all. */
+  statuses: readonly TaskStatus[] | null;
+  given: readonly (keyof typeof FILTERS)[];
+  searched: boolean;
+  inTitle: boolean;
+  archived: boolean | null;
+  follows: boolean;
+}
+
+const [ARCHIVED, NOT_ARCHIVED] = [piece(raw('t.archived')), piece(raw('NOT t.archived'))];
+/** The states of `archived` that are asked for: the indexes are ordered by time within each. */
+const statesOf = (archived: boolean | null): Piece[] =>
+  archived === null ? [NOT_ARCHIVED, ARCHIVED] : [archived ? ARCHIVED : NOT_ARCHIVED];
+
+/** What is asked of each task, whatever source it comes from. */
+const conditionsOf = ({ given, inTitle }: Shape): Piece[] => [
+  piece(visible('t')),
+  ...given.map((name) => FILTERS[name]),
+  ...(inTitle ? [IN_TITLE] : []),
+];
+
+const behind = ({ follows }: Shape, source: Source): Piece[] => (follows ? [source.follows] : []);
+
+/** A page by a branch for each source and each state of `archived`; all together are as many rows again. */
+const walk = (shape: Shape, more: readonly Piece[] = []): Piece =>
+  union(
+    sourcesOf(shape.sort, shape.statuses).flatMap((source) =>
+      statesOf(shape.archived).map((state) => {
+        const where = [state, ...conditionsOf(shape), ...source.where, ...behind(shape, source), ...more];
+        return piece(sql`(SELECT t.* FROM tasks t WHERE ${and(where)} ORDER BY ${source.by} LIMIT ${LIMIT})`);
+      }),
+    ),
   );
-  const chosen = branches.reduce((all, one) => piece(sql`${all} UNION ALL ${one}`));
-  return sql`
+
+/** The rows are chosen before their creators and interactions are looked up. */
+const page = ({ sort }: Shape, chosen: Piece): Piece =>
+  piece(sql`
 SELECT ${TASK_ROW}
 FROM (${chosen}) t JOIN users u ON u.id = t.created_by
-ORDER BY ${by} LIMIT ${int('limit')}`.jsonRows<TaskRow>();
+ORDER BY ${ORDERS[sort].by} LIMIT ${LIMIT}`);
+
+/** The newest tasks of the workspace. By the last change, and in both states of `archived`, they are several streams: there the index is asked at once. */
+function newest(shape: Shape): Piece {
+  const [state, other] = statesOf(shape.archived);
+  if (shape.sort === 'updatedAt' || state === undefined || other !== undefined) return piece(raw('SELECT * FROM tasks LIMIT 0'));
+  const order = { where: [], ...ORDERS.createdAt };
+  const where = and([piece(sql`t.workspace_id = ${WORKSPACE}`), state, ...behind(shape, order)]);
+  return piece(sql`SELECT t.* FROM tasks t WHERE ${where} ORDER BY ${order.by} LIMIT ${NEWEST}`);
+} // prettier-ignore
+
+function search(shape: Shape): Piece {
+  const { sort, archived } = shape;
+  const { by } = ORDERS[sort];
+  const asked = conditionsOf(shape);
+  const found = and([...asked, ...behind(shape, { where: [], ...ORDERS[sort] }), ...(archived === null ? [] : statesOf(archived))]);
+  const ways = piece(sql`SELECT * FROM near WHERE ${IS_FULL}
+  UNION ALL (SELECT t.* FROM found f JOIN tasks t ON t.id = f.id WHERE NOT ${IS_FULL} AND ${IS_FEW} AND ${found} ORDER BY ${by} LIMIT ${LIMIT})
+  UNION ALL ${walk(shape, [piece(sql`NOT ${IS_FULL} AND NOT ${IS_FEW}`), HAS_TERMS])}`);
+  return piece(sql`
+WITH near AS MATERIALIZED (
+  SELECT t.* FROM (${newest(shape)}) t WHERE ${and([...asked, HAS_TERMS])} ORDER BY ${by} LIMIT ${LIMIT}),
+counted AS MATERIALIZED (SELECT count(*) = ${LIMIT} AS filled FROM near),
+${FOUND}
+${page(shape, ways)}`);
 } // prettier-ignore
 
 const STATEMENTS = new Map<string, Statement<Values, TaskRow>>();
@@ -145,34 +227,29 @@ export function listTasks(
   filters: TaskFilters,
   { sort, after, limit, showsText }: TaskPage,
 ): Query<TaskRow> {
-  const { statuses, archived } = filters;
   const given = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter((name) => filters[name] !== null);
-  const searched = isSearch(filters);
-  const inTitle = filters.words !== null && !showsText;
-  const open = statuses !== null && areUnderWay(statuses) ? [...statuses].sort() : null;
-  const key = [sort, archived, searched, inTitle, open?.join('+'), after !== null, ...given].join();
-  const { by, follows } = ORDERS[sort];
-  // Once for each set of filters: requests only look the statement up.
-  const made = (): Statement<Values, TaskRow> => {
-    const conditions = [
-      piece(visible('t')),
-      ...given.map((name) => FILTERS[name]),
-      ...(open === null ? [] : [underWay(open)]),
-      ...(searched ? [TERMS] : []),
-      ...(inTitle ? [IN_TITLE] : []),
-      ...(after === null ? [] : [follows]),
-    ];
-    return statementOf(conditions, by, archived === null ? [false, true] : [archived]);
+  const shape: Shape = {
+    sort,
+    statuses: filters.statuses && TASK_STATUSES.filter((status) => filters.statuses?.includes(status)),
+    given,
+    searched: isSearch(filters),
+    inTitle: filters.words !== null && !showsText,
+    archived: filters.archived,
+    follows: after !== null,
   };
+  // Once for each shape: requests only look the statement up.
+  const key = JSON.stringify(shape);
+  const made = () => (shape.searched ? search(shape) : page(shape, walk(shape))).jsonRows<TaskRow>();
   const statement = STATEMENTS.get(key) ?? made();
   STATEMENTS.set(key, statement);
   const values = { ...filters, auth, at: after?.at, id: after?.id, limit } as Values;
   const query = statement(values);
-  const plain = sort === 'createdAt' && !searched && filters.createdAfter === null && filters.createdBefore === null;
+  const plain =
+    sort === 'createdAt' && !shape.searched && filters.createdAfter === null && filters.createdBefore === null;
   return plain ? query : query.unprepared();
 }
 
-/** Whether the index of words, tags and metadata is asked. */
+/** Whether words, tags or metadata are asked for. */
 export function isSearch({ words, tag, metadata }: TaskFilters): boolean {
   return words !== null || tag !== null || metadata !== null;
 }

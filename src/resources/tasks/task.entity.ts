@@ -40,11 +40,10 @@ export interface WaitingFor {
 @Index('tasks_creator_page', { synchronize: false })
 @Index('tasks_project_page', { synchronize: false })
 @Index('tasks_automation_page', { synchronize: false })
-@Index('tasks_updated', { synchronize: false })
+@Index('tasks_rested', { synchronize: false })
+@Index('tasks_ended', { synchronize: false })
 // With created_at DESC, of tasks with a repository: which ones a workspace used last.
 @Index('tasks_repository', { synchronize: false })
-// Of an expression: what a task is found by (docs/decisions/0060).
-@Index('tasks_terms', { synchronize: false })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
 @Check('tasks_approvals_check', `approvals IN ('none', 'writes')`)
 export class Task {
@@ -121,7 +120,11 @@ export class Task {
   @Column('jsonb', { nullable: true }) waitingFor: WaitingFor | null;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
-  /** The ten minutes that `updatedAt` lies in; a trigger keeps it (updated-slot.function.ts). */
+  /** `updatedAt` as it is while no worker has the task; a trigger keeps it, and the next field (rest-task.function.ts). */
+  @Timestamp({ default: () => 'now()' }) restedAt: Date;
+  /** The status of a task that has ended; anything while a worker has it. */
+  @Column('text', { nullable: true }) endedAs: 'completed' | 'cancelled' | 'failed' | null;
+  /** The ten minutes that `updatedAt` lies in. Processes of earlier versions read it; a trigger keeps it (updated-slot.function.ts). */
   @Count() updatedSlot: number;
   @Timestamp({ nullable: true }) startedAt: Date | null;
   @Timestamp({ nullable: true }) finishedAt: Date | null;
