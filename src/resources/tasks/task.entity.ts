@@ -41,6 +41,7 @@ export interface WaitingFor {
 @Index('tasks_project_page', { synchronize: false })
 @Index('tasks_automation_page', { synchronize: false })
 @Index('tasks_updated', { synchronize: false })
+@Index('tasks_resuming', ['resumesAt', 'id'], { where: 'resumes_at IS NOT NULL' })
 // With created_at DESC, of tasks with a repository: which ones a workspace used last.
 @Index('tasks_repository', { synchronize: false })
 // Of an expression: what a task is found by (docs/decisions/0060).
@@ -63,6 +64,10 @@ export class Task {
   @Column('boolean', { default: false }) untitled: boolean;
   @Column('text') status: TaskStatus;
   @Column('jsonb', { nullable: true }) statusReason: StatusReason | null;
+  /** No worker claims it; never true of a final task. While it is running its worker is about to stop. A trigger forgets it at the end of the turn. */
+  @Column('boolean', { default: false }) paused: boolean;
+  /** When it is resumed by itself; null unless it is paused. */
+  @Timestamp({ nullable: true }) resumesAt: Date | null;
   @Column('text') model: string;
   @Column('text', { nullable: true }) effort: Effort | null;
   @Column('jsonb', { nullable: true }) budget: Budget | null;
