@@ -158,6 +158,8 @@ export const ENDPOINTS: readonly Row[] = [
   row('POST', '/v1/tasks', { ...ATTACHES, status: 201, answer: ['task'], body: { content: 'x' } }),
   read('/v1/tasks/{taskId}', ['tasks:read'], ['task']),
   row('POST', '/v1/tasks/{taskId}/cancel', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
+  row('POST', '/v1/tasks/{taskId}/pause', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'], body: {} }),
+  row('POST', '/v1/tasks/{taskId}/resume', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
   row('POST', '/v1/tasks/{taskId}/interaction', { ...ATTACHES, status: 202, answer: ['task'], body: { interactionId: 'x', content: 'x' }, elsewhere: 'interactions' }),
   { ...read('/v1/tasks/{taskId}/events', ['tasks:read'], ['caughtUp', 'events', 'position']), limit: 100 },
   { ...read('/v1/events', ['tasks:read'], ['caughtUp', 'events', 'position']), limit: 100 },

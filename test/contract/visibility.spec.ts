@@ -35,6 +35,8 @@ const RULES: [operation: string, rule: Rule][] = [
   ['PATCH /v1/tasks/{taskId}', { thing: 'task', needed: 'owned' }],
   ['DELETE /v1/tasks/{taskId}', { thing: 'task', needed: 'owned' }],
   ['POST /v1/tasks/{taskId}/cancel', { thing: 'task', needed: 'seen' }],
+  ['POST /v1/tasks/{taskId}/pause', { thing: 'task', needed: 'seen' }],
+  ['POST /v1/tasks/{taskId}/resume', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/interaction', { thing: 'task', needed: 'seen', request: ({ interaction }) => ({ json: { interactionId: interaction, content: 'x' } }) }],
   ['GET /v1/tasks/{taskId}/messages', { thing: 'task', needed: 'seen' }],
   ['GET /v1/tasks/{taskId}/events', { thing: 'task', needed: 'seen' }],

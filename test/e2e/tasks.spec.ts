@@ -46,6 +46,7 @@ describe('Tasks (reference §4)', () => {
       title: 'Fix the build',
       status: 'queued',
       statusReason: null,
+      resumesAt: null,
       waitingFor: null,
       projectId: null,
       pendingInteraction: null,

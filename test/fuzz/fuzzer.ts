@@ -23,6 +23,8 @@ const SHRINKING_MS = 60_000;
 /** What was sent, to be printed when something is wrong. */
 type Line = () => string;
 
+const PAUSED = /"status":"queued","statusReason":\{"code":"paused"/;
+
 export class Fuzzer {
   readonly statistics = new Statistics();
   private sent = 0;
@@ -150,7 +152,7 @@ export class Fuzzer {
     return got;
   } // prettier-ignore
 
-  /** Waits until the newest task of the sequence works no more: it is over, gone, or has a question. */
+  /** Waits until the newest task of the sequence works no more: it is over, gone, paused, or has a question. */
   private async settle(scene: Scene, log: Line[]): Promise<void> {
     const id = scene.own['taskId']?.at(-1);
     if (id === undefined) return;
@@ -160,7 +162,7 @@ export class Fuzzer {
     const asked: Sent = { method: 'GET', path, headers, body: null, operation: 'GET /v1/tasks/{taskId}', expected };
     const atRest = async () => {
       const got = await this.exchange(asked, scene, []);
-      return got.status !== 200 || !/"status":"(queued|running)"/.test(got.text);
+      return got.status !== 200 || !/"status":"(queued|running)"/.test(got.text) || PAUSED.test(got.text);
     };
     log.push(() => curl(asked, this.world.service.url));
     await until(`task ${id} to be at rest`, atRest, { within: 30_000, every: 25 });

@@ -183,7 +183,7 @@ function dialogue(operations: Operations): fc.Arbitrary<Step[]> {
     [approval, { interactionId, decision: 'deny', reason: 'No.' }],
   ];
   const answer = 'POST /v1/tasks/{taskId}/interaction';
-  const other = [answer, 'POST /v1/tasks/{taskId}/messages', 'POST /v1/tasks/{taskId}/cancel'].map((name) => step(operations, operations.named(name))); // prettier-ignore
+  const other = [answer, 'POST /v1/tasks/{taskId}/messages', 'POST /v1/tasks/{taskId}/pause', 'POST /v1/tasks/{taskId}/resume', 'POST /v1/tasks/{taskId}/cancel'].map((name) => step(operations, operations.named(name))); // prettier-ignore
   return fc
     .constantFrom(...dialogues)
     .chain(([task, body]) =>

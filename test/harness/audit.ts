@@ -47,6 +47,8 @@ export const ACTIONS: Record<string, string> = {
   'PATCH /v1/tasks/{taskId}': 'task.update',
   'DELETE /v1/tasks/{taskId}': 'task.delete',
   'POST /v1/tasks/{taskId}/cancel': 'task.cancel',
+  'POST /v1/tasks/{taskId}/pause': 'task.pause',
+  'POST /v1/tasks/{taskId}/resume': 'task.resume',
   'POST /v1/tasks/{taskId}/interaction': 'task.answer',
   'POST /v1/tasks/{taskId}/messages': 'message.create',
   'DELETE /v1/tasks/{taskId}/messages/{messageId}': 'message.delete',

@@ -1032,7 +1032,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -1483,6 +1483,15 @@ export interface components {
         OpenApiDocumentResponse: {
             [key: string]: unknown;
         };
+        /**
+         * @example {
+         *       "resumeAt": "2099-12-31T08:00:00Z"
+         *     }
+         */
+        PauseTask: {
+            /** @description When the task goes on by itself, ahead of now; without it not before it is resumed. A date is its beginning in UTC. */
+            resumeAt?: string;
+        };
         PendingInteraction: {
             /** @description Whether a choice may be answered with text instead. */
             allowText: boolean;
@@ -1893,7 +1902,7 @@ export interface components {
         };
         StatusReason: {
             /** @description For programs. The list is open: take a code that is not in it as one that you do not know. */
-            code: ("recovered" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
+            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
             /** @description For people. */
             message: string;
             /** @description Whether a new message may bring the task further without any other change. */
@@ -1919,6 +1928,7 @@ export interface components {
          *       "title": "Sort two lines",
          *       "status": "awaiting_input",
          *       "statusReason": null,
+         *       "resumesAt": null,
          *       "waitingFor": null,
          *       "projectId": null,
          *       "pendingInteraction": {
@@ -2068,6 +2078,8 @@ export interface components {
                 /** @description The text of the last answer; null where the transparency policy does not show text. */
                 text: string | null;
             } | null;
+            /** @description When a paused task goes on by itself; null: not before it is resumed. */
+            resumesAt: components["schemas"]["Timestamp"] | null;
             /** @description What created the task. */
             source: {
                 /** @description The automation that made it, which may be deleted since; else null. */
@@ -2084,7 +2096,7 @@ export interface components {
              * @enum {string}
              */
             status: "queued" | "running" | "awaiting_input" | "completed" | "cancelled" | "failed";
-            /** @description Not null on `failed` and `cancelled`, and on `queued` after a recovery. */
+            /** @description Not null on `failed` and `cancelled`, on `queued` after a recovery, and while the task is paused. */
             statusReason: components["schemas"]["StatusReason"] | null;
             /** @description The clients' own words, which lists can be filtered by. */
             tags: string[];

@@ -5,7 +5,7 @@ import { Collection, segment } from './resources.js';
 import { limited, reasonOf } from './signals.js';
 import type { CallOptions, Query } from './transport.js';
 import type {
-  Answer, ChangeTask, CreateTask, Deleted, Delta, File, Interaction, ListTasks, Message, SendMessage, Task, TaskEvent, TaskStatus,
+  Answer, ChangeTask, CreateTask, Deleted, Delta, File, Interaction, ListTasks, Message, PauseTask, SendMessage, Task, TaskEvent, TaskStatus,
 } from './types.js'; // prettier-ignore
 import { isFinal } from './types.js';
 
@@ -60,6 +60,16 @@ export class Tasks extends Collection {
 
   cancel(id: string, options?: CallOptions): Promise<Task> {
     return this.one('task', { ...this.post(id, '/cancel', options), repeatable: true });
+  }
+
+  /** No worker takes it up until `resumeAt`, or until it is resumed. 409 `task_not_pausable`: it is final. */
+  pause(id: string, body: PauseTask = {}, options?: CallOptions): Promise<Task> {
+    return this.one('task', { ...this.post(id, '/pause', options), body, repeatable: true });
+  }
+
+  /** A paused task goes on where it stopped. */
+  resume(id: string, options?: CallOptions): Promise<Task> {
+    return this.one('task', { ...this.post(id, '/resume', options), repeatable: true });
   }
 
   /** Answers what the task waits for. 409 `interaction_not_pending`: somebody else did. */

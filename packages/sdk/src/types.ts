@@ -39,6 +39,7 @@ export type CreateRepositoryConnection = Schemas['CreateRepositoryConnection'];
 export type ChangeRepositoryConnection = Schemas['ChangeRepositoryConnection'];
 export type CreateTask = Schemas['CreateTask'];
 export type ChangeTask = Schemas['ChangeTask'];
+export type PauseTask = Schemas['PauseTask'];
 export type SendMessage = Schemas['SendMessage'];
 export type ReviewComment = Schemas['ReviewComment'];
 export type Answer = Schemas['Answer'];

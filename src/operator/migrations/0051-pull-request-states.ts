@@ -1,7 +1,6 @@
 import { ForwardMigration } from '../../platform/database/forward-migration.js';
-import { EVENT_OF_UPDATE, RECORD_TASK_EVENT } from '../../resources/tasks/events/record-task-event.function.js';
 
-/** The pull request of a task and its state are told by an event (reference §17). */
+/** The pull request of a task and its state are told by an event (reference §17). A later migration takes the trigger that does. */
 export class PullRequestStates1798243900051 extends ForwardMigration {
-  readonly sql = [RECORD_TASK_EVENT + EVENT_OF_UPDATE];
+  readonly sql = [];
 }

@@ -41,6 +41,7 @@ import { RepositoriesOfAutomations1798243800050 } from './0050-repositories-of-a
 import { PullRequestStates1798243900051 } from './0051-pull-request-states.js';
 import { Invitations1798244000052 } from './0052-invitations.js';
 import { ListsOfManyTasks1798244100053 } from './0053-lists-of-many-tasks.js';
+import { Pause1798244200054 } from './0054-pause.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -88,6 +89,7 @@ export const MIGRATIONS = [
   PullRequestStates1798243900051,
   Invitations1798244000052,
   ListsOfManyTasks1798244100053,
+  Pause1798244200054,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -37,6 +37,7 @@ export const ERRORS = {
   idempotency_in_progress: [409, 'conflict'],
   interaction_not_pending: [409, 'conflict'],
   task_not_cancellable: [409, 'conflict'],
+  task_not_pausable: [409, 'conflict'],
   too_much_unread: [409, 'conflict'],
   message_already_read: [409, 'conflict'],
   file_in_use: [409, 'conflict'],

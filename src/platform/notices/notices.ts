@@ -11,6 +11,8 @@ const topics = {
   work,
   /** Workers no longer hold these runs: ids. Heard by `RunLeases`. */
   stop: z.array(z.string()),
+  /** The tasks of these runs are paused: their workers are to stop soon. Heard by `RunLeases`. */
+  pause: z.array(z.string()),
   /** An automation may be due earlier than the workers planned: its id. Heard by `OccurrenceTicker`. */
   automation: z.string(),
   /** Deliveries of a webhook are due: its id. Heard by `DeliverySender`. */

@@ -9,7 +9,7 @@ const TASK_ID = uuid('taskId');
 
 /** The number of the turn. A run that was not claimed yet begins the next one: so the claim will count. */
 const TURN = raw(`(t.turn + EXISTS (
-  SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status = 'queued' AND r.kind = 'turn' AND r.epoch = 0)::int)`);
+  SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status IN ('queued', 'paused') AND r.kind = 'turn' AND r.epoch = 0)::int)`);
 
 /** The number of the event before a turn, which begins by reading a message. Null: it has not begun. */
 const before = <P>(turn: Fragment<P>) => sql`(

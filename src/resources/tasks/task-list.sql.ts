@@ -109,7 +109,8 @@ const FILTERS = {
 
 /** The tasks of a status, for one under way: they have an open run or a pending interaction, and both are indexed. */
 const UNDER_WAY: Partial<Record<TaskStatus, Piece>> = {
-  queued: piece(sql`SELECT r.task_id FROM runs r WHERE r.workspace_id = ${WORKSPACE} AND r.status = 'queued'`),
+  queued: piece(sql`SELECT r.task_id FROM runs r WHERE r.workspace_id = ${WORKSPACE} AND r.status = 'queued'
+    UNION ALL SELECT r.task_id FROM runs r WHERE r.workspace_id = ${WORKSPACE} AND r.status = 'paused'`),
   running: piece(sql`SELECT r.task_id FROM runs r WHERE r.workspace_id = ${WORKSPACE} AND r.status = 'running'`),
   awaiting_input: piece(sql`SELECT x.id FROM interactions i JOIN tasks x ON x.id = i.task_id
     WHERE i.status = 'pending' AND x.workspace_id = ${WORKSPACE}`),

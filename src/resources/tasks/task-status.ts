@@ -7,6 +7,7 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 /** Why a task failed, was cancelled, or is queued again (reference §4). An extension's engine may have others. */
 export const STATUS_REASON_CODES = [
   'recovered',
+  'paused',
   'cancelled',
   'owner_removed',
   'worker_lost',
@@ -57,6 +58,10 @@ export function statusesBefore(to: TaskStatus): Fragment<None> {
   const before = TASK_STATUSES.filter((status) => MOVES[status].includes(to));
   return raw(before.map((status) => `'${status}'`).join(', '));
 }
+
+/** SQL: the status of a run that is not claimed, by whether its `task` is paused: no worker claims the run of a task that is. */
+export const statusOfRun = (task: 'task' | 'waiting'): Fragment<None> =>
+  raw(`CASE WHEN ${task}.paused THEN 'paused' ELSE 'queued' END`);
 
 export function isFinal(status: TaskStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';

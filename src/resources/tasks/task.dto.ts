@@ -19,7 +19,7 @@ import {
 import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
 import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import { Documented } from '../../platform/http/documented.js';
-import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
+import { Moment, Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { ReviewCommentDto } from './messages/review.dto.js';
@@ -212,6 +212,11 @@ export class CreateTaskDto extends TaskOptions {
   @Type(() => RepositoryDto)
   @Documented({ description: 'Cloned before the first model call, and handed in at `repo/` of the workdir.' })
   repository?: RepositoryDto;
+}
+
+export class PauseTaskDto {
+  @Moment('When the task goes on by itself, ahead of now; without it not before it is resumed.')
+  resumeAt?: string;
 }
 
 const MODES = `When a running task reads the message; otherwise all three are the same. \`queue\`, the default: in a turn of its own, when the

@@ -42,6 +42,7 @@ export interface WaitingFor {
 @Index('tasks_automation_page', { synchronize: false })
 @Index('tasks_rested', { synchronize: false })
 @Index('tasks_ended', { synchronize: false })
+@Index('tasks_resuming', ['resumesAt', 'id'], { where: 'resumes_at IS NOT NULL' })
 // With created_at DESC, of tasks with a repository: which ones a workspace used last.
 @Index('tasks_repository', { synchronize: false })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
@@ -62,6 +63,10 @@ export class Task {
   @Column('boolean', { default: false }) untitled: boolean;
   @Column('text') status: TaskStatus;
   @Column('jsonb', { nullable: true }) statusReason: StatusReason | null;
+  /** No worker claims it; never true of a final task. While it is running its worker is about to stop. A trigger forgets it at the end of the turn. */
+  @Column('boolean', { default: false }) paused: boolean;
+  /** When it is resumed by itself; null unless it is paused. */
+  @Timestamp({ nullable: true }) resumesAt: Date | null;
   @Column('text') model: string;
   @Column('text', { nullable: true }) effort: Effort | null;
   @Column('jsonb', { nullable: true }) budget: Budget | null;

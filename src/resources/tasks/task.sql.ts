@@ -29,6 +29,7 @@ const TASK = columns(Task, 't', [
   'title',
   'status',
   'statusReason',
+  'resumesAt',
   'model',
   'effort',
   'approvals',
@@ -94,7 +95,7 @@ CASE i.type WHEN 'approval' THEN (
     WHERE v.message_id = i.message_id AND v.tool_call_id = i.tool_call_id) call) END AS "toolCall"`;
 
 /** A task that is queued for more than two seconds waits for a place; its last event says since when. What else it waits for its worker has recorded. */
-const WAITING_FOR = raw(`CASE WHEN t.status = 'queued' THEN (
+const WAITING_FOR = raw(`CASE WHEN t.status = 'queued' AND NOT t.paused THEN (
     SELECT jsonb_build_object('code', 'place', 'message', 'The task waits for a free place of a worker.', 'since', q.created_at)
     FROM (SELECT e.created_at FROM task_events e WHERE e.task_id = t.id AND e.type IN ('task.created', 'task.queued')
       ORDER BY e.seq DESC LIMIT 1) q

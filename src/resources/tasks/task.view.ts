@@ -108,7 +108,10 @@ export const taskSchema = named(
       .describe('`completed`, `failed` and `cancelled` are final until a message sets the task going again.'),
     statusReason: statusReasonSchema
       .nullable()
-      .describe('Not null on `failed` and `cancelled`, and on `queued` after a recovery.'),
+      .describe('Not null on `failed` and `cancelled`, on `queued` after a recovery, and while the task is paused.'),
+    resumesAt: timestampSchema
+      .nullable()
+      .describe('When a paused task goes on by itself; null: not before it is resumed.'),
     waitingFor: z
       .strictObject({
         code: z.enum(['place', 'name', 'clone', 'model', 'push']),
@@ -201,6 +204,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     title: row.title,
     status: row.status,
     statusReason: row.statusReason,
+    resumesAt: row.resumesAt === null ? null : timestampView(row.resumesAt),
     waitingFor: row.waitingFor === null ? null : { ...row.waitingFor, since: timestampView(row.waitingFor.since) },
     projectId: row.projectId,
     pendingInteraction: row.interaction === null ? null : interactionView(row.interaction, transparency),

@@ -10,8 +10,9 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { InteractionsService } from './interactions/interactions.service.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { TaskEnding } from './task-ending.js';
-import { AnswerDto, ChangeTaskDto, CreateTaskDto } from './task.dto.js';
+import { AnswerDto, ChangeTaskDto, CreateTaskDto, PauseTaskDto } from './task.dto.js';
 import { ListTasksQuery } from './task-list.dto.js';
+import { TaskPause } from './task-pause.js';
 import { TaskStarter } from './task-starter.js';
 import { taskAnswer, taskSchema } from './task.view.js';
 import { TasksService } from './tasks.service.js';
@@ -22,6 +23,7 @@ export class TasksController {
     private readonly tasks: TasksService,
     private readonly starter: TaskStarter,
     private readonly ending: TaskEnding,
+    private readonly pauses: TaskPause,
     private readonly interactions: InteractionsService,
     private readonly policy: TransparencyPolicy,
   ) {}
@@ -112,6 +114,40 @@ export class TasksController {
   })
   async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
     return this.policy.task(auth, await this.ending.cancel(auth, tx, taskId));
+  }
+
+  @Post(':taskId/pause')
+  @HttpCode(200)
+  @Endpoint({
+    summary: 'Pause a task',
+    description:
+      'No worker takes it up until it is resumed, or until `resumeAt`. A running one stops after its call, at the latest 10 s later. Pausing again is 200 and sets `resumeAt` anew, a final task is 409.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    transaction: true,
+    answer: taskAnswer,
+  })
+  async pause(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Body() body: PauseTaskDto,
+  ) {
+    return this.policy.task(auth, await this.pauses.pause(auth, tx, taskId, body));
+  }
+
+  @Post(':taskId/resume')
+  @HttpCode(200)
+  @Endpoint({
+    summary: 'Resume a task',
+    description: 'It goes on where it stopped. One that is not paused is 200, a final one 409.',
+    policy: 'resource_write',
+    scopes: ['tasks:write'],
+    transaction: true,
+    answer: taskAnswer,
+  })
+  async resume(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
+    return this.policy.task(auth, await this.pauses.resume(auth, tx, taskId));
   }
 
   @Post(':taskId/interaction')

@@ -11,6 +11,7 @@ import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { MessagesService } from './messages/messages.service.js';
 import { TaskFilesController } from './task-files.controller.js';
+import { TaskPause } from './task-pause.js';
 import { TaskStarter } from './task-starter.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksService } from './tasks.service.js';
@@ -18,7 +19,7 @@ import { TasksService } from './tasks.service.js';
 @Module({
   imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule, RepositoriesModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
-  providers: [TasksService, TaskStarter, MessagesService, InteractionsService, TransparencyPolicy],
-  exports: [InteractionsService, TaskStarter, TasksService, TransparencyPolicy],
+  providers: [TasksService, TaskStarter, TaskPause, MessagesService, InteractionsService, TransparencyPolicy],
+  exports: [InteractionsService, TaskPause, TaskStarter, TasksService, TransparencyPolicy],
 })
 export class TasksModule {}

@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { WorkLoop } from '../../platform/jobs/work-loop.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { InteractionsService } from '../../resources/tasks/interactions/interactions.service.js';
+import { TaskPause } from '../../resources/tasks/task-pause.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
 
@@ -19,6 +20,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     private readonly claims: RunClaims,
     private readonly executor: RunExecutor,
     private readonly interactions: InteractionsService,
+    private readonly pauses: TaskPause,
     private readonly notices: Notices,
   ) {}
 
@@ -43,6 +45,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     for (const id of await this.claims.recoverExpired())
       this.logger.warn(`Run ${id} is taken from a worker that has not renewed its lease.`);
     await this.interactions.expire();
+    await this.pauses.wake();
     // Not awaited: its loop may go on for as long as notices come, and recovery is due each second.
     void this.executor.claimWaiting();
   }

@@ -5,7 +5,7 @@ import { START_TURN, TURN_BEYOND } from '../../resources/billing/meter.sql.js';
 import { Run } from '../../resources/tasks/run.entity.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
 import { ADD_DURATION, addDuration, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
-import { statusesBefore } from '../../resources/tasks/task-status.js';
+import { statusesBefore, statusOfRun } from '../../resources/tasks/task-status.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
 
@@ -76,6 +76,9 @@ RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch, run.tr
   Omit<ClaimedRun, 'runId'>
 >();
 
+/** A run that is still held. `renewed: false`: its row is locked at this moment. `paused`: its worker is to stop. */
+export type Renewal = { epoch: number; renewed: boolean; paused: boolean };
+
 /**
  * Renews leases, and answers which runs are still held. It skips a run that somebody has locked, for one stopped process with
  * an open cancel would stop the leases of all the others; such a run counts as ours until it is known to be somebody else's.
@@ -89,16 +92,15 @@ free AS (
 renewed AS (
   UPDATE runs r SET lease_until = clock_timestamp() + make_interval(secs => ${LEASE}) FROM free WHERE r.id = free.id
   RETURNING r.id)
-SELECT r.id, r.epoch, EXISTS (SELECT 1 FROM renewed WHERE renewed.id = r.id) AS renewed
-FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch WHERE ${hasStatus('running')}`.rows<
-  Id & { epoch: number; renewed: boolean }
->();
+SELECT r.id, r.epoch, EXISTS (SELECT 1 FROM renewed WHERE renewed.id = r.id) AS renewed,
+  (SELECT t.paused FROM tasks t WHERE t.id = r.task_id) AS paused
+FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch WHERE ${hasStatus('running')}`.rows<Id & Renewal>();
 
-/** Puts a run back into the queue. */
+/** Puts a run back into the queue, or aside when its task is paused. */
 export const HAND_BACK = sql`
-WITH task AS (SELECT id FROM tasks WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')}) FOR UPDATE),
+WITH task AS (SELECT id, paused FROM tasks WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')}) FOR UPDATE),
 run AS (
-  UPDATE runs r SET status = 'queued', lease_until = NULL FROM task
+  UPDATE runs r SET status = ${statusOfRun('task')}, lease_until = NULL FROM task
   WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')} RETURNING r.claimed_at)
 UPDATE tasks t SET status = 'queued', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID}`.rows();
 
@@ -116,11 +118,11 @@ const MAX_RECOVERIES = raw('5');
  */
 export const RECOVER = sql`
 WITH task AS (
-  SELECT t.id, t.last_event, r.claimed_at, r.lease_until FROM tasks t JOIN runs r ON r.task_id = t.id
+  SELECT t.id, t.last_event, t.paused, r.claimed_at, r.lease_until FROM tasks t JOIN runs r ON r.task_id = t.id
   WHERE r.id = ${RUN_ID} AND t.status IN (${statusesBefore('queued')}) FOR UPDATE OF t SKIP LOCKED),
 run AS (
   UPDATE runs r SET epoch = r.epoch + 1, lease_until = NULL, recovery_count = r.recovery_count + 1,
-    status = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN 'queued' ELSE 'finished' END,
+    status = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN ${statusOfRun('task')} ELSE 'finished' END,
     finished_at = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN NULL ELSE now() END
   FROM task WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('running')} AND r.lease_until < clock_timestamp()
   RETURNING r.task_id, r.status = 'finished' AS poison, task.claimed_at, task.lease_until),
@@ -135,6 +137,7 @@ UPDATE tasks t SET ${COUNT_NEWS}, updated_at = now(), ${addDuration(raw('run.lea
   finished_at = CASE WHEN run.poison THEN now() END,
   status_reason = CASE WHEN run.poison
     THEN '{"code": "worker_lost", "message": "The work on this task was interrupted too often without progress.", "retryable": true}'::jsonb
+    WHEN t.paused THEN t.status_reason
     ELSE '{"code": "recovered", "message": "The worker was lost; another one takes over.", "retryable": true}'::jsonb END
 FROM run WHERE t.id = run.task_id
 RETURNING run.poison`.rows<{ poison: boolean }>();

@@ -6,7 +6,17 @@ import type { Query } from '../../platform/database/sql.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
 import type { ClaimedRun } from './claimed-run.js';
-import { CLAIM, EXPIRED, HAND_BACK, END_LEASE, QUEUED, type QueuedRun, RECOVER, RENEW } from './run-claims.sql.js';
+import {
+  CLAIM,
+  EXPIRED,
+  HAND_BACK,
+  END_LEASE,
+  QUEUED,
+  type QueuedRun,
+  RECOVER,
+  type Renewal,
+  RENEW,
+} from './run-claims.sql.js';
 
 /** A kept place is a claim under this cap: its workspace has no running task, in any worker. */
 const FIRST = { freeCap: 1, paidCap: 1 };
@@ -51,7 +61,7 @@ export class RunClaims {
   }
 
   /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */
-  async renew(runs: ClaimedRun[]): Promise<Map<string, { epoch: number; renewed: boolean }>> {
+  async renew(runs: ClaimedRun[]): Promise<Map<string, Renewal>> {
     const held = { runIds: runs.map((run) => run.runId), epochs: runs.map((run) => run.epoch) };
     const renew = RENEW({ ...held, leaseSeconds: this.leaseSeconds });
     const rows = await this.database.leases.run(renew, this.limitMs);
@@ -60,10 +70,11 @@ export class RunClaims {
 
   /**
    * Puts it back into the queue and tells another worker at once, with Redis too by a notice: a job may be brought to any
-   * worker, the one that stops included. The channel is closed after everything that is handed back.
+   * worker, the one that stops included. The channel is closed after everything that is handed back. The run of a paused task is put aside.
    */
-  async handBack({ taskId, runId, epoch }: ClaimedRun): Promise<void> {
+  async handBack({ taskId, workspaceId, runId, epoch }: ClaimedRun): Promise<void> {
     await this.look(HAND_BACK({ taskId, runId, epoch }));
+    this.notices.send({ tasks: [taskId], workspace: workspaceId });
     this.notices.passOn({ work: { kind: RUNS, id: runId } });
   }
 

@@ -4,7 +4,7 @@ import type { Question } from '../../engine/agent/agent-tool.js';
 import { bool, field, int, jsonb, raw, sql, text, uuid } from '../../platform/database/sql.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
 import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
-import type { StatusReason } from '../../resources/tasks/task-status.js';
+import { type StatusReason, statusOfRun } from '../../resources/tasks/task-status.js';
 import { CALL_ID, fence, MEASURED, MESSAGE_ID, TASK_ID } from './run-recorder.sql.js';
 
 const completed = field<Extract<AgentOutcome, { type: 'completed' }>>();
@@ -20,15 +20,16 @@ const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = no
 export const COMPLETED = sql`
 WITH ${END},
 waiting AS MATERIALIZED (
-  SELECT task.id, run.workspace_id, waiting_message_steers(task.id) AS steer FROM task, run),
+  SELECT task.id, task.paused, run.workspace_id, waiting_message_steers(task.id) AS steer FROM task, run),
 next AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT ${uuid('nextRunId')}, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, 'queued'
+  SELECT ${uuid('nextRunId')}, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, ${statusOfRun('waiting')}
   FROM waiting WHERE steer IS NOT NULL
   RETURNING id)
 UPDATE tasks t SET updated_at = now(), ${ADD_DURATION}, ${MEASURED},
   status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,
   finished_at = CASE WHEN EXISTS (SELECT 1 FROM next) THEN NULL ELSE now() END,
+  status_reason = CASE WHEN EXISTS (SELECT 1 FROM next) THEN t.status_reason END,
   result_text = ${completed('outcome', 'text', 'text')}, result_output = ${completed('outcome', 'output', 'json')},
   result_file_ids = coalesce((
     SELECT array_agg(f.id ORDER BY f.created_at, f.id) FROM files f

@@ -22,7 +22,7 @@ const FENCE_MS = 8_000;
 const BEFORE_MS = FENCE_MS - 1;
 
 type Renewed = Awaited<ReturnType<RunClaims['renew']>>;
-const kept = (renewed = true): Renewed => new Map([[RUN.runId, { epoch: RUN.epoch, renewed }]]);
+const kept = (renewed = true): Renewed => new Map([[RUN.runId, { epoch: RUN.epoch, renewed, paused: false }]]);
 
 describe('With a lease of 12 s a run (reference §5)', () => {
   let renew: jest.Mock<RunClaims['renew']>;
@@ -36,7 +36,9 @@ describe('With a lease of 12 s a run (reference §5)', () => {
     jest.useFakeTimers();
     warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     renew = jest.fn<RunClaims['renew']>();
-    const notices = { on: (_topic: string, _heard: unknown, missed: () => void) => (reconnected = missed) };
+    const notices = {
+      on: (_topic: string, _heard: unknown, missed?: () => void) => void (reconnected = missed ?? reconnected),
+    };
     const { variables } = readEnv({ LEASE_SECONDS: String(LEASE_SECONDS) });
     const env = new Env(variables, {}, new Map());
     heartbeat = new Heartbeat(env);
@@ -210,7 +212,7 @@ describe('With a lease of 12 s a run (reference §5)', () => {
   });
 
   it('that is no longer ours is stopped by the heartbeat', async () => {
-    renew.mockResolvedValue(new Map([[RUN.runId, { epoch: 2, renewed: true }]]));
+    renew.mockResolvedValue(new Map([[RUN.runId, { epoch: 2, renewed: true, paused: false }]]));
     const signal = claimed();
     await pass(3_000);
     expect(signal.reason).toBeInstanceOf(FencedError);

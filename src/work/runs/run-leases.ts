@@ -3,7 +3,7 @@ import { Env } from '../../platform/config/env.js';
 import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
 import { type Claim, Leases } from '../../platform/jobs/leases.js';
 import { Notices } from '../../platform/notices/notices.js';
-import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
+import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { RunClaims } from './run-claims.js';
 
 interface HeldRun extends Claim {
@@ -11,7 +11,7 @@ interface HeldRun extends Claim {
   readonly stopping: AbortController;
 }
 
-/** Milliseconds that the calls of a step have left when this process is told to stop: half of the 10 s for its whole end. */
+/** Milliseconds that the calls of a step have left when this process is told to stop, or a task is paused: half of the 10 s for its whole end. */
 const GRACE_MS = 5_000;
 
 /** The runs of this process and their leases, and what ends the work on them. */
@@ -28,7 +28,12 @@ export class RunLeases implements OnModuleInit {
     this.runs = new Leases<HeldRun>({
       kind: 'run',
       leaseMs: env.variables.LEASE_SECONDS * 1000,
-      renew: (held) => claims.renew(held.map(({ run }) => run)),
+      renew: async (held) => {
+        const found = await claims.renew(held.map(({ run }) => run));
+        // For whom the notice did not reach.
+        for (const { id } of held) if (found.get(id)?.paused === true) this.pause(id);
+        return found;
+      },
       lost: ({ run }) => new FencedError(run),
       answered: () => heartbeat.beat(),
       confirmed: (askedAt) => heartbeat.confirmed(askedAt),
@@ -46,6 +51,7 @@ export class RunLeases implements OnModuleInit {
       (runIds) => runIds.forEach((id) => this.lost(id)),
       () => void this.runs.beat(),
     );
+    this.notices.on('pause', (runIds) => runIds.forEach((id) => this.pause(id)));
     this.runs.start();
   }
 
@@ -75,6 +81,17 @@ export class RunLeases implements OnModuleInit {
   /** Someone else has the run now: cancelled, deleted, or taken over. */
   lost(runId: string): void {
     for (const held of this.runs.held) if (held.claim.id === runId) this.runs.abort(held);
+  }
+
+  /** The task of the run is paused: it stops as when this process stops {@link stopAll} `soon`, and others go on. */
+  private pause(runId: string): void {
+    const reason = new HandedBackError('The task is paused.');
+    for (const held of this.runs.held) {
+      if (held.claim.id !== runId || held.claim.stopping.signal.aborted) continue;
+      held.claim.stopping.abort(reason);
+      const grace = setTimeout(() => this.runs.abort(held, reason), GRACE_MS);
+      void held.done.then(() => clearTimeout(grace));
+    }
   }
 
   /**

@@ -13,6 +13,7 @@ import { Task } from '../../resources/tasks/task.entity.js';
 
 const TASK = columns(Task, 't', [
   'createdById',
+  'paused',
   'effort',
   'approvals',
   'approvedTools',

@@ -11,7 +11,7 @@ import { freeName } from '../../resources/files/file-name.js';
 import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
-import { type ClaimedRun, FencedError, type RunSignals } from './claimed-run.js';
+import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { type InvocationInput, LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-loader.sql.js';
 
@@ -36,6 +36,8 @@ export class RunLoader {
     const { task, messages } = loaded(rows);
     // Deleted since it was claimed.
     if (task === null) throw new FencedError(run);
+    // Before this process had noted its claim: the notice found nothing here.
+    if (task.paused) throw new HandedBackError('The task is paused.');
     return {
       taskId: run.taskId,
       workspaceId: run.workspaceId,

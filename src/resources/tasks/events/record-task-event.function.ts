@@ -3,12 +3,19 @@ const PULL_REQUEST = (row: 'OLD' | 'NEW') =>
   `(${row}.repository #>> '{push,pullRequestUrl}', ${row}.repository #>> '{push,pullRequestState}')`;
 
 /**
+ * The status moved. A queued task that is paused or resumed stays `queued`, and is told of as one that becomes so: its `statusReason` is
+ * another one, and it waits for a worker from then on, or no more.
+ */
+const MOVED = `(OLD.status <> NEW.status
+    OR NEW.status = 'queued' AND (OLD.paused, OLD.status_reason) IS DISTINCT FROM (NEW.paused, NEW.status_reason))`;
+
+/**
  * Writes one event for each change of a task's row, to `task_events` and `workspace_events`: created, status changed, or fields changed by a
  * PATCH, a wait, a network, a pull request, a hand-over or the end of its project. The triggers below call it. A person who sends something to an archived task brings it
  * back: `task.updated` comes first, then the status. The statements that change a task write all its other events themselves, with lower
  * numbers. What is sent of the events: src/resources/webhooks/deliver-event.function.ts.
  *
- * When the status changes, it also clears what the run has waited for.
+ * When the status changes, it also clears what the run has waited for, and at the end of the turn the pause.
  *
  * A BEFORE trigger can still change the row. So `last_event` rises in the same statement, and no task changes without its event
  * (docs/decisions/0032).
@@ -18,7 +25,7 @@ CREATE OR REPLACE FUNCTION record_task_event() RETURNS trigger LANGUAGE plpgsql 
 DECLARE
   type text := CASE
     WHEN TG_OP = 'INSERT' THEN 'task.created'
-    WHEN OLD.status <> NEW.status THEN 'task.' || NEW.status
+    WHEN ${MOVED} THEN 'task.' || NEW.status
     ELSE 'task.updated' END;
   data jsonb := jsonb_build_object('projectId', NEW.project_id, 'metadata', NEW.metadata);
 BEGIN
@@ -43,11 +50,18 @@ BEGIN
       CASE WHEN OLD.effort IS DISTINCT FROM NEW.effort THEN 'effort' END,
       CASE WHEN OLD.network IS DISTINCT FROM NEW.network THEN 'network' END,
       CASE WHEN OLD.waiting_for IS DISTINCT FROM NEW.waiting_for THEN 'waitingFor' END,
+      CASE WHEN OLD.status_reason IS DISTINCT FROM NEW.status_reason THEN 'statusReason' END,
+      CASE WHEN OLD.resumes_at IS DISTINCT FROM NEW.resumes_at THEN 'resumesAt' END,
       CASE WHEN ${PULL_REQUEST('OLD')} IS DISTINCT FROM ${PULL_REQUEST('NEW')} THEN 'pullRequest' END,
       CASE WHEN OLD.created_by <> NEW.created_by THEN 'createdBy' END], NULL));
   ELSE
     -- A worker that is lost tells nobody that its wait is over (docs/decisions/0074).
     NEW.waiting_for := NULL;
+    IF NEW.status IN ('completed', 'failed', 'cancelled') THEN
+      -- A pause that was asked for while the turn came to its end.
+      NEW.paused := false;
+      NEW.resumes_at := NULL;
+    END IF;
     data := data || jsonb_build_object(
       'status', NEW.status,
       'statusReason', NEW.status_reason,
@@ -71,18 +85,18 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE OR REPLACE TRIGGER event_of_creation BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION record_task_event();
-CREATE OR REPLACE TRIGGER event_of_status BEFORE UPDATE OF status ON tasks FOR EACH ROW
-  WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION record_task_event();
 `;
 
 /** A column that clients may change stands here, and in `changed` above. Of `repository` only what is said of the pull request is told. */
-export const EVENT_OF_UPDATE = `
-CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, created_by, waiting_for, network, repository
+export const EVENTS_OF_CHANGES = `
+CREATE OR REPLACE TRIGGER event_of_status BEFORE UPDATE OF status, paused ON tasks FOR EACH ROW
+  WHEN (${MOVED}) EXECUTE FUNCTION record_task_event();
+CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, created_by, waiting_for, network, repository, paused, resumes_at
   ON tasks
   FOR EACH ROW
-  WHEN (OLD.status = NEW.status
-    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.created_by, OLD.waiting_for, OLD.network, ${PULL_REQUEST('OLD')})
+  WHEN (NOT ${MOVED}
+    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.created_by, OLD.waiting_for, OLD.paused, OLD.resumes_at, OLD.network, ${PULL_REQUEST('OLD')})
     IS DISTINCT FROM
-      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.created_by, NEW.waiting_for, NEW.network, ${PULL_REQUEST('NEW')}))
+      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.created_by, NEW.waiting_for, NEW.paused, NEW.resumes_at, NEW.network, ${PULL_REQUEST('NEW')}))
   EXECUTE FUNCTION record_task_event();
 `;

@@ -14,7 +14,7 @@ import {
   uuid,
 } from '../../../platform/database/sql.js';
 import { closedNews, COUNT_NEWS, PLACE, recordNews } from '../events/record.sql.js';
-import { statusesBefore } from '../task-status.js';
+import { statusesBefore, statusOfRun } from '../task-status.js';
 import { Interaction } from './interaction.entity.js';
 import { SETTLED } from './settlement.js';
 
@@ -39,9 +39,9 @@ WITH recorded AS (
 task AS (
   UPDATE tasks SET status = 'queued', updated_at = now(), archived = false, last_event = last_event + 1
   WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')})
-  RETURNING id, workspace_id)
+  RETURNING id, workspace_id, paused)
 INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
-SELECT ${RUN_ID}, id, workspace_id, 'continuation', 'queued', ${textOrNull('traceparent')} FROM task`.rows();
+SELECT ${RUN_ID}, id, workspace_id, 'continuation', ${statusOfRun('task')}, ${textOrNull('traceparent')} FROM task`.rows();
 
 const TASK = sql`task AS (SELECT id, last_event FROM tasks WHERE id = ${TASK_ID})`;
 
@@ -124,7 +124,7 @@ SELECT task_id AS "taskId" FROM interactions WHERE status = 'pending' AND expire
 /** Locks the task, unless somebody else has it, ends its interaction and lets the task go on. */
 export const EXPIRE = sql`
 WITH task AS (
-  SELECT id, workspace_id, last_event FROM tasks WHERE id = ${TASK_ID} AND status = 'awaiting_input' FOR UPDATE SKIP LOCKED),
+  SELECT id, workspace_id, last_event, paused FROM tasks WHERE id = ${TASK_ID} AND status = 'awaiting_input' FOR UPDATE SKIP LOCKED),
 asked AS (
   UPDATE interactions i SET status = 'expired' FROM task
   WHERE i.task_id = task.id AND i.status = 'pending' AND i.expires_at <= clock_timestamp()
@@ -138,7 +138,7 @@ SELECT task_id, ${PLACE.interaction}, 0, 'interaction.settled', id, '{"outcome":
 )},
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
-  SELECT ${RUN_ID}, task.id, task.workspace_id, 'continuation', 'queued' FROM task, asked RETURNING id)
+  SELECT ${RUN_ID}, task.id, task.workspace_id, 'continuation', ${statusOfRun('task')} FROM task, asked RETURNING id)
 UPDATE tasks t SET status = 'queued', updated_at = now(), ${COUNT_NEWS} FROM run WHERE t.id = ${TASK_ID} RETURNING run.id`.rows<{
   id: string;
 }>();

@@ -18,7 +18,7 @@ import {
   uuidOrNull,
 } from '../../../platform/database/sql.js';
 import { SETTLED } from '../interactions/settlement.js';
-import { statusesBefore } from '../task-status.js';
+import { statusesBefore, statusOfRun } from '../task-status.js';
 import { Message } from './message.entity.js';
 import { ToolInvocation } from './tool-invocation.entity.js';
 
@@ -133,7 +133,7 @@ WHERE w.task_id = ${TASK_ID} AND w.status = 'queued'`;
  */
 export const SEND = sql`
 WITH task AS (
-  SELECT id, workspace_id, last_seq, last_event, turn FROM tasks
+  SELECT id, workspace_id, last_seq, last_event, turn, paused FROM tasks
   WHERE id = ${TASK_ID} AND (NOT ${bool('waits')} OR (${UNREAD}) + ${int('characters')} <= ${raw(String(MAX_UNREAD))})),
 message AS (
   INSERT INTO messages AS m (id, task_id, seq, read_seq, turn, role, status, created_by, parts, mode, created_at, read_at)
@@ -144,7 +144,7 @@ message AS (
   RETURNING ${MESSAGE}),
 run AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
-  SELECT ${uuid('runId')}, task.id, task.workspace_id, ${KIND}, 'queued', ${textOrNull('traceparent')} FROM task WHERE ${KIND} IS NOT NULL),
+  SELECT ${uuid('runId')}, task.id, task.workspace_id, ${KIND}, ${statusOfRun('task')}, ${textOrNull('traceparent')} FROM task WHERE ${KIND} IS NOT NULL),
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref, data)
   SELECT task.id, task.last_event + 1, CASE WHEN ${READ_NOW} THEN 'message.completed' ELSE 'message.created' END, ${MESSAGE_ID}, NULL
@@ -158,7 +158,7 @@ touched AS (
     result_text = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_text END,
     result_file_ids = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_file_ids END,
     result_output = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.result_output END,
-    status_reason = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.status_reason END,
+    status_reason = CASE WHEN ${KIND} = 'turn' AND NOT t.paused THEN NULL ELSE t.status_reason END,
     finished_at = CASE WHEN ${KIND} = 'turn' THEN NULL ELSE t.finished_at END,
     read_upto = CASE WHEN ${KIND} = 'turn' THEN t.last_seq + 1 ELSE t.read_upto END
   FROM task WHERE t.id = task.id AND (${KIND} IS NULL OR t.status IN (${statusesBefore('queued')})))

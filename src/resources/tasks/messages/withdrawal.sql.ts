@@ -13,7 +13,7 @@ SELECT ${FOUND} FROM messages m WHERE m.task_id = ${TASK_ID} AND m.id = ${MESSAG
 
 /** A turn that no worker has had yet: it is there to read what waits. */
 const UNBEGUN = raw(
-  `SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.kind = 'turn' AND r.status = 'queued' AND r.epoch = 0`,
+  `SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.kind = 'turn' AND r.status IN ('queued', 'paused') AND r.epoch = 0`,
 );
 
 /**

@@ -1,0 +1,19 @@
+import { ForwardMigration } from '../../platform/database/forward-migration.js';
+import { EVENTS_OF_CHANGES, RECORD_TASK_EVENT } from '../../resources/tasks/events/record-task-event.function.js';
+
+/** Tasks that are paused (reference §5, docs/decisions/0090). */
+export class Pause1798244200054 extends ForwardMigration {
+  readonly sql = [SQL, RECORD_TASK_EVENT + EVENTS_OF_CHANGES];
+}
+
+const SQL = `
+ALTER TABLE tasks ADD COLUMN paused boolean NOT NULL DEFAULT false, ADD COLUMN resumes_at timestamptz(3);
+CREATE INDEX tasks_resuming ON tasks (resumes_at, id) WHERE resumes_at IS NOT NULL;
+
+-- A paused run has a status of its own: a look for work and a claim never meet it.
+ALTER TABLE runs DROP CONSTRAINT runs_status_check;
+ALTER TABLE runs ADD CONSTRAINT runs_status_check CHECK (status IN ('queued', 'paused', 'running', 'finished', 'cancelled'));
+DROP INDEX runs_one_open;
+CREATE UNIQUE INDEX runs_one_open ON runs (task_id) WHERE status IN ('queued', 'paused', 'running');
+CREATE INDEX runs_paused ON runs (workspace_id) WHERE status = 'paused';
+`;
