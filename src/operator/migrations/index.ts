@@ -40,6 +40,7 @@ import { TaskNetwork1798243700049 } from './0049-task-network.js';
 import { RepositoriesOfAutomations1798243800050 } from './0050-repositories-of-automations.js';
 import { PullRequestStates1798243900051 } from './0051-pull-request-states.js';
 import { Invitations1798244000052 } from './0052-invitations.js';
+import { ConnectionsThatWereNotReached1798244500057 } from './0057-connections-that-were-not-reached.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -86,6 +87,7 @@ export const MIGRATIONS = [
   RepositoriesOfAutomations1798243800050,
   PullRequestStates1798243900051,
   Invitations1798244000052,
+  ConnectionsThatWereNotReached1798244500057,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */
