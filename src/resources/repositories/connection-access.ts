@@ -8,7 +8,7 @@ import {
   installationToken,
 } from '../../engine/repositories/hosting/credentials.js';
 import type { RepositoryAccess } from '../../engine/repositories/repository-access.js';
-import { refusedCredential, RepositoryError } from '../../engine/repositories/repository-error.js';
+import { refusedCredential } from '../../engine/repositories/repository-error.js';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { Sealing } from '../../platform/config/sealing.js';
 import { Database } from '../../platform/database/database.js';
