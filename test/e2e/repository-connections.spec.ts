@@ -219,12 +219,24 @@ describe('Repository connections (reference §15)', () => {
     ],
     ['patterns of more than 2000 characters', { host: 'github.com', paths: LONG_PATTERNS }, 'paths'],
     ['a path with a slash before it', { host: 'github.com', paths: ['/acme'] }, 'paths'],
+    ['what serves GitHub as another', { host: 'github.com', hosting: 'gitlab' }, 'hosting'],
+    ['another API of GitHub', { host: 'github.com', api: 'https://other.example/api' }, 'api'],
     ['a branch with a space', { host: 'github.com', push: ['a b'] }, 'push'],
   ])('%s is refused', async (_what, given, param) => {
     const { client } = await makeMember(service, { role: 'owner' });
     const { status, body } = await client.post<ErrorBody>(PATH, { token: TOKENS.github, ...given });
     expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_field', param]);
     expect(JSON.stringify(body)).not.toMatch(/canary-token|PRIVATE KEY/);
+  });
+
+  it('are as ready as they were when their host cannot say who they are', async () => {
+    const { owner } = await newWorkspace();
+    const one = await create(owner.client);
+    github.before = (_request, response) => response.writeHead(500).end() === response;
+    const { status, lastError } = await test(owner.client, one);
+    expect([status, lastError]).toEqual(['ready', expect.stringContaining('(500)')]);
+    github.before = () => false;
+    expect((await test(owner.client, one)).lastError).toBeNull();
   });
 
   it('of one kind stay of that kind', async () => {

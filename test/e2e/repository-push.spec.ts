@@ -36,7 +36,7 @@ describe('A branch and a pull request of a task (reference §15)', () => {
     github = await FakeGitHub.start(TOKENS.github);
     gitlab = await FakeGitLab.start(TOKENS.gitlab);
     const repositories = { ...github.entry('GITHUB', 'pushers'), ...gitlab.entry('GITLAB', 'pushers') };
-    const config = { repositories, repositoryNetworks: ['127.0.0.1/32'], transparency: { data: true, files: true } };
+    const config = { repositories, repositoryNetworks: ['127.0.0.1/32'], transparency: { files: true } };
     writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
     return bootWorker({
       env: {

@@ -10,13 +10,14 @@ const WEEK_SECONDS = 604_800;
 /** At least one scope, none twice. `description` stands in the document. */
 const Scopes = (description: string): PropertyDecorator =>
   applyDecorators(
-    IsArray(),
-    ArrayMinSize(1),
-    ArrayMaxSize(100),
-    ArrayUnique(),
-    IsString({ each: true }),
-    MaxLength(100, { each: true }),
     Documented({ description }),
+    // Registered from the last check to the first: the pipe answers the one that was registered last.
+    ArrayUnique(),
+    MaxLength(100, { each: true }),
+    IsString({ each: true }),
+    ArrayMaxSize(100),
+    ArrayMinSize(1),
+    IsArray(),
   );
 
 /** A time, or null for never. `description` stands in the document. */

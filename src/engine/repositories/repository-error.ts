@@ -91,7 +91,7 @@ export function credentialOf({ connectionId, name, host }: Pick<RepositoryAccess
 const UNKNOWN_NAME = /Could not resolve host|ENOTFOUND|ENODATA|EBADNAME/;
 const CERTIFICATE = /SSL|certificate|CERT_|self.signed/i;
 const NOT_REACHED =
-  /Failed to connect|connection refused|Could(n't| not) connect|timed? ?out|too slow|reset|Recv failure|Empty reply|early EOF|disconnect|hung up|ECONN|EPIPE|EHOSTUNREACH|ENETUNREACH|ESERVFAIL|aborted due to timeout/i;
+  /Failed to connect|connection refused|Could(n't| not) connect|timed? ?out|too slow|reset|Recv failure|Empty reply|early EOF|disconnect|hung up|ECONN|EPIPE|EHOSTUNREACH|ENETUNREACH|ESERVFAIL|aborted/i;
 
 /**
  * Why a host is not reached or does not answer as one; null when that is not what the error says.

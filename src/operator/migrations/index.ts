@@ -42,6 +42,7 @@ import { PullRequestStates1798243900051 } from './0051-pull-request-states.js';
 import { Invitations1798244000052 } from './0052-invitations.js';
 import { ListsOfManyTasks1798244100053 } from './0053-lists-of-many-tasks.js';
 import { Pause1798244200054 } from './0054-pause.js';
+import { ConnectionsThatWereNotReached1798244500057 } from './0057-connections-that-were-not-reached.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -49,8 +50,8 @@ import { Pause1798244200054 } from './0054-pause.js';
  */
 export const MIGRATIONS = [
   Core1763683200001,
-  ModesPoliciesAccounts1763683200005,
   Projects1763769600002,
+  ModesPoliciesAccounts1763683200005,
   Endings1763856000006,
   Claims1764547200007,
   Approvals1764633600008,
@@ -90,6 +91,7 @@ export const MIGRATIONS = [
   Invitations1798244000052,
   ListsOfManyTasks1798244100053,
   Pause1798244200054,
+  ConnectionsThatWereNotReached1798244500057,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -8,7 +8,7 @@ import {
   installationToken,
 } from '../../engine/repositories/hosting/credentials.js';
 import type { RepositoryAccess } from '../../engine/repositories/repository-access.js';
-import { refusedCredential, RepositoryError } from '../../engine/repositories/repository-error.js';
+import { refusedCredential } from '../../engine/repositories/repository-error.js';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { Sealing } from '../../platform/config/sealing.js';
 import { Database } from '../../platform/database/database.js';
@@ -49,7 +49,7 @@ export class ConnectionAccess {
           throw error;
         }
       },
-      accepted: () => (row.status === 'ready' ? Promise.resolve() : this.settle(row, null)),
+      accepted: () => (row.status === 'ready' && row.lastError === null ? Promise.resolve() : this.settle(row, null)),
       refused: async () => {
         this.tokens.forget(keyOfLast);
         if (row.kind === 'github_app' && !renewed) return (renewed = true);
@@ -60,13 +60,13 @@ export class ConnectionAccess {
   }
 
   /** Who the credential is at the host. Rejects with {@link RepositoryError}. */
-  account(row: UsedRow, workspaceSlug: string, signal: AbortSignal): Promise<string> {
+  async account(row: UsedRow, workspaceSlug: string, signal: AbortSignal): Promise<string> {
     const credential = this.credential(row);
     const api = this.api(row, workspaceSlug, signal);
     return isApp(credential) ? accountOfApp(api, credential) : accountOfToken(api, credential.token);
   }
 
-  /** Throws {@link RepositoryError} for one that was sealed under another `SECRET_KEY`. */
+  /** Throws {@link CredentialError} for one that was sealed under another `SECRET_KEY`. */
   credential({ id, secret }: UsedRow): Credential {
     let text: string;
     try {
@@ -74,7 +74,7 @@ export class ConnectionAccess {
     } catch (cause) {
       const message =
         'The credential was stored under another SECRET_KEY and cannot be read. Give the connection a new one.';
-      throw new RepositoryError(message, { cause });
+      throw new CredentialError(message, { cause });
     }
     return JSON.parse(text) as Credential;
   }

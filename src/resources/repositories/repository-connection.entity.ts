@@ -17,7 +17,7 @@ export const ownerOf = (connectionId: string): string => `repository connection 
 @Check('repository_connections_kind_check', `kind IN ('token', 'github_app')`)
 @Check('repository_connections_hosting_check', `hosting IN ('github', 'gitlab')`)
 @Check('repository_connections_status_check', `status IN ('ready', 'failed')`)
-@Check('repository_connections_check', `(status = 'failed') = (last_error IS NOT NULL)`)
+@Check('repository_connections_check', `status = 'ready' OR last_error IS NOT NULL`)
 export class RepositoryConnection {
   @Id() id: string;
   @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })

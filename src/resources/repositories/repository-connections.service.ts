@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { recordAct, type Sender } from '../../access/audit/record.js';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { CredentialError } from '../../engine/repositories/hosting/credentials.js';
 import { RepositoryError } from '../../engine/repositories/repository-error.js';
 import type { RepositoryAccess } from '../../engine/repositories/repository-access.js';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
@@ -109,10 +110,10 @@ export class RepositoryConnectionsService {
     const [row] = isUuid(id) ? await this.database.read.run(USE_ONE({ auth, id })) : [];
     if (row === undefined) return missing();
     const said = await this.access.account(row, auth.workspace.slug, AbortSignal.timeout(TEST_MS)).then(
-      (account) => ({ account, lastError: null }),
+      (account) => ({ account, lastError: null, refused: false }),
       (error: unknown) => {
         if (!(error instanceof RepositoryError)) throw error;
-        return { account: null, lastError: error.message };
+        return { account: null, lastError: error.message, refused: error instanceof CredentialError };
       },
     );
     return this.transactions.open(async (tx) => {
@@ -138,7 +139,14 @@ export class RepositoryConnectionsService {
       throw invalid('host', 'must be a name in small letters, such as github.com, with its port unless that is 443');
     }
     if (this.rules.egress.refuses(url)) throw invalid('host', NOT_PUBLIC);
-    const hosting = this.rules.hosting(host, { kind, api });
+    const known = this.rules.hosting(host);
+    if (known !== null && kind !== undefined && kind !== known.kind) {
+      throw invalid('hosting', `must be ${known.kind}, or left out: that is what serves ${host}`);
+    }
+    if (known !== null && api !== undefined && api.replace(/\/+$/, '') !== known.api) {
+      throw invalid('api', `must be ${known.api}, or left out: that is the API of ${host}`);
+    }
+    const hosting = known ?? this.rules.hosting(host, { kind, api });
     if (hosting === null) throw invalid('hosting', `must say what serves ${host}: github or gitlab`);
     if (api !== undefined) this.checkApi(api, hosting.kind);
     return { host, hosting: hosting.kind, api: api?.replace(/\/+$/, '') ?? null };

@@ -1,7 +1,7 @@
 // The statements of repository connections. Locks are taken in the order workspace, connection.
 import { WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { bytes, sql, text, textOrNull, uuid } from '../../platform/database/sql.js';
+import { bool, bytes, sql, text, textOrNull, uuid } from '../../platform/database/sql.js';
 import { newestFirst } from '../../platform/http/pages.js';
 import { RepositoryConnection } from './repository-connection.entity.js';
 
@@ -46,6 +46,7 @@ const USED = columns(RepositoryConnection, 'c', [
   'paths',
   'push',
   'status',
+  'lastError',
 ]);
 /** A connection as it is used: with its sealed credential. */
 export type UsedRow = typeof USED.row;
@@ -63,12 +64,15 @@ SELECT ${USED} FROM repository_connections c JOIN workspaces w ON w.id = c.works
 WHERE w.slug = ${text('slug')} ORDER BY c.created_at, c.id`.rows<UsedRow>();
 
 /** What a host has said of a credential, as long as the connection has that one. */
-const STANDING = sql`
-status = CASE WHEN ${textOrNull('lastError')} IS NULL THEN 'ready' ELSE 'failed' END, last_error = ${textOrNull('lastError')}`;
 const WITH_SECRET = sql`WHERE id = ${ID} AND secret = ${bytes('secret')}`;
+/** Taken with null, else refused. */
 export const SETTLE = sql`
-UPDATE repository_connections SET ${STANDING} ${WITH_SECRET}
-  AND last_error IS DISTINCT FROM ${textOrNull('lastError')}`.rows();
-/** The account stays as it was when the host has not said who it is. */
+UPDATE repository_connections
+SET status = CASE WHEN ${textOrNull('lastError')} IS NULL THEN 'ready' ELSE 'failed' END, last_error = ${textOrNull('lastError')}
+${WITH_SECRET} AND last_error IS DISTINCT FROM ${textOrNull('lastError')}`.rows();
+/** The account stays as it was when the host has not said who it is, and so does the status when it has said nothing of the credential. */
 export const SETTLE_TEST = sql`
-UPDATE repository_connections SET ${STANDING}, account = coalesce(${textOrNull('account')}, account) ${WITH_SECRET}`.rows();
+UPDATE repository_connections
+SET status = CASE WHEN ${textOrNull('account')} IS NOT NULL THEN 'ready' WHEN ${bool('refused')} THEN 'failed' ELSE status END,
+  account = coalesce(${textOrNull('account')}, account), last_error = ${textOrNull('lastError')}
+${WITH_SECRET}`.rows();

@@ -52,6 +52,9 @@ export const messageSchema = named(
 /** A message as clients see it. */
 export type MessageView = z.output<typeof messageSchema>;
 /** A part as clients see it (reference §6): exactly the fields of its type. */
+/** Why a branch, its pull request or the patch of a turn is not there. */
+const NOT_ARRIVED: ReadonlySet<string> = new Set(['repository_push', 'repository_patch']);
+
 export type PartView = z.output<typeof partSchema>;
 
 /** What a view needs beside the row: the policy, and the origin for absolute links. */
@@ -115,8 +118,9 @@ function partViews(part: StoredPart, invocations: InvocationRow[], context: Mess
     case 'custom':
       return transparency.custom ? [{ type: 'custom', kind: part.kind, data: part.data }] : [];
     case 'data':
-      // What does not fit a schema is said in words of the answer.
-      return transparency.data && (transparency.text || part.name !== OUTPUT_FAULT)
+      // What does not fit a schema is said in words of the answer. Why the changes of a turn did not arrive is told to all who see its answer.
+      return (transparency.data && (transparency.text || part.name !== OUTPUT_FAULT)) ||
+        (transparency.text && NOT_ARRIVED.has(part.name))
         ? [{ type: 'data', name: part.name, id: part.id, data: part.data }]
         : [];
     case 'step_start':
