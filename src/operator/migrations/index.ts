@@ -41,6 +41,7 @@ import { RepositoriesOfAutomations1798243800050 } from './0050-repositories-of-a
 import { PullRequestStates1798243900051 } from './0051-pull-request-states.js';
 import { Invitations1798244000052 } from './0052-invitations.js';
 import { ListsOfManyTasks1798244100053 } from './0053-lists-of-many-tasks.js';
+import { ReportsOfManyEntries1798244400056 } from './0056-reports-of-many-entries.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -88,6 +89,7 @@ export const MIGRATIONS = [
   PullRequestStates1798243900051,
   Invitations1798244000052,
   ListsOfManyTasks1798244100053,
+  ReportsOfManyEntries1798244400056,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */
