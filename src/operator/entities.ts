@@ -19,6 +19,7 @@ import { Automation } from '../resources/automations/automation.entity.js';
 import { AutomationRun } from '../resources/automations/automation-run.entity.js';
 import { UsageDay } from '../resources/billing/usage-day.entity.js';
 import { UsageLedgerEntry } from '../resources/billing/usage-ledger.entity.js';
+import { UsageClosed, UsageSum } from '../resources/billing/usage-sum.entity.js';
 import { StorageUsage } from '../resources/files/storage-usage.entity.js';
 import { StoredFile } from '../resources/files/file.entity.js';
 import { Upload } from '../resources/files/upload.entity.js';
@@ -76,6 +77,8 @@ export const ENTITIES = [
   EventHandler,
   UsageLedgerEntry,
   UsageDay,
+  UsageSum,
+  UsageClosed,
   Webhook,
   WebhookDelivery,
   RepositoryConnection,

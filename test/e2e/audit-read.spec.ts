@@ -147,6 +147,9 @@ describe('GET /v1/audit (reference §14)', () => {
     const those = (which: (entry: Entry) => boolean) => all.filter(which).map(({ id }) => id);
     expect(await ids(`?actor=${other.user.id}`)).toEqual(those(({ actor }) => actor?.id === other.user.id));
     expect(await ids('?action=project.create')).toEqual(those(({ action }) => action === 'project.create'));
+    const ofBoth = ({ action, actor }: Entry) => action === 'project.create' && actor?.id === owner.user.id;
+    expect(await ids(`?action=project.create&actor=${owner.user.id}`)).toEqual(those(ofBoth));
+    expect(those(ofBoth)).toHaveLength(2);
     expect(await ids(`?since=${newest?.at}`)).toEqual(those(({ at }) => at >= (newest?.at ?? '')));
     expect(await ids(`?until=${second?.at}`)).toEqual(those(({ at }) => at < (second?.at ?? '')));
     expect(await ids('?since=2020-01-01&until=2020-02-01')).toEqual([]);

@@ -28,6 +28,18 @@ FROM (SELECT workspace_id, day, sum(tokens) AS tokens, sum(cost_micros) AS cost_
   FROM usage_ledger GROUP BY 1, 2) l USING (workspace_id, day)
 WHERE (coalesce(d.tokens, 0), coalesce(d.cost_micros, 0)) IS DISTINCT FROM (coalesce(l.tokens, 0), coalesce(l.cost, 0))
 UNION ALL
+SELECT 'a sum and the ledger', coalesce(s.workspace_id, l.workspace_id)::text
+FROM (
+  SELECT workspace_id, day, sum(tasks) AS tasks, sum(steps) AS steps, sum(input_tokens) AS input, sum(output_tokens) AS output,
+    sum(cached_input_tokens) AS cached, sum(reasoning_tokens) AS reasoning, sum(cost_micros) AS cost
+  FROM usage_sums GROUP BY 1, 2) s FULL JOIN (
+  SELECT e.workspace_id, (at AT TIME ZONE 'UTC')::date AS day, count(*) FILTER (WHERE starts_turn) AS tasks, count(*) AS steps, sum(input_tokens) AS input,
+    sum(output_tokens) AS output, sum(cached_input_tokens) AS cached, sum(reasoning_tokens) AS reasoning, sum(cost_micros) AS cost
+  FROM usage_ledger e JOIN usage_closed c ON c.workspace_id = e.workspace_id AND (at AT TIME ZONE 'UTC')::date < c.until
+  GROUP BY 1, 2) l USING (workspace_id, day)
+WHERE (s.tasks, s.steps, s.input, s.output, s.cached, s.reasoning, s.cost)
+  IS DISTINCT FROM (l.tasks, l.steps, l.input, l.output, l.cached, l.reasoning, l.cost)
+UNION ALL
 SELECT 'the turns and the counters', t.workspace_id::text
 FROM (
   SELECT workspace_id, sum(turn - (turn_steps = 0 AND status_reason ->> 'code' IS NOT DISTINCT FROM 'usage_exhausted')::int) AS turns

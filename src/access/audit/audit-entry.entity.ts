@@ -10,6 +10,9 @@ export type Outcome = 'done' | 'refused';
 @Entity('audit_log')
 @Index('audit_log_unsealed', ['xid', 'id'], { where: 'hash IS NULL' })
 @Index('audit_log_chain', ['workspaceId', 'seq'], { where: 'seq IS NOT NULL' })
+// With at and id behind: what an actor did, and what was done of an action, the newest first.
+@Index('audit_log_actor', ['workspaceId', 'actorId', 'at', 'id'])
+@Index('audit_log_action', ['workspaceId', 'action', 'at', 'id'])
 @Check('audit_log_outcome_check', `outcome IN ('done', 'refused')`)
 @Check('audit_log_check', '(target_type IS NULL) = (target_id IS NULL)')
 @Check('audit_log_check1', '(seq IS NULL) = (hash IS NULL)')

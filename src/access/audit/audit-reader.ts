@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import type { Query } from '../../platform/database/sql.js';
 import { INSTALLATION } from './audit-entry.entity.js';
 import { type EntryRow, LIST } from './chain.sql.js';
 
@@ -29,10 +30,14 @@ export class AuditReader {
     limit: number,
     after: readonly string[] | null = null,
   ): Promise<EntryRow[]> {
-    const filter = { since, until, actor, action };
     const [beforeAt = null, beforeId = null] = after ?? [];
-    const cursor = { beforeAt, beforeId, limit };
-    // The search for a rare action may read the whole log.
-    return this.database.reports.run(LIST({ workspaceId: workspaceId ?? INSTALLATION, ...filter, ...cursor }));
+    const page = { workspaceId: workspaceId ?? INSTALLATION, since, until, beforeAt, beforeId, limit };
+    // What an actor did of a rare action may be far down in the log.
+    return this.database.reports.run(queryOf(page, actor, action));
   }
+}
+
+function queryOf(page: Parameters<typeof LIST.all>[0], actor: string | null, action: string): Query<EntryRow> {
+  if (actor === null) return action === '' ? LIST.all(page) : LIST.ofAction({ ...page, action });
+  return action === '' ? LIST.ofActor({ ...page, actor }) : LIST.ofBoth({ ...page, actor, action });
 }

@@ -24,9 +24,16 @@ RETURNING 1`.rows();
  * deletion looks for its files. Accounts go one at a time: the database looks through whole tables for what refers to each.
  */
 const DELETE_SOME = [
-  ...['files', 'automations', 'projects', 'uploads', 'idempotency_keys', 'workspace_events', 'usage_ledger'].map(
-    deleteSome,
-  ),
+  ...[
+    'files',
+    'automations',
+    'projects',
+    'uploads',
+    'idempotency_keys',
+    'workspace_events',
+    'usage_ledger',
+    'usage_sums',
+  ].map(deleteSome),
   sql`DELETE FROM users WHERE id = (SELECT id FROM users WHERE service_of = ${ID} LIMIT 1) RETURNING 1`.rows(),
 ];
 

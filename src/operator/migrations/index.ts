@@ -42,6 +42,7 @@ import { PullRequestStates1798243900051 } from './0051-pull-request-states.js';
 import { Invitations1798244000052 } from './0052-invitations.js';
 import { ListsOfManyTasks1798244100053 } from './0053-lists-of-many-tasks.js';
 import { Pause1798244200054 } from './0054-pause.js';
+import { ReportsOfManyEntries1798244400056 } from './0056-reports-of-many-entries.js';
 import { ConnectionsThatWereNotReached1798244500057 } from './0057-connections-that-were-not-reached.js';
 
 /**
@@ -50,8 +51,8 @@ import { ConnectionsThatWereNotReached1798244500057 } from './0057-connections-t
  */
 export const MIGRATIONS = [
   Core1763683200001,
-  Projects1763769600002,
   ModesPoliciesAccounts1763683200005,
+  Projects1763769600002,
   Endings1763856000006,
   Claims1764547200007,
   Approvals1764633600008,
@@ -91,6 +92,7 @@ export const MIGRATIONS = [
   Invitations1798244000052,
   ListsOfManyTasks1798244100053,
   Pause1798244200054,
+  ReportsOfManyEntries1798244400056,
   ConnectionsThatWereNotReached1798244500057,
 ];
 

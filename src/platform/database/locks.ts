@@ -36,6 +36,10 @@ export const LOCKS = {
   auditSeals: 7_163_006,
   /** The chore that seals rows of the audit log. */
   sealing: 7_163_021,
+  /** The chore that adds up the use of days that are over. */
+  usageDays: 7_163_025,
+  /** The first half of a lock's name, the second is the workspace: who adds up its days, and late entries. */
+  usageSums: 7_163_008,
   /** The chore that keeps the months of the audit log. */
   auditKeeping: 7_163_022,
 } as const;

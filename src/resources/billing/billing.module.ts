@@ -7,11 +7,12 @@ import { BillingAccounts } from './billing-accounts.js';
 import { BillingController } from './billing.controller.js';
 import { OperatorBilling } from './operator-billing.js';
 import { UsageReport } from './usage-report.js';
+import { UsageSums } from './usage-sums.js';
 
 @Module({
   imports: [FilesModule, ModelsModule],
   controllers: [BillingController],
-  providers: [Billing, BillingAccounts, OperatorBilling, UsageReport],
+  providers: [Billing, BillingAccounts, OperatorBilling, UsageReport, UsageSums],
   exports: [Billing],
 })
 export class BillingModule {}
