@@ -40,6 +40,7 @@ describe('Automations (reference §12)', () => {
         model: null,
         effort: null,
         approvals: 'none',
+        whenBlocked: 'fail',
         budget: null,
         repository: null,
         timezone: 'UTC',

@@ -110,7 +110,7 @@ describe('Cancelling (reference §5)', () => {
     const aboutToComplete = async () => {
       const recorder = service.app.get(RunRecorder, { strict: false });
       const finish = recorder.finish.bind(recorder);
-      let complete: (() => Promise<void>) | null = null;
+      let complete: (() => Promise<unknown>) | null = null;
       jest.spyOn(recorder, 'finish').mockImplementationOnce((...what) => {
         let go: () => void;
         const recorded = new Promise<void>((resolve) => (go = resolve)).then(() => finish(...what));

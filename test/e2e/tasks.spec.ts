@@ -53,6 +53,7 @@ describe('Tasks (reference §4)', () => {
       model: 'scripted',
       effort: null,
       approvals: 'none',
+      whenBlocked: 'fail',
       budget: { maxSteps: 5, maxTokens: null, maxDurationSeconds: null, maxCost: null },
       source: { type: 'api', automationId: null, automationRunId: null },
       result: null,

@@ -15,6 +15,9 @@ export interface Waiting {
 // Fields that a service of before does not have.
 type Further = { waitingFor?: Waiting | null; changes: (Task['changes'] & { patchOmitted?: boolean }) | null };
 export const waitingOf = (task: Task): Waiting | null => (task as Further).waitingFor ?? null;
+/** Whether a task that is under way is paused, or waits for what blocks it. */
+export const stands = ({ status, statusReason, resumesAt }: Task): boolean =>
+  statusReason?.code === 'paused' || (status === 'queued' && Boolean(resumesAt));
 /** Whether the patch of the changes is too large to be kept. */
 export const isPatchOmitted = (task: Task | undefined): boolean =>
   (task as Further | undefined)?.changes?.patchOmitted === true;

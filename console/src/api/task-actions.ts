@@ -73,6 +73,11 @@ export function useCancel(taskId: string): Action {
   return useMutation({ mutationFn: () => api.tasks.cancel(taskId), onSuccess: taken });
 }
 
+/** Pauses the task, or resumes one that is paused or waits for what blocks it. */
+export function usePause(taskId: string): Action<'pause' | 'resume'> {
+  return useMutation({ mutationFn: (verb) => api.tasks[verb](taskId), onSuccess: taken });
+}
+
 export function useChange(taskId: string): Action<ChangeTask> {
   return useMutation({ mutationFn: (change) => api.tasks.update(taskId, change), onSuccess: taken });
 }

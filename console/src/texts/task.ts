@@ -41,6 +41,9 @@ export const task = {
     push: 'Waiting for the push of the branch',
   } as Record<string, string>,
   waitsForWorker: 'Waits for a free worker',
+  paused: 'Paused',
+  pausing: 'Paused: it stops after its call',
+  goesOn: 'goes on',
   hint: 'A message sets it going again; what was done so far stays.',
   hintNotRetryable:
     'Another message alone will not help: change what the reason names, then send one. What was done so far stays.',
@@ -251,6 +254,8 @@ export const task = {
     budget: 'Budget of each turn',
   },
   actions: {
+    pause: 'Pause',
+    resume: 'Resume',
     cancel: 'Cancel',
     cancelled: 'Cancelled',
     more: 'More',

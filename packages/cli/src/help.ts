@@ -23,6 +23,7 @@ const VERBS: Record<string, VerbHelp> = {
       ['--model M', 'the model, in place of the default one'],
       ['--effort low|medium|high', 'how much the model thinks'],
       ['--approvals writes', 'the agent asks before each command and each change of a file'],
+      ['--when-blocked wait', 'waits for what passes by itself, such as an overloaded model, instead of failing'],
       ['--max-steps N', 'so many steps at most'],
       ['--metadata k=v', 'kept with the task; may come several times'],
       ['--tag T', 'a word to find it by; may come several times'],
@@ -60,6 +61,15 @@ const VERBS: Record<string, VerbHelp> = {
   cancel: {
     lines: [['cancel TASK', 'stops what the task does']],
     example: 'mw cancel 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
+  pause: {
+    lines: [['pause TASK', 'lets the task stand still until it is resumed; a running one stops after its call']],
+    options: [['--until TIME', 'goes on by itself then, such as 2027-01-31T08:00:00Z']],
+    example: 'mw pause 01a2047b-2b2f-71b6-93df-54922585c41e --until 2027-01-31T08:00:00Z',
+  },
+  resume: {
+    lines: [['resume TASK', 'a paused task goes on where it stopped; one that waits tries again at once']],
+    example: 'mw resume 01a2047b-2b2f-71b6-93df-54922585c41e',
   },
   tasks: {
     lines: [['tasks', 'lists the tasks that are not archived, newest first']],

@@ -13,8 +13,8 @@ import { plain } from './terminal.js';
 const run: Verb = {
   words: ['CONTENT|-'],
   options: {
-    file: 'texts', project: 'text', model: 'text', effort: 'text', approvals: 'text', 'max-steps': 'text', metadata: 'texts',
-    tag: 'texts', schema: 'text', detach: 'switch', out: 'text',
+    file: 'texts', project: 'text', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
+    metadata: 'texts', tag: 'texts', schema: 'text', detach: 'switch', out: 'text',
   },
   async run(line) {
     const mw = client();
@@ -80,6 +80,21 @@ const cancel: Verb = {
   run: async (line) => printTask(line, await client().tasks.cancel(line.word(0))),
 };
 
+const pause: Verb = {
+  words: ['TASK'],
+  options: { until: 'text' },
+  async run(line) {
+    const resumeAt = line.text('until');
+    return printTask(line, await client().tasks.pause(line.word(0), resumeAt === undefined ? {} : { resumeAt }));
+  },
+};
+
+const resume: Verb = {
+  words: ['TASK'],
+  options: {},
+  run: async (line) => printTask(line, await client().tasks.resume(line.word(0))),
+};
+
 const tasks: Verb = {
   words: [],
   options: {
@@ -141,7 +156,7 @@ const files: Verb = {
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
   login: { words: [], options: { url: 'text' }, run: login },
-  run, follow, send, withdraw, answer, cancel, archive, tasks, show, files, listen,
+  run, follow, send, withdraw, answer, cancel, pause, resume, archive, tasks, show, files, listen,
 }; // prettier-ignore
 
 function printTask(line: Line, task: Task): number {
@@ -159,6 +174,7 @@ async function taskOf(line: Line): Promise<CreateTask> {
   const [projectId, model, maxSteps] = [line.text('project'), line.text('model'), line.text('max-steps')];
   const effort = oneOf(line, 'effort', ['low', 'medium', 'high'] as const);
   const approvals = oneOf(line, 'approvals', ['none', 'writes'] as const);
+  const whenBlocked = oneOf(line, 'when-blocked', ['fail', 'wait'] as const);
   if (maxSteps !== undefined && !/^[1-9]\d*$/.test(maxSteps)) throw new UsageError('--max-steps takes a number.');
   const [metadata, tags] = [metadataIn(line), line.texts('tag')];
   return {
@@ -167,6 +183,7 @@ async function taskOf(line: Line): Promise<CreateTask> {
     ...(model && { model }),
     ...(effort && { effort }),
     ...(approvals && { approvals }),
+    ...(whenBlocked && { whenBlocked }),
     ...(maxSteps && { budget: { maxSteps: Number(maxSteps) } }),
     ...(metadata && { metadata }),
     ...(tags.length > 0 && { tags }),

@@ -169,6 +169,7 @@ export interface components {
          *       "model": null,
          *       "effort": null,
          *       "approvals": "none",
+         *       "whenBlocked": "fail",
          *       "budget": null,
          *       "runAt": null,
          *       "triggerEvent": null,
@@ -266,6 +267,8 @@ export interface components {
             /** @description The next times, at most 5. */
             upcomingRunsAt: components["schemas"]["Timestamp"][];
             updatedAt: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            whenBlocked: "fail" | "wait";
         };
         AutomationEvent: {
             createdAt: components["schemas"]["Timestamp"];
@@ -299,6 +302,7 @@ export interface components {
          *         "model": null,
          *         "effort": null,
          *         "approvals": "none",
+         *         "whenBlocked": "fail",
          *         "budget": null,
          *         "runAt": null,
          *         "triggerEvent": null,
@@ -406,6 +410,8 @@ export interface components {
                 /** @description The next times, at most 5. */
                 upcomingRunsAt: components["schemas"]["Timestamp"][];
                 updatedAt: components["schemas"]["Timestamp"];
+                /** @enum {string} */
+                whenBlocked: "fail" | "wait";
             };
             upcomingRunsAt: components["schemas"]["Timestamp"][];
             /** @description Whether the sample payload would start a run; null without one. */
@@ -586,6 +592,8 @@ export interface components {
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
             triggerEvent?: string | null;
+            /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
+            whenBlocked?: ("fail" | "wait") | null;
         };
         /**
          * @example {
@@ -699,6 +707,11 @@ export interface components {
             tags?: string[];
             /** @description Without it the first line of the content that says something, else the name of the first file. */
             title?: string;
+            /**
+             * @description `wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for. `fail` is the default.
+             * @enum {string}
+             */
+            whenBlocked?: "fail" | "wait";
         };
         /**
          * @example {
@@ -796,6 +809,8 @@ export interface components {
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
             triggerEvent?: string | null;
+            /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
+            whenBlocked?: ("fail" | "wait") | null;
         };
         /**
          * @example {
@@ -967,6 +982,11 @@ export interface components {
             tags?: string[];
             /** @description Without it the first line of the content that says something, else the name of the first file. */
             title?: string;
+            /**
+             * @description `wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for. `fail` is the default.
+             * @enum {string}
+             */
+            whenBlocked?: "fail" | "wait";
         };
         /**
          * @example {
@@ -1956,6 +1976,7 @@ export interface components {
          *       "model": "runbook",
          *       "effort": "medium",
          *       "approvals": "none",
+         *       "whenBlocked": "fail",
          *       "budget": {
          *         "maxSteps": 20,
          *         "maxTokens": null,
@@ -2078,7 +2099,7 @@ export interface components {
                 /** @description The text of the last answer; null where the transparency policy does not show text. */
                 text: string | null;
             } | null;
-            /** @description When a paused task goes on by itself; null: not before it is resumed. */
+            /** @description When a task that is paused or blocked goes on by itself; null: not before it is resumed. */
             resumesAt: components["schemas"]["Timestamp"] | null;
             /** @description What created the task. */
             source: {
@@ -2096,7 +2117,7 @@ export interface components {
              * @enum {string}
              */
             status: "queued" | "running" | "awaiting_input" | "completed" | "cancelled" | "failed";
-            /** @description Not null on `failed` and `cancelled`, on `queued` after a recovery, and while the task is paused. */
+            /** @description Not null on `failed` and `cancelled`, on `queued` after a recovery, and while the task is paused or waits for what blocks it. */
             statusReason: components["schemas"]["StatusReason"] | null;
             /** @description The clients' own words, which lists can be filtered by. */
             tags: string[];
@@ -2112,6 +2133,11 @@ export interface components {
                 message: string;
                 since: components["schemas"]["Timestamp"];
             } | null;
+            /**
+             * @description Whether it waits for what blocks it and passes by itself, or fails.
+             * @enum {string}
+             */
+            whenBlocked: "fail" | "wait";
         };
         /** @description What one turn may use. */
         TaskBudget: {

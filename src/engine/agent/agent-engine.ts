@@ -20,6 +20,10 @@ export interface Budget {
 export const APPROVALS = ['none', 'writes'] as const;
 export type Approvals = (typeof APPROVALS)[number];
 
+/** What a task does about what blocks it and passes by itself: its turn ends, or goes on later (reference §5). */
+export const WHEN_BLOCKED = ['fail', 'wait'] as const;
+export type WhenBlocked = (typeof WHEN_BLOCKED)[number];
+
 /** What the turn has used before this run began: a turn may span several runs. */
 export interface Spent {
   steps: number;
@@ -114,6 +118,10 @@ export interface AgentInput {
   approvals: Approvals;
   /** Names of tools that need no more asking in this task. */
   approvedTools: string[];
+  /** What to do about a failure that passes by itself: with `wait` the turn goes on later, so a call that it keeps from its beginning stays open. Absent: `fail`. */
+  whenBlocked?: WhenBlocked;
+  /** No open call has begun: the run before this one left them because it was blocked. Absent: the first one may have. */
+  untouched?: boolean;
   budget: Budget;
   spent: Spent;
   files: InputFile[];
@@ -256,7 +264,8 @@ export interface AgentFeedback {
 export type AgentOutcome =
   /** `output`: the JSON in the text, as JSON text, when the task has an `outputSchema`: it fits that. */
   | { type: 'completed'; text: string; output?: string }
-  | { type: 'failed'; code: string; message: string; retryable: boolean }
+  /** `retryAfterMs`: what a provider asks for. */
+  | { type: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number }
   | { type: 'question'; messageId: string; toolCallId: string; question: Question }
   /** An open call waits for a person. Approved, it comes back with its `stage`; denied, with its result. */
   | { type: 'approval'; messageId: string; toolCallId: string; question: string };

@@ -28,6 +28,7 @@ import { ToolRegistry } from './tool-registry.js';
 import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
 import { TurnRun } from './turn-run.js';
+import { waitsAfter } from './when-blocked.js';
 import { TurnLimits } from './turn-limits.js';
 
 /** The system prompt. It is the same for every task, so that providers can cache it. */
@@ -104,7 +105,7 @@ export class LoopEngine extends AgentEngine {
         report,
       });
       const outcome = yield* this.titled(input, run.run(), limits, report);
-      yield* tellChanges(input, outcome, sandbox, report);
+      if (!waitsAfter(input, outcome)) yield* tellChanges(input, outcome, sandbox, report);
       return outcome;
     } finally {
       await sandbox.close();

@@ -32,7 +32,8 @@ export function endOf(
 /** Of what a provider threw; throws what is no failure of a model. */
 export function modelFailed(error: unknown): Failure {
   if (!(error instanceof ModelError)) throw error;
-  return { type: 'failed', code: error.code, message: error.message, retryable: error.retryable };
+  const { code, message, retryable, retryAfterMs } = error;
+  return { type: 'failed', code, message, retryable, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
 }
 
 /** The outcome of a run whose sandbox failed. The client learns only that; the log says why. */

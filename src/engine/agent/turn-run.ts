@@ -33,6 +33,7 @@ import {
   storageExhausted,
   usedUp,
 } from './turn-outcomes.js';
+import { waitsAfter } from './when-blocked.js';
 
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
 type Waiting = { approval: string };
@@ -100,7 +101,7 @@ export class TurnRun {
   private async *resume(): Steps<AgentOutcome | null> {
     const last = this.conversation.findLast((message) => message.role === 'assistant');
     if (last === undefined) return null;
-    if (last.invocations.length > 0) return yield* this.carryOut(last, true);
+    if (last.invocations.length > 0) return yield* this.carryOut(last, this.input.untouched !== true);
     if (last !== this.conversation.at(-1)) return null;
     return await this.deps.output.end(this.conversation, failureIn(last.parts));
   }
@@ -167,8 +168,7 @@ export class TurnRun {
     this.deps.limits.count(usage, model);
     this.deps.context.answered(message.id, usage);
     const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
-    const { surroundings } = this;
-    const event = { messageId: message.id, parts, calls: started, usage, surroundings, model };
+    const event = { messageId: message.id, parts, calls: started, usage, surroundings: this.surroundings, model };
     const steered = yield* this.emit({ type: 'step', ...event });
     this.surroundings = null;
     if (invocations.length > 0) return yield* this.carryOut(message, false);
@@ -199,6 +199,8 @@ export class TurnRun {
           question ??= { type: 'question', messageId, toolCallId, question: done.question };
           continue;
         }
+        // It goes on with this call, which has not begun.
+        if (done.ending !== null && waitsAfter(this.input, done.ending.outcome)) return done.ending.outcome;
         mayHaveBegun = false;
         ending ??= done.ending;
         call.result = done.result;
@@ -220,8 +222,7 @@ export class TurnRun {
       const result = withHint(done.result, last ? this.conversation : [], this.deps.resultCharacters);
       call.result = result;
       const about = { messageId: message.id, toolCallId: call.toolCallId, last };
-      const state = this.deps.sandbox.takeState();
-      yield* this.emit({ type: 'tool', ...about, result, files, parts, ...state }, call);
+      yield* this.emit({ type: 'tool', ...about, result, files, parts, ...this.deps.sandbox.takeState() }, call);
       if (call.result !== result) forget(message);
     } finally {
       closeFiles(done);
@@ -248,8 +249,7 @@ export class TurnRun {
     if ('error' in checked) return refused(checked.error);
     const { tool, input } = checked;
     const mayHaveRun = mayHaveBegun && !tool.mayRunAgain(input);
-    const begun = recordsBeginning(this.input, checked) ? call.stage === 'begun' : mayHaveRun;
-    if (begun) return refused(INTERRUPTED);
+    if (recordsBeginning(this.input, checked) ? call.stage === 'begun' : mayHaveRun) return refused(INTERRUPTED);
     if (tool.changes && this.storageExhausted !== null) return storageExhausted(this.storageExhausted);
     if (!needsApproval(this.input, call, tool)) return checked;
     const denied = deniedBefore(this.conversation, call);

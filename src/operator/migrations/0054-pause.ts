@@ -1,13 +1,16 @@
 import { ForwardMigration } from '../../platform/database/forward-migration.js';
 import { EVENTS_OF_CHANGES, RECORD_TASK_EVENT } from '../../resources/tasks/events/record-task-event.function.js';
 
-/** Tasks that are paused (reference §5, docs/decisions/0090). */
+/** Tasks that are paused, or wait for what blocks them (reference §5, docs/decisions/0090). */
 export class Pause1798244200054 extends ForwardMigration {
   readonly sql = [SQL, RECORD_TASK_EVENT + EVENTS_OF_CHANGES];
 }
 
 const SQL = `
-ALTER TABLE tasks ADD COLUMN paused boolean NOT NULL DEFAULT false, ADD COLUMN resumes_at timestamptz(3);
+ALTER TABLE tasks ADD COLUMN paused boolean NOT NULL DEFAULT false, ADD COLUMN resumes_at timestamptz(3), ADD COLUMN blocked jsonb,
+  ADD COLUMN when_blocked text NOT NULL DEFAULT 'fail' CONSTRAINT tasks_when_blocked_check CHECK (when_blocked IN ('fail', 'wait'));
+ALTER TABLE automations ADD COLUMN when_blocked text NOT NULL DEFAULT 'fail'
+  CONSTRAINT automations_when_blocked_check CHECK (when_blocked IN ('fail', 'wait'));
 CREATE INDEX tasks_resuming ON tasks (resumes_at, id) WHERE resumes_at IS NOT NULL;
 
 -- A paused run has a status of its own: a look for work and a claim never meet it.

@@ -7,6 +7,8 @@ export const CLIENT_VERBS: readonly string[] = [
   'withdraw',
   'answer',
   'cancel',
+  'pause',
+  'resume',
   'archive',
   'tasks',
   'show',

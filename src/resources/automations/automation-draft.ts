@@ -11,7 +11,16 @@ type Trigger = Pick<Automation, 'kind' | 'cron' | 'timezone' | 'runAt' | 'trigge
 export type AutomationDraft = Trigger &
   Pick<
     Automation,
-    'name' | 'content' | 'projectId' | 'model' | 'effort' | 'approvals' | 'budget' | 'repository' | 'overlap'
+    | 'name'
+    | 'content'
+    | 'projectId'
+    | 'model'
+    | 'effort'
+    | 'approvals'
+    | 'whenBlocked'
+    | 'budget'
+    | 'repository'
+    | 'overlap'
   >;
 
 /** What it is before; nothing chosen yet in one that is new. */
@@ -30,6 +39,7 @@ export function draftOf(given: CreateAutomationDto): AutomationDraft {
     model: null,
     effort: null,
     approvals: 'none',
+    whenBlocked: 'fail',
     budget: null,
     repository: null,
   } as const;
@@ -51,6 +61,7 @@ function merged(given: ChangeAutomationDto, before: Before): AutomationDraft {
     model: replaced(before.model, given.model),
     effort: replaced(before.effort, given.effort),
     approvals: replaced(before.approvals, given.approvals) ?? 'none',
+    whenBlocked: replaced(before.whenBlocked, given.whenBlocked) ?? 'fail',
     budget: replaced(before.budget, given.budget),
     repository: replaced(before.repository, given.repository && asStored(given.repository)),
     overlap: replaced(before.overlap, given.overlap) ?? (trigger.kind === 'webhook' ? 'allow' : 'skip'),

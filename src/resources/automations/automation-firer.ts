@@ -128,8 +128,20 @@ export class AutomationFirer {
     run: AutomationRunRow,
     file: PutFile | null,
   ): Promise<string> {
-    const { id, workspaceId, ownerId, projectId, content, model, effort, approvals, budget, repository, now } =
-      automation;
+    const {
+      id,
+      workspaceId,
+      ownerId,
+      projectId,
+      content,
+      model,
+      effort,
+      approvals,
+      whenBlocked,
+      budget,
+      repository,
+      now,
+    } = automation;
     const taskId = newId();
     const { limits } = this.quota;
     if (file !== null && (await tx.run(FITS({ workspaceId, limits, size: file.size }))).length === 0) {
@@ -139,6 +151,7 @@ export class AutomationFirer {
       content: file === null ? content : withNotice(content, automation.triggerEvent),
       projectId,
       approvals,
+      whenBlocked,
       ...(model === null ? {} : { model }),
       ...(effort === null ? {} : { effort }),
       ...(budget === null ? {} : { budget }),

@@ -51,6 +51,7 @@ const AUTOMATION = columns(Automation, 'a', [
   'model',
   'effort',
   'approvals',
+  'whenBlocked',
   'budget',
   'repository',
   'triggerEvent',

@@ -13,7 +13,7 @@ import {
   ValidateBy,
   ValidateNested,
 } from 'class-validator';
-import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
+import { APPROVALS, type Approvals, WHEN_BLOCKED, type WhenBlocked } from '../../engine/agent/agent-engine.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
@@ -118,6 +118,13 @@ class AutomationOptions {
     description: '`writes`: a person approves each command and each change of a file. `none` is the default.',
   })
   approvals?: Approvals | null;
+
+  @IsOptional()
+  @IsIn(WHEN_BLOCKED)
+  @Documented({
+    description: 'Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default.',
+  })
+  whenBlocked?: WhenBlocked | null;
 
   @IsOptional()
   @IsInstance(BudgetDto, { message: 'budget must be an object' })

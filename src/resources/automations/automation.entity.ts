@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
-import type { Approvals, Budget } from '../../engine/agent/agent-engine.js';
+import type { Approvals, Budget, WhenBlocked } from '../../engine/agent/agent-engine.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import { Connection } from '../integrations/connection.entity.js';
@@ -37,6 +37,7 @@ export interface PausedReason {
 @Check('automations_kind_check', `kind IN ('recurring', 'one_time', 'webhook')`)
 @Check('automations_status_check', `status IN ('active', 'paused', 'completed')`)
 @Check('automations_approvals_check', `approvals IN ('none', 'writes')`)
+@Check('automations_when_blocked_check', `when_blocked IN ('fail', 'wait')`)
 @Check('automations_overlap_check', `overlap IN ('skip', 'queue', 'allow')`)
 export class Automation {
   @Id() id: string;
@@ -62,6 +63,7 @@ export class Automation {
   @Column('text', { nullable: true }) model: string | null;
   @Column('text', { nullable: true }) effort: Effort | null;
   @Column('text', { default: 'none' }) approvals: Approvals;
+  @Column('text', { default: 'fail' }) whenBlocked: WhenBlocked;
   @Column('jsonb', { nullable: true }) budget: Budget | null;
   @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
   /** `recurring` has `cron` and `timezone`, `one_time` has `runAt`, `webhook` has `triggerEvent` and may have `filter`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APPROVALS } from '../../engine/agent/agent-engine.js';
+import { APPROVALS, WHEN_BLOCKED } from '../../engine/agent/agent-engine.js';
 import { effortSchema } from '../../engine/models/model.view.js';
 import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
 import { budgetSchema, budgetView } from '../tasks/task.view.js';
@@ -29,6 +29,7 @@ export const automationSchema = named(
     model: z.string().nullable().describe('Null: the default at the time when it fires.'),
     effort: effortSchema.nullable(),
     approvals: z.enum(APPROVALS),
+    whenBlocked: z.enum(WHEN_BLOCKED),
     budget: budgetSchema.nullable(),
     repository: z
       .strictObject({
@@ -123,6 +124,7 @@ export function automationView(row: ShownAutomation): z.output<typeof automation
     model: row.model,
     effort: row.effort,
     approvals: row.approvals,
+    whenBlocked: row.whenBlocked,
     budget: row.budget === null ? null : budgetView(row.budget),
     repository: row.repository,
     cron: row.cron,

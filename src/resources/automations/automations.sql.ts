@@ -21,6 +21,7 @@ const AUTOMATION = columns(Automation, 'a', [
   'model',
   'effort',
   'approvals',
+  'whenBlocked',
   'budget',
   'repository',
   'cron',

@@ -71,6 +71,7 @@ export class TaskStarter {
         opening: openingOf(input.content ?? ''),
         projectId: input.projectId ?? null,
         approvals: input.approvals ?? 'none',
+        whenBlocked: input.whenBlocked ?? 'fail',
         repository,
         outputSchema: input.outputSchema == null ? null : JSON.stringify(input.outputSchema),
         parts,

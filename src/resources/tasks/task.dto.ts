@@ -16,10 +16,10 @@ import {
   ValidateBy,
   ValidateNested,
 } from 'class-validator';
-import { APPROVALS, type Approvals } from '../../engine/agent/agent-engine.js';
+import { APPROVALS, type Approvals, WHEN_BLOCKED, type WhenBlocked } from '../../engine/agent/agent-engine.js';
 import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import { Documented } from '../../platform/http/documented.js';
-import { Moment, Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
+import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { ReviewCommentDto } from './messages/review.dto.js';
@@ -177,6 +177,14 @@ class TaskOptions {
       'How much the model thinks, as `GET /v1/models` lists it for the model; without it the default of the model.',
   })
   effort?: Effort;
+
+  @OptionalNotNull()
+  @IsIn(WHEN_BLOCKED)
+  @Documented({
+    description:
+      '`wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for. `fail` is the default.',
+  })
+  whenBlocked?: WhenBlocked;
 }
 
 export class ChangeTaskDto extends TaskOptions {
@@ -212,11 +220,6 @@ export class CreateTaskDto extends TaskOptions {
   @Type(() => RepositoryDto)
   @Documented({ description: 'Cloned before the first model call, and handed in at `repo/` of the workdir.' })
   repository?: RepositoryDto;
-}
-
-export class PauseTaskDto {
-  @Moment('When the task goes on by itself, ahead of now; without it not before it is resumed.')
-  resumeAt?: string;
 }
 
 const MODES = `When a running task reads the message; otherwise all three are the same. \`queue\`, the default: in a turn of its own, when the

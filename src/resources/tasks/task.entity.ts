@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
-import type { Approvals, Budget, ChangeCounts, Wait } from '../../engine/agent/agent-engine.js';
+import type { Approvals, Budget, ChangeCounts, Wait, WhenBlocked } from '../../engine/agent/agent-engine.js';
 import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
@@ -32,6 +32,19 @@ export interface WaitingFor {
   since: string;
 }
 
+/** What has blocked a task that waits (docs/decisions/0090). */
+export interface Block {
+  /** The turn and the steps of the task, by which one sees whether it has come further since. */
+  turn: number;
+  steps: number;
+  /** How often in a row, and since when. */
+  times: number;
+  since: string;
+  /** The claim that was blocked. */
+  runId: string;
+  epoch: number;
+}
+
 /** A job and its conversation (reference §4). Its row is the mutex of all that moves it (docs/decisions/0004). */
 @Entity('tasks')
 // By workspace, creator, project and automation, each (but the creator's) with archived, all with created_at DESC, id DESC: TypeORM
@@ -47,6 +60,7 @@ export interface WaitingFor {
 @Index('tasks_repository', { synchronize: false })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
 @Check('tasks_approvals_check', `approvals IN ('none', 'writes')`)
+@Check('tasks_when_blocked_check', `when_blocked IN ('fail', 'wait')`)
 export class Task {
   @Id() id: string;
   @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
@@ -63,10 +77,13 @@ export class Task {
   @Column('boolean', { default: false }) untitled: boolean;
   @Column('text') status: TaskStatus;
   @Column('jsonb', { nullable: true }) statusReason: StatusReason | null;
-  /** No worker claims it; never true of a final task. While it is running its worker is about to stop. A trigger forgets it at the end of the turn. */
+  /** No worker claims it, because somebody has paused it or something blocks it; never true of a final task. While it is running its worker is about to stop. A trigger forgets it at the end of the turn. */
   @Column('boolean', { default: false }) paused: boolean;
   /** When it is resumed by itself; null unless it is paused. */
   @Timestamp({ nullable: true }) resumesAt: Date | null;
+  @Column('text', { default: 'fail' }) whenBlocked: WhenBlocked;
+  /** The last time that something blocked it; null when nothing has. */
+  @Column('jsonb', { nullable: true }) blocked: Block | null;
   @Column('text') model: string;
   @Column('text', { nullable: true }) effort: Effort | null;
   @Column('jsonb', { nullable: true }) budget: Budget | null;

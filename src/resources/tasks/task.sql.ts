@@ -33,6 +33,7 @@ const TASK = columns(Task, 't', [
   'model',
   'effort',
   'approvals',
+  'whenBlocked',
   'budget',
   'metadata',
   'tags',
@@ -152,10 +153,10 @@ const MESSAGE_ID = uuid('messageId');
 export const CREATE = sql`
 WITH task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
-    last_seq, last_event, project_id, approvals, automation_id, automation_run_id, repository, output_schema)
+    last_seq, last_event, project_id, approvals, when_blocked, automation_id, automation_run_id, repository, output_schema)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, ${bool('untitled')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
-    ${text('approvals')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
+    ${text('approvals')}, ${text('whenBlocked')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json
   RETURNING ${TASK}),
 message AS (
@@ -178,5 +179,5 @@ UPDATE tasks SET title = coalesce(${textOrNull('title')}, title), untitled = unt
   budget = CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE budget END,
   metadata = coalesce(${jsonb<Record<string, string> | null>()('metadata')}, metadata),
   tags = coalesce(${textsOrNull('tags')}, tags), archived = coalesce(${boolOrNull('archived')}, archived),
-  model = ${MODEL}, effort = ${textOrNull('effort')}, updated_at = now()
+  model = ${MODEL}, effort = ${textOrNull('effort')}, when_blocked = coalesce(${textOrNull('whenBlocked')}, when_blocked), updated_at = now()
 WHERE id = ${TASK_ID}`.rows();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Transparency } from '../../platform/config/config-file.js';
-import { APPROVALS, type Budget } from '../../engine/agent/agent-engine.js';
+import { APPROVALS, type Budget, WHEN_BLOCKED } from '../../engine/agent/agent-engine.js';
 import { PULL_REQUEST_STATES } from '../../engine/repositories/hosting/host-client.js';
 import type { PushRecord } from '../../engine/repositories/push-record.js';
 import { usd } from '../../platform/money/usd.js';
@@ -108,10 +108,12 @@ export const taskSchema = named(
       .describe('`completed`, `failed` and `cancelled` are final until a message sets the task going again.'),
     statusReason: statusReasonSchema
       .nullable()
-      .describe('Not null on `failed` and `cancelled`, on `queued` after a recovery, and while the task is paused.'),
+      .describe(
+        'Not null on `failed` and `cancelled`, on `queued` after a recovery, and while the task is paused or waits for what blocks it.',
+      ),
     resumesAt: timestampSchema
       .nullable()
-      .describe('When a paused task goes on by itself; null: not before it is resumed.'),
+      .describe('When a task that is paused or blocked goes on by itself; null: not before it is resumed.'),
     waitingFor: z
       .strictObject({
         code: z.enum(['place', 'name', 'clone', 'model', 'push']),
@@ -127,6 +129,7 @@ export const taskSchema = named(
     model: z.string().describe('An id of `GET /v1/models`.'),
     effort: effortSchema.nullable().describe('How much the model thinks; null when the model takes none.'),
     approvals: z.enum(APPROVALS).describe('`writes`: a person approves each command and each change of a file first.'),
+    whenBlocked: z.enum(WHEN_BLOCKED).describe('Whether it waits for what blocks it and passes by itself, or fails.'),
     budget: budgetSchema.nullable(),
     source: sourceSchema.describe('What created the task.'),
     result: resultSchema.nullable().describe('Not null exactly while the status is `completed`.'),
@@ -211,6 +214,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     model: row.model,
     effort: row.effort,
     approvals: row.approvals,
+    whenBlocked: row.whenBlocked,
     budget: row.budget === null ? null : budgetView(row.budget),
     source: {
       type: row.automationId === null ? 'api' : 'automation',

@@ -60,7 +60,15 @@ export class TasksService {
    * effort that there is not, and for `budget.maxCost` on a model without prices. The model of a turn under way stays.
    */
   async change(auth: AuthContext, tx: UnitOfWork, taskId: string, input: ChangeTaskDto): Promise<TaskRow> {
-    const { title = null, projectId = null, budget = null, metadata = null, tags = null, archived = null } = input;
+    const {
+      title = null,
+      projectId = null,
+      budget = null,
+      metadata = null,
+      tags = null,
+      archived = null,
+      whenBlocked = null,
+    } = input;
     // Project before task, as a request that deletes a project locks them; the task's own 404 is told first all the same.
     const seen = projectId === null || (await this.projects.hold(auth, tx, projectId));
     const task = await lockTask(auth, tx, taskId);
@@ -71,7 +79,7 @@ export class TasksService {
     checkMaxCost(this.models, model, input.budget === undefined ? kept : budget?.maxCost);
     if (Object.values(input).some((value) => value !== undefined)) {
       const given = { setsProject: input.projectId !== undefined, setsBudget: input.budget !== undefined };
-      const values = { title, projectId, budget, metadata, tags, archived, model, effort };
+      const values = { title, projectId, budget, metadata, tags, archived, model, effort, whenBlocked };
       await tx.run(CHANGE({ taskId: task.id, ...values, ...given }));
       tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
     }

@@ -44,8 +44,13 @@ export class FencedWrites {
   /** As {@link fenced}, for what stands in the log of the workspace too: the status of the task, and what it waits for. */
   async fencedInLog<Row>(held: ActiveRun, query: Query<Row>): Promise<Row> {
     const row = await this.fenced(held, query);
-    this.notices.send({ workspace: held.run.workspaceId });
+    this.tell(held);
     return row;
+  }
+
+  /** There is news in the log of the workspace. */
+  tell({ run }: ActiveRun): void {
+    this.notices.send({ workspace: run.workspaceId });
   }
 
   /** Throws {@link FencedError} when the statement writes nothing. */

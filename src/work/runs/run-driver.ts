@@ -61,8 +61,8 @@ export class RunDriver implements OnModuleInit {
         turn = await engine.next(feedback);
       }
       const outcome = withOutput(input, turn.value);
-      await this.recorder.finish(run, outcome, signal, worked);
-      this.metrics.runsEnded.inc({ outcome: outcome.type });
+      const ended = await this.recorder.finish(run, outcome, signal, worked);
+      this.metrics.runsEnded.inc({ outcome: ended });
       report.ended(outcome);
     } catch (error) {
       report.left(error);

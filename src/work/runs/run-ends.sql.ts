@@ -1,11 +1,11 @@
 // How the recorder ends a run: as run-recorder.sql.ts.
 import type { AgentOutcome } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
-import { bool, field, int, jsonb, raw, sql, text, uuid } from '../../platform/database/sql.js';
+import { bigintOrNull, bool, field, int, jsonb, raw, sql, text, uuid } from '../../platform/database/sql.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
 import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
 import { type StatusReason, statusOfRun } from '../../resources/tasks/task-status.js';
-import { CALL_ID, fence, MEASURED, MESSAGE_ID, TASK_ID } from './run-recorder.sql.js';
+import { CALL_ID, EPOCH, EXHAUSTED_AFTER, fence, MEASURED, MESSAGE_ID, RUN_ID, TASK_ID } from './run-recorder.sql.js';
 
 const completed = field<Extract<AgentOutcome, { type: 'completed' }>>();
 const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = now()`));
@@ -36,12 +36,50 @@ UPDATE tasks t SET updated_at = now(), ${ADD_DURATION}, ${MEASURED},
     WHERE f.task_id = t.id AND f.origin = 'task' AND f.turn = t.turn), '{}')
 FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
+const REASON = jsonb<StatusReason>()('reason');
+
+/** Whether a task has come no further since it was blocked last. */
+const SAME = raw(`((blocked ->> 'turn')::int = turn AND (blocked ->> 'steps')::int = steps) IS TRUE`);
+/** How long a task waits for one thing. */
+const AT_MOST = raw(`interval '7 days'`);
+const TOO_LONG = raw(`(blocked ->> 'since')::timestamptz <= now() - interval '7 days'`);
+/** Minutes until it is tried again, for the first time, the second, and so on. */
+const MINUTES = raw('(ARRAY[1, 2, 5, 15, 30, 60])[least(stop.times, 6)]');
+
+/**
+ * Puts the run of a blocked task aside, and says when it goes on: at the reset of the window, when the provider has asked for, or after a time
+ * that grows while the task comes no further. No row, and nothing is written, when the task is to fail: it does not wait, or has
+ * waited too long. Nothing of the turn is closed.
+ */
+export const BLOCKED = sql`
+WITH ${fence(
+  raw(`status = 'paused', lease_until = NULL`),
+  'run',
+  sql`when_blocked = 'wait' AND NOT (${SAME} AND ${TOO_LONG})`,
+)},
+stop AS (
+  SELECT CASE WHEN ${SAME} THEN (b.blocked ->> 'times')::int + 1 ELSE 1 END AS times,
+    CASE WHEN ${SAME} THEN (b.blocked ->> 'since')::timestamptz ELSE now() END AS since
+  FROM tasks b WHERE b.id = ${TASK_ID}),
+wait AS (
+  SELECT stop.*, CASE WHEN stop.times > 1 THEN greatest(asked.at, later.at) ELSE coalesce(asked.at, later.at) END AS until
+  FROM stop, (SELECT now() + make_interval(mins => ${MINUTES}) AS at FROM stop) later, (
+    SELECT CASE ${REASON} ->> 'code' WHEN 'usage_exhausted' THEN ((${EXHAUSTED_AFTER}) ->> 'resetsAt')::timestamptz
+      ELSE now() + make_interval(secs => ${bigintOrNull('retryAfterMs')} / 1000.0) END AS at
+    FROM task, run) asked)
+UPDATE tasks t SET status = 'queued', paused = true, updated_at = now(), ${ADD_DURATION}, ${MEASURED},
+  resumes_at = CASE WHEN t.paused THEN t.resumes_at ELSE least(wait.until, wait.since + ${AT_MOST}) END,
+  status_reason = CASE WHEN t.paused THEN t.status_reason ELSE ${REASON} END,
+  blocked = jsonb_build_object('turn', t.turn, 'steps', t.steps, 'times', wait.times, 'since', wait.since,
+    'runId', ${RUN_ID}, 'epoch', ${EPOCH})
+FROM run, wait WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
+
 /** Ends the run and fails the task. */
 export const FAILED = sql`
 WITH ${END},
 ${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))},
 ${recordNews(CLOSED)}
-UPDATE tasks t SET ${COUNT_NEWS}, status = 'failed', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true, finished_at = now(),
+UPDATE tasks t SET ${COUNT_NEWS}, status = 'failed', status_reason = ${REASON}, read_all = true, finished_at = now(),
   updated_at = now(), ${ADD_DURATION}, ${MEASURED}
 FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 

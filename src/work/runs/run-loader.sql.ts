@@ -17,6 +17,8 @@ const TASK = columns(Task, 't', [
   'effort',
   'approvals',
   'approvedTools',
+  'whenBlocked',
+  'blocked',
   'budget',
   'turnSteps',
   'turnTokens',

@@ -38,19 +38,22 @@ export class RunLoader {
     if (task === null) throw new FencedError(run);
     // Before this process had noted its claim: the notice found nothing here.
     if (task.paused) throw new HandedBackError('The task is paused.');
+    const untouched = task.blocked?.runId === run.runId && task.blocked.epoch === run.epoch - 1;
     return {
       taskId: run.taskId,
       workspaceId: run.workspaceId,
       userId: task.createdById,
       runId: run.runId,
       model: { id: run.model, effort: task.effort },
-      messages: messages.map(conversationMessage),
+      messages: messages.map((message) => conversationMessage(message, untouched)),
       untitled: task.untitled && this.env.file.titles !== false,
       cuts: task.cuts ?? [],
       contextTokens: task.contextTokens,
       outputSchema: task.outputSchema,
       approvals: task.approvals,
       approvedTools: task.approvedTools,
+      whenBlocked: task.whenBlocked,
+      untouched,
       budget: task.budget ?? {},
       spent: {
         steps: task.turnSteps,
@@ -105,8 +108,11 @@ function withFreeNames<T extends { name: string }>(files: T[]): T[] {
   });
 }
 
-function conversationMessage({ id, role, parts, invocations }: MessageInput): ConversationMessage {
-  return { id, role, parts, invocations: (invocations ?? []).map(toolInvocation) };
+function conversationMessage({ id, role, parts, invocations }: MessageInput, untouched: boolean): ConversationMessage {
+  const calls = (invocations ?? []).map(toolInvocation);
+  // On record as begun, and then blocked: it may begin once more.
+  for (const call of calls) if (untouched && call.stage === 'begun') call.stage = 'approved';
+  return { id, role, parts, invocations: calls };
 }
 
 type ResultInput = Pick<InvocationInput, 'state' | 'output' | 'error' | 'forModel'>;

@@ -29,8 +29,8 @@ import { SPENT, USAGE } from './run-usage.sql.js';
 
 const run = field<ClaimedRun>();
 export const TASK_ID = run('run', 'taskId', 'uuid');
-const RUN_ID = run('run', 'runId', 'uuid');
-const EPOCH = run('run', 'epoch', 'int');
+export const RUN_ID = run('run', 'runId', 'uuid');
+export const EPOCH = run('run', 'epoch', 'int');
 const MODEL = run('run', 'model', 'text');
 
 /**
@@ -150,7 +150,8 @@ const WORKDIR_BYTES = bigintOrNull('workdirBytes');
 /** Null: not measured since the last time. */
 export const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir_bytes)`;
 
-const EXHAUSTED_AFTER = exhausted(raw('run.workspace_id'), MODEL, underWay('task'));
+/** As the field of {@link Written}, in a statement with the CTEs `task` and `run`. */
+export const EXHAUSTED_AFTER = exhausted(raw('run.workspace_id'), MODEL, underWay('task'));
 
 /** `files`: how many events of the statement stand before these. */
 const result = <A, B>(files: Fragment<A>, { ctes, events, n, from, messages }: Steer, exhaustedNow: Fragment<B>) => sql`

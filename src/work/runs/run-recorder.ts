@@ -11,11 +11,12 @@ import { exhaustedText } from '../../resources/files/storage-quota.js';
 import type { WaitingFor } from '../../resources/tasks/task.entity.js';
 import { titleIn } from '../../resources/tasks/task-title.js';
 import { newId } from '../../platform/database/ids.js';
+import { isBlock } from '../../engine/agent/when-blocked.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
-import { COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
+import { BLOCKED, COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
 import { pushQuery } from './run-push.sql.js';
 import {
   BEGIN_CALL,
@@ -39,6 +40,9 @@ import { told } from './tool-result.js';
 
 type Event<T extends AgentEvent['type']> = Extract<AgentEvent, { type: T }>;
 type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }>;
+
+/** What becomes of a run. */
+export type Ended = AgentOutcome['type'] | 'blocked';
 
 /** How long the last write about a run that is lost waits for the task. */
 const PATIENCE_MS = 10_000;
@@ -81,13 +85,25 @@ export class RunRecorder {
   }
 
   /**
-   * Ends the run. A message that waits has its next run in the queue with it.
+   * Ends the run. A message that waits has its next run in the queue with it. After a failure that passes by itself the run of a task that
+   * waits for that is put aside instead. Resolves with what became of it.
    * @param worked whether it had calls or a clone: the workdir is then measured, for the last command is.
    */
-  async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal, worked = false): Promise<void> {
+  async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal, worked = false): Promise<Ended> {
     const held = { run, signal };
     const workdirBytes = worked ? await this.folders.measure(run.taskId) : null;
+    if (isBlock(outcome) && (await this.blocked(held, outcome, workdirBytes))) return 'blocked';
     await this.end(held, outcome, workdirBytes);
+    return outcome.type;
+  }
+
+  /** Whether the task waits for what has blocked it; nothing is written when it does not. */
+  private async blocked(held: ActiveRun, outcome: Outcome<'failed'>, workdirBytes: number | null): Promise<boolean> {
+    const { code, message, retryable, retryAfterMs = null } = outcome;
+    const about = { run: held.run, rules: this.rules, workdirBytes, retryAfterMs };
+    const waits = await this.writes.tried(held, BLOCKED({ ...about, reason: { code, message, retryable } }));
+    if (waits !== undefined) this.writes.tell(held);
+    return waits !== undefined;
   }
 
   private async end(held: ActiveRun, outcome: AgentOutcome, workdirBytes: number | null): Promise<void> {

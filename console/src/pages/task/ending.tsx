@@ -1,5 +1,5 @@
 // What stands below the last message: that something goes on, how it ended, and what came of it.
-import { isPatchOmitted, type Task, waitingOf } from '../../api/client.ts';
+import { isPatchOmitted, stands, type Task, waitingOf } from '../../api/client.ts';
 import { downloadText } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -12,7 +12,10 @@ export function Ending({ task }: { task: Task }) {
   const { status, statusReason: reason } = task;
   switch (status) {
     case 'running':
+    case 'awaiting_input':
     case 'queued': {
+      if (stands(task)) return <Standing task={task} />;
+      if (status === 'awaiting_input') return null;
       const recovered = reason?.code === 'recovered';
       const text = status === 'running' ? t.task.working : recovered ? t.task.recovered : t.task.waitsForWorker;
       const waiting = waitingOf(task);
@@ -58,6 +61,23 @@ export function Ending({ task }: { task: Task }) {
     default:
       return null;
   }
+}
+
+/** Nothing goes on: it is paused, or waits for what blocks it. */
+function Standing({ task: { status, statusReason, resumesAt } }: { task: Task }) {
+  const paused = status === 'running' ? t.task.pausing : t.task.paused;
+  return (
+    <div className={css.working} data-status={status}>
+      <span>
+        {statusReason?.code === 'paused' ? paused : statusReason?.message}
+        {resumesAt && (
+          <>
+            , {t.task.goesOn} <Ago at={resumesAt} />
+          </>
+        )}
+      </span>
+    </div>
+  );
 }
 
 /** The value of the last answer, which fits the schema that the task was given. */

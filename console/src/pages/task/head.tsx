@@ -1,8 +1,8 @@
 // The title of the task, how it stands, and what can be done with it.
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { isFinal, type Task } from '../../api/client.ts';
-import { useCancel, useChange, useRemove } from '../../api/task-actions.ts';
+import { isFinal, stands, type Task } from '../../api/client.ts';
+import { useCancel, useChange, usePause, useRemove } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { page as shell } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
@@ -58,6 +58,8 @@ function Actions({ task }: { task: Task }) {
   const [, navigate] = useLocation();
   const writes = useCan()('tasks:write');
   const cancel = useCancel(task.id);
+  const pause = usePause(task.id);
+  const verb = stands(task) ? 'resume' : 'pause';
   const change = useChange(task.id);
   const remove = useRemove(task.id, () => {
     navigate('/tasks');
@@ -84,6 +86,16 @@ function Actions({ task }: { task: Task }) {
   ];
   return (
     <>
+      {writes && !isFinal(task.status) && (
+        <Button
+          small
+          look="ghost"
+          disabled={pause.isPending}
+          onClick={() => pause.mutate(verb, { onError: toastError })}
+        >
+          {actions[verb]}
+        </Button>
+      )}
       {writes && !isFinal(task.status) && (
         <Button
           small
