@@ -10,6 +10,7 @@ import {
 } from '../harness/automation-requests.js';
 import { createProject } from '../harness/projects.js';
 import { slowIt } from '../harness/slow.js';
+import { readTask } from '../harness/tasks.js';
 
 const LATER = '2031-01-01T12:00:00+02:00';
 const ON_PUSH = { cron: null, triggerEvent: 'github.push' };
@@ -81,10 +82,19 @@ describe('Automations (reference §12)', () => {
       expect(all.triggerEvent).toBe('github.pull_request.*');
     });
 
-    it('takes what tasks take: project, model, effort, approvals and a budget', async () => {
+    it('takes what tasks take: project, model, effort, approvals, what to do when blocked, and a budget', async () => {
       const { id: projectId } = await createProject(ann);
-      const given = { projectId, model: 'runbook', effort: 'low', approvals: 'writes', overlap: 'queue' };
+      const given = {
+        projectId,
+        model: 'runbook',
+        effort: 'low',
+        approvals: 'writes',
+        whenBlocked: 'wait',
+        overlap: 'queue',
+      };
       const made = await createAutomation(ann, { ...given, budget: { maxSteps: 5 } });
+      const run = await ann.client.post<{ run: { taskId: string } }>(`/v1/automations/${made.id}/run`);
+      expect((await readTask(ann.client, run.body.run.taskId)) as object).toMatchObject({ whenBlocked: 'wait' });
       const budget = { maxSteps: 5, maxTokens: null, maxDurationSeconds: null, maxCost: null };
       expect(made).toMatchObject({ ...given, budget });
     });
