@@ -1,11 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Chore } from '../chores/chore.js';
+import { inBatches } from '../chores/in-batches.js';
 import { Database } from '../database/database.js';
 import { LOCKS } from '../database/locks.js';
 import { Metrics, oncePerScrape } from '../metrics/metrics.js';
 import { FIGURES, FORGET, type QueueFigures } from './jobs.sql.js';
 
 const KEEP_FAILED_DAYS = 30;
+const BATCH = 500;
 
 /** What waits and what has failed, for Prometheus; and what has failed long ago is forgotten. */
 @Injectable()
@@ -27,7 +29,8 @@ export class JobFigures implements OnModuleInit {
   }
 
   @Chore({ every: 3_600_000, lock: LOCKS.failedJobs })
-  async forgetFailed(): Promise<void> {
-    await this.database.work.run(FORGET({ days: KEEP_FAILED_DAYS }));
+  async forgetFailed(signal?: AbortSignal): Promise<void> {
+    const forget = FORGET({ days: KEEP_FAILED_DAYS, batch: BATCH });
+    await inBatches(BATCH, () => this.database.work.run(forget), signal);
   }
 }

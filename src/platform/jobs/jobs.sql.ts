@@ -115,7 +115,10 @@ export const END_LEASES = sql`
 UPDATE jobs SET lease_until = least(lease_until, now()) WHERE status = 'running'`.rows();
 
 export const FORGET = sql`
-DELETE FROM jobs WHERE status = 'failed' AND failed_at < now() - make_interval(days => ${int('days')})`.rows();
+DELETE FROM jobs WHERE id = ANY(ARRAY(
+  SELECT id FROM jobs WHERE status = 'failed' AND failed_at < now() - make_interval(days => ${int('days')})
+  ORDER BY failed_at LIMIT ${int('batch')} FOR UPDATE SKIP LOCKED))
+RETURNING 1`.rows();
 
 /** Of a queue: how many jobs are due and have not begun, for how long the first of them, and how many have failed. */
 export interface QueueFigures {

@@ -201,13 +201,14 @@ function newest(shape: Shape): Piece {
   return piece(sql`SELECT t.* FROM tasks t WHERE ${where} ORDER BY ${order.by} LIMIT ${NEWEST}`);
 } // prettier-ignore
 
+/** The LATERAL looks each found task up by its id: as a join, it read the tasks of all workspaces where there are fewer than some 60,000. */
 function search(shape: Shape): Piece {
   const { sort, archived } = shape;
   const { by } = ORDERS[sort];
   const asked = conditionsOf(shape);
   const found = and([...asked, ...behind(shape, { where: [], ...ORDERS[sort] }), ...(archived === null ? [] : statesOf(archived))]);
   const ways = piece(sql`SELECT * FROM near WHERE ${IS_FULL}
-  UNION ALL (SELECT t.* FROM found f JOIN tasks t ON t.id = f.id WHERE NOT ${IS_FULL} AND ${IS_FEW} AND ${found} ORDER BY ${by} LIMIT ${LIMIT})
+  UNION ALL (SELECT t.* FROM found f CROSS JOIN LATERAL (SELECT * FROM tasks WHERE id = f.id OFFSET 0) t WHERE NOT ${IS_FULL} AND ${IS_FEW} AND ${found} ORDER BY ${by} LIMIT ${LIMIT})
   UNION ALL ${walk(shape, [piece(sql`NOT ${IS_FULL} AND NOT ${IS_FEW}`), HAS_TERMS])}`);
   return piece(sql`
 WITH near AS MATERIALIZED (
