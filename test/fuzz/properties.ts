@@ -18,6 +18,8 @@ const BESIDE: Record<string, RegExp> = {
   'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
   'POST /v1/tasks/{taskId}/messages': /^review\[\d+\]\.(path|endLine|text)$/,
+  // Not in the past, and at most so far away.
+  'POST /v1/tasks/{taskId}/pause': /^resumeAt$/,
   // Each is for one form alone, of two.
   'GET /v1/tasks/{taskId}/events': /^(after|types|until|deltas|format)$/,
   'GET /v1/events': /^(after|types)$/,

@@ -57,6 +57,7 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   createdAfter: () => fc.constantFrom('2026-01-01', '2026-11-01T09:00:00Z'),
   createdBefore: () => fc.constantFrom('2027-01-01', '2099-11-01T09:00:00.000+02:00'),
   since: () => fc.constantFrom('2026-01-01', '2026-11-01T09:00:00Z'),
+  resumeAt: () => fc.constantFrom('2099-11-01', '2099-11-01T09:00:00Z'),
   until: () => fc.constantFrom('2027-01-01', '2099-11-01T09:00:00.000+02:00'),
   // One that a text fits, and one that none does.
   outputSchema: () => fc.constantFrom({}, { type: 'object', properties: { n: { $ref: '#/$defs/n' } }, $defs: { n: { type: 'integer' } } }), // prettier-ignore
