@@ -1,11 +1,23 @@
 // The suites that take minutes (scripts/long.mjs), and the pass on Redis (scripts/test-redis.mjs).
 import { common, onPostgres } from './jest.config.mjs';
 
+/** Minutes each, of what other files touch too: only the long form (`-- --long`) has them, and a run that names one. */
+const LONG_ALONE = {
+  processes: ['main-thread'],
+  console: ['typing', 'killed', 'following', 'webhooks', 'settings', 'composing'],
+};
+const named = (file) => process.argv.slice(2).some((word) => word.includes(file));
+const leftOut = (name) =>
+  process.env.MILLWRIGHT_LONG === '1'
+    ? []
+    : (LONG_ALONE[name] ?? []).filter((file) => !named(file)).map((file) => `/test/${name}/${file}.spec.ts$`);
+
 const suite = (name) => ({
   ...common,
   ...onPostgres,
   displayName: name,
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
+  testPathIgnorePatterns: ['/node_modules/', ...leftOut(name)],
   ...(['processes', 'faults'].includes(name) && {
     setupFilesAfterEnv: ['<rootDir>/test/harness/told-at-the-end.ts'],
   }),
