@@ -7,7 +7,7 @@ import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { momentOf } from '../../platform/text/instant.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { PauseTaskDto } from './task-pause.dto.js';
-import { PAUSE, RESUME, WAKE } from './task-pause.sql.js';
+import { PAUSE, RESUME, type Resumed, WAKE } from './task-pause.sql.js';
 import type { LockedTask, TaskRow } from './task.sql.js';
 import { isFinal, type StatusReason } from './task-status.js';
 
@@ -44,8 +44,7 @@ export class TaskPause {
   async resume(auth: AuthContext, tx: UnitOfWork, id: string): Promise<TaskRow> {
     const task = await this.lock(auth, tx, id);
     const [resumed] = await tx.run(RESUME({ taskId: task.id }));
-    if (resumed !== undefined)
-      tx.afterCommit(() => this.tell({ taskId: task.id, workspaceId: auth.workspaceId, ...resumed }));
+    if (resumed !== undefined) tx.afterCommit(() => this.tell(resumed));
     return readTask(tx, task.id);
   }
 
@@ -63,7 +62,7 @@ export class TaskPause {
     );
   }
 
-  private tell({ taskId, workspaceId, runId }: { taskId: string; workspaceId: string; runId: string | null }): void {
+  private tell({ taskId, workspaceId, runId }: Resumed): void {
     const work = runId === null ? {} : { work: { kind: RUNS, id: runId } };
     this.notices.send({ tasks: [taskId], workspace: workspaceId, ...work });
   }
