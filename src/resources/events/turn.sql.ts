@@ -1,15 +1,15 @@
 // Where a turn of a task begins and ends among its events.
 import { visible } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { type Fragment, int, raw, sql, uuid } from '../../platform/database/sql.js';
+import { type Fragment, int, sql, uuid } from '../../platform/database/sql.js';
 import { Task } from '../tasks/task.entity.js';
+import { UNBEGUN_TURN } from '../tasks/task-status.js';
 
 const TASK = columns(Task, 't', ['status']);
 const TASK_ID = uuid('taskId');
 
 /** The number of the turn. A run that was not claimed yet begins the next one: so the claim will count. */
-const TURN = raw(`(t.turn + EXISTS (
-  SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status IN ('queued', 'paused') AND r.kind = 'turn' AND r.epoch = 0)::int)`);
+const TURN = sql`(t.turn + EXISTS (${UNBEGUN_TURN})::int)`;
 
 /** The number of the event before a turn, which begins by reading a message. Null: it has not begun. */
 const before = <P>(turn: Fragment<P>) => sql`(

@@ -13,7 +13,7 @@ import {
 } from '../../platform/database/sql.js';
 import { closedNews, COUNT_NEWS, PLACE, recordNews } from './events/record.sql.js';
 import { Run } from './run.entity.js';
-import { statusesBefore, type StatusReason } from './task-status.js';
+import { OPEN_RUN, statusesBefore, type StatusReason } from './task-status.js';
 import { Task } from './task.entity.js';
 
 /**
@@ -84,7 +84,7 @@ export const CANCEL = sql`
 WITH task AS (SELECT id, last_event FROM tasks WHERE id = ANY(${TASK_IDS})),
 run AS (
   UPDATE runs r SET status = 'cancelled', epoch = r.epoch + 1, lease_until = NULL, finished_at = now()
-  FROM (SELECT id, status FROM runs WHERE task_id = ANY(${TASK_IDS}) AND status IN ('queued', 'paused', 'running') ORDER BY id FOR UPDATE) was
+  FROM (SELECT id, status FROM runs WHERE task_id = ANY(${TASK_IDS}) AND status IN (${OPEN_RUN}) ORDER BY id FOR UPDATE) was
   WHERE r.id = was.id
   RETURNING r.id, r.task_id, CASE was.status WHEN 'running' THEN r.claimed_at END AS claimed_at),
 asked AS (UPDATE interactions SET status = 'cancelled' WHERE task_id = ANY(${TASK_IDS}) AND status = 'pending'
@@ -111,7 +111,7 @@ export const REMOVE_WORKDIRS = sql`
 INSERT INTO folder_removals (kind, id, not_before)
 SELECT 'workdir', t.id, clock_timestamp() + CASE WHEN EXISTS (
   SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.claimed_at IS NOT NULL
-    AND (r.status IN ('queued', 'paused', 'running') OR r.finished_at > clock_timestamp() - make_interval(secs => ${LEASE})))
+    AND (r.status IN (${OPEN_RUN}) OR r.finished_at > clock_timestamp() - make_interval(secs => ${LEASE})))
   THEN make_interval(secs => ${LEASE}) ELSE interval '0' END
 FROM unnest(${TASK_IDS}) AS t(id)
 ON CONFLICT (kind, id) DO NOTHING`.rows();
@@ -123,7 +123,7 @@ const RUN_ID = columns(Run, 'r', ['id']);
  * with the task's row, its events and what webhooks are told of them here, but the last one. A worker's later write finds no run to be fenced by.
  */
 export const DELETE = sql`
-WITH open AS (SELECT ${RUN_ID} FROM runs r WHERE r.task_id = ANY(${TASK_IDS}) AND r.status IN ('queued', 'paused', 'running')),
+WITH open AS (SELECT ${RUN_ID} FROM runs r WHERE r.task_id = ANY(${TASK_IDS}) AND r.status IN (${OPEN_RUN})),
 gone AS (
   DELETE FROM tasks WHERE id = ANY(${TASK_IDS})
   RETURNING id, workspace_id, project_id, created_by, last_event, automation_id, automation_run_id),

@@ -63,6 +63,14 @@ export function statusesBefore(to: TaskStatus): Fragment<None> {
 export const statusOfRun = (task: 'task' | 'waiting'): Fragment<None> =>
   raw(`CASE WHEN ${task}.paused THEN 'paused' ELSE 'queued' END`);
 
+/** SQL: the statuses of a run that has not ended. */
+export const OPEN_RUN = raw(`'queued', 'paused', 'running'`);
+
+/** SQL: the turn of a task `t` that no worker has had yet. It is there to read what waits. */
+export const UNBEGUN_TURN = raw(
+  `SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.kind = 'turn' AND r.status IN ('queued', 'paused') AND r.epoch = 0`,
+);
+
 export function isFinal(status: TaskStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }

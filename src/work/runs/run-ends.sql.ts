@@ -42,7 +42,7 @@ const REASON = jsonb<StatusReason>()('reason');
 const SAME = raw(`((blocked ->> 'turn')::int = turn AND (blocked ->> 'steps')::int = steps) IS TRUE`);
 /** How long a task waits for one thing. */
 const AT_MOST = raw(`interval '7 days'`);
-const TOO_LONG = raw(`(blocked ->> 'since')::timestamptz <= now() - interval '7 days'`);
+const TOO_LONG = sql`(blocked ->> 'since')::timestamptz <= now() - ${AT_MOST}`;
 /** Minutes until it is tried again, for the first time, the second, and so on. */
 const MINUTES = raw('(ARRAY[1, 2, 5, 15, 30, 60])[least(stop.times, 6)]');
 

@@ -1,6 +1,7 @@
 // How a message is taken back before it is read. The caller holds the task's lock, as everything does that reads messages.
 import { columns } from '../../../platform/database/columns.js';
-import { raw, sql, uuid } from '../../../platform/database/sql.js';
+import { sql, uuid } from '../../../platform/database/sql.js';
+import { UNBEGUN_TURN } from '../task-status.js';
 import { Message } from './message.entity.js';
 
 const TASK_ID = uuid('taskId');
@@ -10,11 +11,6 @@ const FOUND = columns(Message, 'm', ['id', 'status', 'createdById']);
 /** The message, if the task has it. */
 export const FIND = sql`
 SELECT ${FOUND} FROM messages m WHERE m.task_id = ${TASK_ID} AND m.id = ${MESSAGE_ID}`.rows<typeof FOUND.row>();
-
-/** A turn that no worker has had yet: it is there to read what waits. */
-const UNBEGUN = raw(
-  `SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.kind = 'turn' AND r.status IN ('queued', 'paused') AND r.epoch = 0`,
-);
 
 /**
  * Deletes a message that waits, with the files that were attached to it; the trigger on files counts their bytes out. Its events stay, without
@@ -34,7 +30,7 @@ recorded AS (
 UPDATE tasks t SET last_event = t.last_event + 1, message_count = t.message_count - 1, updated_at = now(),
   opening = CASE message.seq WHEN 1 THEN '' ELSE t.opening END
 FROM message WHERE t.id = ${TASK_ID}
-RETURNING EXISTS (${UNBEGUN}) AND NOT EXISTS (
+RETURNING EXISTS (${UNBEGUN_TURN}) AND NOT EXISTS (
   SELECT 1 FROM messages w WHERE w.task_id = t.id AND w.status = 'queued' AND w.id <> message.id) AS idle`.rows<{
   idle: boolean;
 }>();
