@@ -157,16 +157,14 @@ export class RepositoryRules {
     if (entry === undefined || token === undefined || !entry.workspaces.includes(workspaceSlug)) return null;
     const { paths, push } = entry;
     return {
-      ...{
-        connectionId: null,
-        name: null,
-        credential: '',
-        host,
-        hosting: this.hosting(host),
-        paths,
-        push,
-        caFile: this.caFile(host),
-      },
+      connectionId: null,
+      name: null,
+      credential: '',
+      host,
+      hosting: this.hosting(host),
+      paths,
+      push,
+      caFile: this.caFile(host),
       token: () => Promise.resolve(token),
       accepted: () => Promise.resolve(),
       refused: () => Promise.resolve(false),

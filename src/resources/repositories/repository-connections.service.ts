@@ -140,16 +140,17 @@ export class RepositoryConnectionsService {
     }
     if (this.rules.egress.refuses(url)) throw invalid('host', NOT_PUBLIC);
     const known = this.rules.hosting(host);
+    const address = api?.replace(/\/+$/, '');
     if (known !== null && kind !== undefined && kind !== known.kind) {
       throw invalid('hosting', `must be ${known.kind}, or left out: that is what serves ${host}`);
     }
-    if (known !== null && api !== undefined && api.replace(/\/+$/, '') !== known.api) {
+    if (known !== null && address !== undefined && address !== known.api) {
       throw invalid('api', `must be ${known.api}, or left out: that is the API of ${host}`);
     }
     const hosting = known ?? this.rules.hosting(host, { kind, api });
     if (hosting === null) throw invalid('hosting', `must say what serves ${host}: github or gitlab`);
     if (api !== undefined) this.checkApi(api, hosting.kind);
-    return { host, hosting: hosting.kind, api: api?.replace(/\/+$/, '') ?? null };
+    return { host, hosting: hosting.kind, api: address ?? null };
   }
 
   private checkApi(api: string, kind: 'github' | 'gitlab'): void {

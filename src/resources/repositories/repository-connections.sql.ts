@@ -63,9 +63,9 @@ export const USE_ALL = sql`
 SELECT ${USED} FROM repository_connections c JOIN workspaces w ON w.id = c.workspace_id
 WHERE w.slug = ${text('slug')} ORDER BY c.created_at, c.id`.rows<UsedRow>();
 
-/** What a host has said of a credential, as long as the connection has that one. */
+/** As long as the connection has the credential that the host has spoken of. */
 const WITH_SECRET = sql`WHERE id = ${ID} AND secret = ${bytes('secret')}`;
-/** Taken with null, else refused. */
+/** What the host has said of it: with null it is taken, else refused. */
 export const SETTLE = sql`
 UPDATE repository_connections
 SET status = CASE WHEN ${textOrNull('lastError')} IS NULL THEN 'ready' ELSE 'failed' END, last_error = ${textOrNull('lastError')}

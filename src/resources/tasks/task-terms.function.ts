@@ -1,5 +1,5 @@
 // What the words, tags and metadata of tasks become in `search_terms`, and what a search becomes (docs/decisions/0060, 0089). Functions of
-// the database, because a trigger keeps that table. Whoever changes one that terms are made by makes all terms anew, in the same migration.
+// the database, because a trigger keeps that table. A migration that changes one by which terms are made makes all terms anew.
 
 // Scripts that set no space between words: Thai, Lao, Burmese, Khmer, Kana, Chinese characters. Each character is a word by itself.
 const UNSPACED = String.raw`\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff`;

@@ -52,10 +52,10 @@ export const messageSchema = named(
 /** A message as clients see it. */
 export type MessageView = z.output<typeof messageSchema>;
 /** A part as clients see it (reference §6): exactly the fields of its type. */
-/** Why a branch, its pull request or the patch of a turn is not there. */
-const NOT_ARRIVED: ReadonlySet<string> = new Set(['repository_push', 'repository_patch']);
-
 export type PartView = z.output<typeof partSchema>;
+
+/** Names of the `data` parts that say why a branch, its pull request or the patch of a turn is not there. */
+const NOT_ARRIVED: ReadonlySet<string> = new Set(['repository_push', 'repository_patch']);
 
 /** What a view needs beside the row: the policy, and the origin for absolute links. */
 export interface MessageViewContext {
