@@ -201,7 +201,9 @@ describeInBrowser('notices in the console', () => {
     const { page } = await subscribing(member);
     await page.getByRole('button', { name: 'Take notices here' }).click();
     await page.getByText('This browser takes notices.').waitFor();
-    await page.getByRole('switch', { name: 'Tell me when one of my tasks' }).check();
+    // The switch stays off until the browser has granted it, so `check()`, which looks at once, does not do.
+    await page.getByRole('switch', { name: 'Tell me when one of my tasks' }).click();
+    await page.getByRole('switch', { name: 'Tell me when one of my tasks', checked: true }).waitFor();
     await page.evaluate(
       `globalThis.told = []; globalThis.Notification = class { static permission = 'granted'; constructor(title) { told.push(title); } }; null`,
     );
