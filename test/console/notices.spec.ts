@@ -201,7 +201,7 @@ describeInBrowser('notices in the console', () => {
     const { page } = await subscribing(member);
     await page.getByRole('button', { name: 'Take notices here' }).click();
     await page.getByText('This browser takes notices.').waitFor();
-    // The switch stays off until the browser has granted it, so `check()`, which looks at once, does not do.
+    // The page turns the switch on when the browser has granted it. `check()` fails before that: it looks right after the click.
     await page.getByRole('switch', { name: 'Tell me when one of my tasks' }).click();
     await page.getByRole('switch', { name: 'Tell me when one of my tasks', checked: true }).waitFor();
     await page.evaluate(
