@@ -47,6 +47,28 @@ export const NETWORK_VARIABLES: Record<string, string> = {
   CARGO_HTTP_CAINFO: AUTHORITIES,
 };
 
+/** Files of the host that lead out. */
+export interface WayFiles {
+  /** The socket. */
+  path: string;
+  /** What is trusted in place of what all sandboxes share; null: that. */
+  trusted: { authorities: string; javaAuthorities: string } | null;
+}
+
+/** Where they are mounted, read-only: what on the host, and where inside. */
+export function mountsOf(files: WayFiles | null): [string, string][] {
+  if (files === null) return [];
+  const { path, trusted } = files;
+  const own: [string, string][] =
+    trusted === null
+      ? []
+      : [
+          [trusted.authorities, AUTHORITIES],
+          [trusted.javaAuthorities, JAVA_AUTHORITIES],
+        ];
+  return [[path, WAY_OUT], ...own];
+}
+
 /** The command line that starts the forwarder and becomes the command. @param forward the script of that name. */
 export function withForwarder(forward: string, node: string, command: string[]): string[] {
   return ['/bin/sh', '-c', forward, 'forward', node, FORWARDER, String(PROXY_PORT), WAY_OUT, ...command];

@@ -1,14 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Env } from '../../../platform/config/env.js';
+import { ruleOf } from '../../../platform/config/network.js';
 import { Egress, EgressError } from '../../../platform/egress/egress.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
+import { javaTrustStore, trustBundle } from '../drivers/etc.js';
 import { isLeftOver, ownName } from '../host.js';
-import { SandboxError } from '../sandbox.js';
+import { type SandboxSecrets, SandboxError, type TaskSecret } from '../sandbox.js';
+import type { VaultSecret } from './vault.mjs';
 
 /** The way out of one session. */
 export interface WayOut {
@@ -16,6 +19,10 @@ export interface WayOut {
   path: string;
   /** The hosts that it refused, some of the names: they come while it is open. */
   refused: ReadonlySet<string>;
+  /** The files that programs inside trust in place of the ones that all sandboxes share; null: it has no authority of its own. */
+  trusted: TrustedFiles | null;
+  /** Values of the next requests. */
+  change(secrets: readonly TaskSecret[]): void;
   /** Resolves with true when it has gone by a defect, with false when it was closed. */
   lost: Promise<boolean>;
   /** Ends its connections, and logs them. Idempotent. */
@@ -32,8 +39,25 @@ interface Tally {
   dropped: number;
 }
 
+/** As the host names them. */
+export interface TrustedFiles {
+  authorities: string;
+  javaAuthorities: string;
+}
+
+export interface WayOptions {
+  taskId: string;
+  /** Who may connect to it; null: the user of this process. */
+  user: { uid: number } | null;
+  /** Whose values it puts into requests; undefined: none, and it looks into no connection. */
+  secrets: SandboxSecrets | undefined;
+  /** What programs inside trust, beside the authority of the way out. */
+  authorities: readonly X509Certificate[];
+}
+
 type Said =
-  | { type: 'opened'; id: string; error: string | null }
+  | { type: 'opened'; id: string; error: string | null; certificate: string | null }
+  | { type: 'secret'; id: string; secret: string; host: string; what: 'used' | 'refused' | 'masked' }
   | ({ type: 'closed'; id: string } & Tally)
   | { type: 'refused'; id: string; host: string }
   | { type: 'find'; id: number; host: string };
@@ -41,12 +65,11 @@ type Said =
 interface Way {
   path: string;
   refused: Set<string>;
-  opened: (error: string | null) => void;
+  secrets: SandboxSecrets | undefined;
+  opened: (said: { error: string | null; certificate: string | null }) => void;
   closed: (tally: Tally | null) => void;
 }
 
-/** Ports of a host that is listed without one. */
-const PORTS = [80, 443];
 /** Of the folders that hold the sockets. */
 const PREFIX = 'network.';
 /** Between two look-ups of one process: a wildcard lets a sandbox ask for any number of names. Milliseconds. */
@@ -82,38 +105,40 @@ export class NetworkProxy implements OnApplicationShutdown {
     );
   }
 
-  /**
-   * @param base the folder of the sandboxes.
-   * @param user who may connect to it; null: the user of this process.
-   */
-  async open(base: string, taskId: string, user: { uid: number } | null): Promise<WayOut> {
+  /** @param base the folder of the sandboxes. */
+  async open(base: string, { taskId, user, secrets, authorities }: WayOptions): Promise<WayOut> {
     const { path: folder, fd } = (this.folder ??= makeFolder(base, user !== null));
     const id = randomBytes(8).toString('hex');
     const path = join(folder, id);
     let ended = Promise.resolve<Tally | null>(null);
     const refused = new Set<string>();
-    const opened = new Promise<string | null>((resolve) => {
-      ended = new Promise((closed) => this.ways.set(id, { path, refused, opened: resolve, closed }));
-      this.thread ??= this.start();
+    const opened = new Promise<{ error: string | null; certificate: string | null }>((resolve) => {
+      ended = new Promise((closed) => this.ways.set(id, { path, refused, secrets, opened: resolve, closed }));
+      this.thread ??= this.start(authorities);
       // Only what is open keeps the process.
       this.thread.ref();
-      this.thread.postMessage({ type: 'open', id, path: `/proc/self/fd/${fd}/${id}` });
+      const all = secrets === undefined ? null : secrets.all.map(forThread);
+      this.thread.postMessage({ type: 'open', id, path: `/proc/self/fd/${fd}/${id}`, secrets: all });
     });
     const close = async () => {
       this.thread?.postMessage({ type: 'close', id });
       const tally = await ended;
-      rmSync(path, { force: true });
+      removeFiles(path);
       if (this.ways.delete(id) && tally !== null) this.note(taskId, tally);
       if (this.ways.size === 0) this.thread?.unref();
     };
-    const error = await opened;
+    const change = (all: readonly TaskSecret[]) =>
+      this.thread?.postMessage({ type: 'secrets', id, secrets: all.map(forThread) });
+    const { error, certificate } = await opened;
     if (error !== null) {
       this.ways.delete(id);
       throw new SandboxError(`The socket of the network cannot be made: ${error}`);
     }
     if (user !== null) chownSync(path, 0, user.uid);
     chmodSync(path, user === null ? 0o600 : 0o660);
-    return { path, refused, lost: ended.then((tally) => tally === null), close };
+    const own = certificate === null ? [] : [new X509Certificate(certificate)];
+    const trusted = own.length === 0 ? null : writeTrusted(path, [...authorities, ...own]);
+    return { path, refused, trusted, change, lost: ended.then((tally) => tally === null), close };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -127,8 +152,9 @@ export class NetworkProxy implements OnApplicationShutdown {
     rmSync(folder.path, { recursive: true, force: true });
   }
 
-  private start(): Worker {
-    const workerData = { rules: this.hosts.map(ruleOf), allowed: this.hosts.join(', ') };
+  private start(authorities: readonly X509Certificate[]): Worker {
+    const rules = this.hosts.map(ruleOf);
+    const workerData = { rules, allowed: this.hosts.join(', '), authorities: authorities.map(String) };
     const thread = new Worker(new URL('./proxy.worker.mjs', import.meta.url), { execArgv: [], env: {}, workerData });
     thread.on('message', (said: Said) => this.hear(thread, said));
     thread.on('error', (error: Error) => this.lose(thread, error.message));
@@ -139,7 +165,8 @@ export class NetworkProxy implements OnApplicationShutdown {
   private hear(thread: Worker, said: Said): void {
     if (said.type === 'find') void this.find(said).then((found) => thread.postMessage(found));
     else if (said.type === 'refused') this.ways.get(said.id)?.refused.add(said.host);
-    else if (said.type === 'opened') this.ways.get(said.id)?.opened(said.error);
+    else if (said.type === 'opened') this.ways.get(said.id)?.opened(said);
+    else if (said.type === 'secret') this.ways.get(said.id)?.secrets?.onUse(said);
     else this.ways.get(said.id)?.closed(said);
   }
 
@@ -166,8 +193,8 @@ export class NetworkProxy implements OnApplicationShutdown {
     this.thread = undefined;
     this.logger.error(`The proxy of the sandboxes has ended: ${why}. Commands that run have no network any more.`);
     for (const { path, opened, closed } of this.ways.values()) {
-      rmSync(path, { force: true });
-      opened(why);
+      removeFiles(path);
+      opened({ error: why, certificate: null });
       closed(null);
     }
     this.ways.clear();
@@ -190,11 +217,21 @@ export class NetworkProxy implements OnApplicationShutdown {
   }
 }
 
-function ruleOf(text: string): { name: string; below: boolean; ports: number[] } {
-  const port = /:(\d+)$/.exec(text.replace(/^\[.*\]/, ''))?.[1];
-  const host = port === undefined ? text : text.slice(0, -port.length - 1);
-  const below = host.startsWith('*.');
-  return { name: below ? host.slice(1) : host, below, ports: port === undefined ? PORTS : [Number(port)] };
+/** What the thread is told of a secret: what comes by a message is a copy. */
+function forThread({ name, placeholder, value, bindings }: TaskSecret): VaultSecret {
+  return { name, placeholder, value, bindings };
+}
+
+/** Beside the socket. They hold no secret: the key of the authority is in the thread alone. */
+function writeTrusted(path: string, authorities: readonly X509Certificate[]): TrustedFiles {
+  const trusted = { authorities: `${path}.crt`, javaAuthorities: `${path}.jks` };
+  writeFileSync(trusted.authorities, trustBundle(authorities), { mode: 0o644 });
+  writeFileSync(trusted.javaAuthorities, javaTrustStore(authorities), { mode: 0o644 });
+  return trusted;
+}
+
+function removeFiles(path: string): void {
+  for (const end of ['', '.crt', '.jks']) rmSync(path + end, { force: true });
 }
 
 /** A folder of this process; those of processes that have ended go. */

@@ -1,14 +1,17 @@
 // A thread that is the way out of sandboxes: a proxy for HTTP (RFC 9110, sections 7.6 and 9.3.6) on a socket for each of them
 // (docs/decisions/0055). Whatever a sandbox does to its socket costs the time of this thread, and not of the event loop of the service.
 // Plain JavaScript, because Node starts a thread from a file that it can run as it is.
-import { createServer, request, STATUS_CODES } from 'node:http';
+import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { setPriority } from 'node:os';
 import { pipeline } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
+import { answer, asText, withoutHops } from './http-messages.mjs';
+import { Interceptor } from './intercept.mjs';
+import { Refusal } from './refusal.mjs';
 
-/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], allowed: string }} */
-const { rules, allowed } = workerData;
+/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], allowed: string, authorities: string[] }} */
+const { rules, allowed, authorities } = workerData;
 
 /** Connections of one sandbox at once, its own to its socket: npm opens 15, a browser 6 to a host. */
 const CONNECTIONS = 64;
@@ -18,11 +21,9 @@ const [IDLE_MS, HEAD_MS, DIAL_MS] = [300_000, 10_000, 15_000];
 const FRESH_MS = 10_000;
 /** Names that are kept for one sandbox, of hosts it reached and of hosts it was refused: it may make up any number of them. */
 const [MOST_HOSTS, MOST_REFUSED] = [100, 20];
+const CONNECTED = 'HTTP/1.1 200 Connection established\r\n\r\n';
 /** Above it no name is (RFC 1035, section 2.3.4). */
 const NAME_LENGTH = 253;
-/** What is between two neighbours and not handed on (RFC 9110, section 7.6.1); the body is framed anew. */
-const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect'];
-
 try {
   // Linux has a nice value for each thread: this one gives way to the event loop.
   setPriority(0, 10);
@@ -38,15 +39,17 @@ let asked = 0;
 parentPort.on('message', (message) => {
   if (message.type === 'open') open(message);
   else if (message.type === 'close') close(message.id);
+  else if (message.type === 'secrets') ways.get(message.id)?.interceptor?.change(message.secrets);
   else {
     waiting.get(message.id)?.(message);
     waiting.delete(message.id);
   }
 });
 
-function open({ id, path }) {
+function open({ id, path, secrets }) {
   const way = {
     id,
+    interceptor: null,
     hosts: new Map(),
     refused: 0,
     names: new Set(),
@@ -55,6 +58,7 @@ function open({ id, path }) {
     flows: new Set(),
     busy: new Set(),
   };
+  if (secrets !== null) way.interceptor = new Interceptor(secrets, outsideOf(way));
   way.finding = Promise.resolve();
   way.server = createServer({ requestTimeout: 0, headersTimeout: HEAD_MS, connectionsCheckingInterval: HEAD_MS });
   const { server } = way;
@@ -79,8 +83,12 @@ function open({ id, path }) {
     socket.setTimeout(IDLE_MS, () => socket.destroy());
     void tunnel(way, from, socket, head).catch((error) => socket.end(asText(error)));
   });
-  server.once('error', (error) => parentPort.postMessage({ type: 'opened', id, error: error.message }));
-  server.listen(path, () => parentPort.postMessage({ type: 'opened', id, error: null }));
+  const opened = (error) => {
+    const certificate = way.interceptor?.certificate ?? null;
+    parentPort.postMessage({ type: 'opened', id, error, certificate });
+  };
+  server.once('error', (error) => opened(error.message));
+  server.listen(path, () => opened(null));
   ways.set(id, way);
 }
 
@@ -96,24 +104,31 @@ function close(id) {
   parentPort.postMessage({ type: 'closed', id, hosts, refused, names: [...way.names], dropped });
 }
 
-/** What is not carried out, and the sentence that the sandbox is told. */
-class Refusal extends Error {
-  constructor(status, message) {
-    super(message);
-    this.status = status;
-  }
+/** What the connections that are opened need of the proxy. */
+function outsideOf(way) {
+  return {
+    authorities,
+    dial: (hostname, port, inside) => dial(way, { hostname }, port, inside),
+    unreachable: (hostname, error) => unreachable(way, { hostname }, error),
+    tell: (said) => parentPort.postMessage({ type: 'secret', id: way.id, ...said }),
+  };
 }
 
-/** CONNECT: bytes both ways, whatever they are. */
+/** CONNECT: bytes both ways, whatever they are; or requests, where a secret is bound to the host. */
 async function tunnel(way, { url }, socket, head) {
   const text = `https://${url}`;
   if (/[/\\?#@]/.test(url) || !URL.canParse(text)) throw notUnderstood();
   const to = new URL(text);
-  const outside = await dial(way, to, Number(to.port || 443), socket);
+  const port = Number(to.port || 443);
+  const outside = await dial(way, to, port, socket);
+  if (way.interceptor?.binds(to.hostname, port)) {
+    socket.write(CONNECTED);
+    return way.interceptor.open(to.hostname, port, socket, head, outside);
+  }
   await new Promise((done, failed) => outside.once('connect', done).once('error', failed)).catch((error) => {
     throw unreachable(way, to, error);
   });
-  socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  socket.write(CONNECTED);
   if (head.length > 0) outside.write(head);
   pipeline(socket, outside, () => undefined);
   pipeline(outside, socket, () => undefined);
@@ -165,6 +180,7 @@ async function dial(way, { hostname }, port, inside) {
     host: hostname.replace(/^\[|\]$/g, ''),
     port,
     allowHalfOpen: true,
+    noDelay: true,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 2_000,
     lookup: (_host, { all }, done) =>
@@ -244,46 +260,4 @@ function unreachable(way, { hostname }, { code, message }) {
 
 function notUnderstood() {
   return new Refusal(400, 'This is a proxy for HTTP: CONNECT host:port, or a request for http://host/ is expected.');
-}
-
-function withoutHops({ rawHeaders, headers }, more) {
-  const named = String(headers.connection ?? '')
-    .toLowerCase()
-    .split(/\s*,\s*/);
-  const chunked = headers['transfer-encoding'] !== undefined;
-  const left = new Set([...HOP_BY_HOP, ...more, ...named]);
-  if (!chunked) left.add('transfer-encoding');
-  const kept = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (!left.has(rawHeaders[at].toLowerCase())) kept.push(rawHeaders[at], rawHeaders[at + 1]);
-  }
-  return kept;
-}
-
-/** Answers in place of the host; of an answer that has begun nothing can be said any more. */
-function answer(to, error) {
-  if (to.headersSent) return void to.destroy();
-  const { status, message } = asRefusal(error);
-  // What the request goes on with is not read.
-  to.writeHead(status, STATUS_CODES[status] ?? 'Error', {
-    'Content-Type': 'text/plain; charset=utf-8',
-    Connection: 'close',
-  });
-  to.end(`${message}\n`);
-}
-
-function asText(error) {
-  const { status, message } = asRefusal(error);
-  const head = ['Content-Type: text/plain; charset=utf-8', `Content-Length: ${Buffer.byteLength(message) + 1}`];
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
-    ...head,
-    'Connection: close',
-    '',
-    `${message}\n`,
-  ].join('\r\n');
-}
-
-function asRefusal(error) {
-  return error instanceof Refusal ? error : new Refusal(502, `The proxy failed: ${error.message}.`);
 }

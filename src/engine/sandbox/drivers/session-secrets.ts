@@ -1,0 +1,48 @@
+import type { RunResult, SandboxSecrets, TaskSecret } from '../sandbox.js';
+import { Finder, masked } from '../network/mask.mjs';
+
+/** The secrets of one session, as they are now. */
+export class SessionSecrets {
+  private current: SandboxSecrets | undefined;
+  private finder: Finder | undefined;
+  private readonly unlisten: (() => void) | undefined;
+
+  /** @param changed is told of other values. */
+  constructor(given: SandboxSecrets | undefined, changed: (all: readonly TaskSecret[]) => void) {
+    this.current = given;
+    this.unlisten = given?.listen((all) => {
+      this.current = { ...given, all };
+      this.finder = undefined;
+      changed(all);
+    });
+  }
+
+  /** For the way out; undefined: there are none. */
+  get given(): SandboxSecrets | undefined {
+    return this.current;
+  }
+
+  /** What a command has of them: the placeholders. */
+  get variables(): Record<string, string> {
+    return Object.fromEntries((this.current?.all ?? []).map(({ env, placeholder }) => [env, placeholder]));
+  }
+
+  /** Without whole values that a host has given away after all. */
+  masked(output: Buffer): Buffer {
+    const all = this.current?.all ?? [];
+    if (all.length === 0) return output;
+    const known = all.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]));
+    this.finder ??= new Finder(known, { pieces: false });
+    return masked(this.finder, output);
+  }
+
+  maskedResult(result: RunResult): RunResult {
+    if (this.current === undefined) return result;
+    const text = (output: string) => this.masked(Buffer.from(output)).toString();
+    return { ...result, stdout: text(result.stdout), stderr: text(result.stderr) };
+  }
+
+  close(): void {
+    this.unlisten?.();
+  }
+}

@@ -1,0 +1,43 @@
+import type { Finder } from './mask.mjs';
+
+export interface HeaderPlace {
+  header: string;
+  form: 'bearer' | 'basic' | 'token' | 'raw';
+  /** The user name in Basic; null: any. */
+  user: string | null;
+}
+export interface QueryPlace {
+  query: string;
+}
+export interface VaultBinding {
+  /** A name in small letters, `*.` and a name for one label before it, or an address. */
+  host: string;
+  port: number;
+  /** Null: all. */
+  methods: string[] | null;
+  /** Patterns: `*` for one segment, `**` for any; null: all. */
+  paths: string[] | null;
+  place: HeaderPlace | QueryPlace;
+}
+export interface VaultSecret {
+  name: string;
+  placeholder: string;
+  /** Null when it is deleted. */
+  value: string | null;
+  bindings: VaultBinding[];
+}
+export interface Asked {
+  host: string;
+  port: number;
+  method: string;
+  target: string;
+  headers: string[];
+}
+export declare const PLACEHOLDER_LENGTH: number;
+export declare class Vault {
+  constructor(secrets: readonly VaultSecret[]);
+  readonly finder: Finder;
+  binds(host: string, port: number): boolean;
+  checkBody(bytes: Buffer): void;
+  put(asked: Asked): { target: string; headers: string[]; used: string[] };
+}
