@@ -4,8 +4,10 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { DataDir } from '../config/data-dir.js';
 import { ConfigurationError, Env } from '../config/env.js';
+import { Sealing } from '../config/sealing.js';
 import { Secrets } from '../config/secrets.js';
 import { Installation } from '../installation/installation.js';
+import { LastingKeys } from '../installation/lasting-keys.js';
 import { connectionOptions, Database } from './database.js';
 import { DatabaseServer } from './database-server.js';
 import { migrate, type MigrationSet } from './migrate.js';
@@ -90,10 +92,11 @@ export class DatabaseModule implements OnApplicationShutdown {
     const after = recognise ?? ((installation: Installation) => installation.join());
     let installationOf: (dataSource: DataSource) => Installation;
     const typeorm = TypeOrmModule.forRootAsync({
-      inject: [DatabaseServer, DataDir, Secrets],
-      useFactory: (server: DatabaseServer, dataDir: DataDir, secrets: Secrets) => {
+      inject: [DatabaseServer, DataDir, Secrets, Env],
+      useFactory: (server: DatabaseServer, dataDir: DataDir, secrets: Secrets, env: Env) => {
         // TypeORM hands the options alone to what makes the data source.
-        installationOf = (dataSource) => new Installation(new Transactions(dataSource), dataDir, secrets);
+        installationOf = (dataSource) =>
+          new Installation(new Transactions(dataSource), dataDir, secrets, keepsFiles(env));
         return {
           type: 'postgres',
           url: server.url,
@@ -137,15 +140,22 @@ export class DatabaseModule implements OnApplicationShutdown {
         Transactions,
         {
           provide: Installation,
-          inject: [Transactions, DataDir, Secrets],
-          useFactory: async (transactions: Transactions, dataDir: DataDir, secrets: Secrets) => {
-            const installation = new Installation(transactions, dataDir, secrets);
+          inject: [Transactions, DataDir, Secrets, Env],
+          useFactory: async (transactions: Transactions, dataDir: DataDir, secrets: Secrets, env: Env) => {
+            const installation = new Installation(transactions, dataDir, secrets, keepsFiles(env));
             await after(installation);
             return installation;
           },
         },
+        {
+          provide: LastingKeys,
+          // After the installation: the secret is the one of it.
+          inject: [Transactions, Secrets, Sealing, Installation],
+          useFactory: (transactions: Transactions, secrets: Secrets, sealing: Sealing) =>
+            LastingKeys.load(transactions, secrets, sealing),
+        },
       ],
-      exports: [Transactions, Installation],
+      exports: [Transactions, Installation, LastingKeys],
     };
   }
 
@@ -157,6 +167,8 @@ export class DatabaseModule implements OnApplicationShutdown {
     this.dataDir.remove();
   }
 }
+
+const keepsFiles = ({ variables: { STORAGE } }: Env): boolean => STORAGE === 'local';
 
 function open(options: DataSourceOptions): Promise<DataSource> {
   return new CheckedSource(options).initialize().catch(unusable);

@@ -32,6 +32,8 @@ export const LOCKS = {
   restoredLog: 7_163_004,
   /** Partitions of the audit log are made once. */
   auditMonths: 7_163_005,
+  /** `secret-key rotate`, alone, and backups, side by side. */
+  secretKey: 7_163_009,
   /** One transaction seals at a time. */
   auditSeals: 7_163_006,
   /** The chore that seals rows of the audit log. */

@@ -1,0 +1,66 @@
+// The statements of secrets. Locks are taken in the order membership, project, workspace, secret.
+import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
+import { columns } from '../../platform/database/columns.js';
+import { sql, text, textsOrNull, time, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { newestFirst } from '../../platform/http/pages.js';
+import { Secret } from './secret.entity.js';
+
+const SECRET = columns(Secret, 's', [
+  'id',
+  'name',
+  'description',
+  'scope',
+  'projectId',
+  'env',
+  'bindings',
+  'version',
+  'usedAt',
+  'createdBy',
+  'createdAt',
+  'updatedAt',
+]);
+/** A secret without its value, with the name of who made it. */
+export type SecretRow = typeof SECRET.row & { createdByName: string };
+
+const ID = uuid('id');
+/** The workspace's, those of projects that the caller sees, and the caller's own. */
+const SEEN = sql`s.workspace_id = ${WORKSPACE} AND (s.scope = 'workspace' OR s.user_id = ${USER}
+  OR EXISTS (SELECT 1 FROM projects p WHERE p.id = s.project_id AND ${VISIBLE_PROJECT}))`;
+const SELECT = sql`
+SELECT ${SECRET}, u.name AS "createdByName" FROM secrets s JOIN users u ON u.id = s.created_by`;
+
+export const GET = sql`${SELECT} WHERE ${SEEN} AND s.id = ${ID}`.rows<SecretRow>();
+export const LIST = sql`${SELECT} WHERE ${SEEN} ${newestFirst('s')}`.rows<SecretRow>();
+
+/** Until the transaction ends it neither changes nor goes. */
+export const LOCK = sql`${SELECT} WHERE ${SEEN} AND s.id = ${ID} FOR UPDATE OF s`.rows<SecretRow>();
+
+/** One after the other, so that two of them do not both count one too few, or have one name. */
+export const LOCK_WORKSPACE = sql`SELECT 1 FROM workspaces WHERE id = ${WORKSPACE} FOR NO KEY UPDATE`.rows();
+
+/** Those of the workspace but one. `taken`: the name has a secret of this scope. */
+export const OTHERS = sql`
+SELECT count(*)::int AS count, coalesce(bool_or(s.name = ${text('name')} AND s.scope = ${text('scope')}
+  AND s.project_id IS NOT DISTINCT FROM ${uuidOrNull('projectId')} AND (s.user_id IS NULL OR s.user_id = ${USER})), false) AS taken
+FROM secrets s WHERE s.workspace_id = ${WORKSPACE} AND s.id IS DISTINCT FROM ${uuidOrNull('id')}`.rows<{
+  count: number;
+  taken: boolean;
+}>();
+
+const USED = columns(Secret, 's', ['id', 'name', 'scope', 'env', 'version', 'bindings', 'value']);
+/** A secret as a task uses it: with its sealed value. */
+export type UsedRow = typeof USED.row;
+
+/** What the tasks of a user in a project may use, of each name the nearest. A viewer, and who is no member any more, has none. */
+export const USABLE = sql`
+SELECT DISTINCT ON (s.name) ${USED}
+FROM secrets s JOIN memberships m ON m.workspace_id = s.workspace_id AND m.user_id = ${uuid('userId')} AND m.role <> 'viewer'
+WHERE s.workspace_id = ${uuid('workspaceId')} AND (${textsOrNull('names')} IS NULL OR s.name = ANY(${textsOrNull('names')}))
+  AND (s.scope = 'workspace' OR s.project_id = ${uuidOrNull('projectId')} OR s.user_id = ${uuid('userId')})
+ORDER BY s.name, array_position(ARRAY['user', 'project', 'workspace'], s.scope)`.rows<UsedRow>();
+
+/** The time moves forward alone. By id: several transactions lock them in one order. */
+export const SET_USED = sql`
+UPDATE secrets SET used_at = ${time('at')}
+WHERE id = ANY(ARRAY(SELECT id FROM secrets WHERE id = ANY(${uuids('ids')}) ORDER BY id FOR NO KEY UPDATE))
+  AND (used_at IS NULL OR used_at < ${time('at')})`.rows();
