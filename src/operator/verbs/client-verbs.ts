@@ -9,6 +9,7 @@ export const CLIENT_VERBS: readonly string[] = [
   'cancel',
   'pause',
   'resume',
+  'fork',
   'archive',
   'tasks',
   'show',

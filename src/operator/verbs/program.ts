@@ -15,8 +15,11 @@ import { doctor } from './doctor.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
 import { keys } from './keys.js';
+import { machines } from './machines.js';
 import { members } from './members.js';
+import { secretKey } from './secret-key.js';
 import { serviceAccounts } from './service-accounts.js';
+import { storage } from './storage.js';
 import { users } from './users.js';
 import { workspaces } from './workspaces.js';
 
@@ -37,7 +40,10 @@ export function program(extensions: ExtensionSet): Command {
   consoleLinks(group('console', 'the page on which people work'));
   integrations(group('integration', 'connections to providers whose events start automations'));
   automations(group('automation', 'tasks that are made by a schedule or an event'));
+  machines(group('machine', 'the hosts on which tasks are worked on'));
   audit(group('audit', 'the log of who did what'));
+  storage(group('storage', 'where files are kept'), extensions);
+  secretKey(group('secret-key', 'what secrets are encrypted with'), extensions);
   backup(root, extensions, VERSION);
   doctor(root, extensions);
   adopt(root);

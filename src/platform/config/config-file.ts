@@ -144,6 +144,7 @@ export function sandboxLimitsOf(file: ConfigFile) {
   const {
     network: _network,
     allowHosts: _hosts,
+    secretHosts: _secretHosts,
     allowNetworks: _networks,
     caFile: _file,
     ...given

@@ -19,7 +19,7 @@ function refusal(source: Record<string, string>): string {
 
 describe('the environment', () => {
   it('is described by .env.example, with the same variables in the same order', () => {
-    const names = readFileSync('.env.example', 'utf8').match(/^(?:# )?[A-Z][A-Z_]+(?==)/gm) ?? [];
+    const names = readFileSync('.env.example', 'utf8').match(/^(?:# )?[A-Z][A-Z0-9_]+(?==)/gm) ?? [];
     expect(names.map((name) => name.replace('# ', ''))).toEqual(ENV_NAMES);
   });
 
@@ -232,6 +232,17 @@ describe('CONFIG_FILE', () => {
       'a network that is none',
       { sandbox: { network: 'allow', allowHosts: ['*.a.example:8443'], allowNetworks: ['10.0.0.0'] } },
       /sandbox\.allowNetworks\.0: a network is expected/,
+    ],
+    [
+      'a host for secrets that commands do not reach',
+      {
+        sandbox: {
+          network: 'allow',
+          allowHosts: ['a.example', '*.b.example'],
+          secretHosts: ['x.b.example', 'b.example'],
+        },
+      },
+      /sandbox\.secretHosts\.1: a host that allowHosts has too is expected/,
     ],
     ['an unknown kind of part', { transparency: { thoughts: true } }, /transparency: .*thoughts/],
     [

@@ -30,7 +30,12 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
 const listOf = (text: string) => text.split(',').map((one) => one.trim());
 /** One address, without a name. */
 const ADDRESS = /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/;
+const REGION = /^[a-z0-9-]{1,40}$/;
+/** Below which objects lie. It begins with no "/", which would be a name without letters. */
+const S3_PREFIX = /^(?:[\w.-]+\/)*[\w.-]+\/?$/;
 const NETWORKS = 'a list of networks such as 10.0.0.0/8,fd00::/8';
+
+const secret = optional(z.string().refine((v) => Buffer.byteLength(v) >= 32, 'a value of at least 32 bytes'));
 
 // In the order of `.env.example`; a spec compares the two.
 const schema = z.object({
@@ -43,8 +48,15 @@ const schema = z.object({
   REDIS_URL: optional(url('redis', 'rediss')),
   ROLE: z.preprocess(empty, oneOf(['all', 'api', 'worker']).default('all')),
   STORAGE: z.preprocess(empty, z.string().default('local')),
+  S3_BUCKET: optional(z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}$/, 'the name of a bucket')),
+  S3_PREFIX: optional(
+    z.string().regex(S3_PREFIX, 'a path such as millwright/, of letters, digits, ".", "_", "-" and "/"'),
+  ),
+  S3_REGION: optional(z.string().regex(REGION, 'a region such as eu-central-1')),
+  S3_ENDPOINT: optional(httpOrigin),
   BILLING: z.preprocess(empty, z.string().default('operator')),
-  SECRET_KEY: optional(z.string().refine((v) => Buffer.byteLength(v) >= 32, 'a value of at least 32 bytes')),
+  SECRET_KEY: secret,
+  SECRET_KEY_PREVIOUS: secret,
   WORKER_CONCURRENCY: integer(1, 1000, 16),
   STEPS_PER_TURN: integer(1, 100_000, 1000),
   AGENT_ENGINE: z.preprocess(empty, z.string().default('loop')),
@@ -61,6 +73,7 @@ const schema = z.object({
   DEFAULT_PLAN: z.preprocess(empty, oneOf(PLANS).default('paid')),
   CATCHUP_WINDOW_SECONDS: integer(0, 10 * 366 * 86_400, 3600),
   INTERACTION_TTL_SECONDS: integer(1, 10 * 366 * 86_400, 7 * 86_400),
+  SNAPSHOT_SECONDS: integer(0, 86_400, 30),
   EVENT_RETENTION_DAYS: integer(1, 3650, 30),
   MAX_STREAMS: integer(1, 1_000_000, 2000),
   WEBHOOK_NETWORKS: optional(
@@ -92,7 +105,7 @@ const schema = z.object({
   ANTHROPIC_MODEL: optional(z.string()),
   OPENAI_MODEL: optional(z.string()),
   GOOGLE_MODEL: optional(z.string()),
-  AWS_REGION: optional(z.string().regex(/^[a-z0-9-]{1,40}$/, 'a region such as eu-central-1')),
+  AWS_REGION: optional(z.string().regex(REGION, 'a region such as eu-central-1')),
   AWS_BEARER_TOKEN_BEDROCK: optional(z.string()),
   AWS_ACCESS_KEY_ID: optional(z.string()),
   AWS_SECRET_ACCESS_KEY: optional(z.string()),
@@ -159,11 +172,18 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   if (variables.DATABASE_URL !== undefined && variables.SECRET_KEY === undefined) {
     throw new ConfigurationError('SECRET_KEY: at least 32 bytes are expected when DATABASE_URL is set.');
   }
+  const { SECRET_KEY, SECRET_KEY_PREVIOUS } = variables;
+  if (SECRET_KEY_PREVIOUS !== undefined && (SECRET_KEY === undefined || SECRET_KEY === SECRET_KEY_PREVIOUS)) {
+    throw new ConfigurationError('SECRET_KEY: another value than that of SECRET_KEY_PREVIOUS is expected.');
+  }
   for (const [name, needed] of NEEDED) {
     if (variables[name] === undefined || variables[needed] !== undefined) continue;
     throw new ConfigurationError(
       `${needed}: a value is expected when ${name} is set; without it there is no such model.`,
     );
+  }
+  if (variables.STORAGE === 's3' && variables.S3_BUCKET === undefined) {
+    throw new ConfigurationError('S3_BUCKET: the name of a bucket is expected when STORAGE is s3.');
   }
   if ((variables.SMTP_URL === undefined) !== (variables.SMTP_FROM === undefined)) {
     const [missing, set] = variables.SMTP_URL === undefined ? ['SMTP_URL', 'SMTP_FROM'] : ['SMTP_FROM', 'SMTP_URL'];

@@ -1,4 +1,4 @@
-// Which hosts commands may reach (reference §16): `network`, `allowHosts`, `allowNetworks` and `caFile` of `sandbox`.
+// Which hosts commands may reach (reference §16): `network`, `allowHosts`, `allowNetworks`, `secretHosts` and `caFile` of `sandbox`.
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { networksSchema } from './repositories.js';
@@ -6,17 +6,19 @@ import { networksSchema } from './repositories.js';
 /** A name, `*.` and a name, or an address; with a port or without. */
 const HOST = /^((\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[1-9]\d{0,4})?$/;
 
+const hosts = z.array(
+  z
+    .string()
+    .regex(HOST, 'a host name in small letters is expected, such as registry.npmjs.org or *.npmjs.org')
+    .refine(isAsAsked, 'a host as URLs have it is expected, such as [fd00::1]:8080 or 10.0.0.1'),
+);
+
 /** The part of `sandbox` that is about the network. */
 export const networkShape = {
   network: z.enum(['none', 'allow']).optional(),
-  allowHosts: z
-    .array(
-      z
-        .string()
-        .regex(HOST, 'a host name in small letters is expected, such as registry.npmjs.org or *.npmjs.org')
-        .refine(isAsAsked, 'a host as URLs have it is expected, such as [fd00::1]:8080 or 10.0.0.1'),
-    )
-    .optional(),
+  allowHosts: hosts.optional(),
+  /** Of them, those that secrets may be bound to; all without it. */
+  secretHosts: hosts.optional(),
   /** Networks that allowed hosts may lie in although they are not public. */
   allowNetworks: networksSchema.optional(),
   /** A file of certificates (PEM): the authorities that commands trust in place of the host's. */
@@ -26,16 +28,51 @@ export const networkShape = {
 interface Network {
   network?: 'none' | 'allow' | undefined;
   allowHosts?: string[] | undefined;
+  secretHosts?: string[] | undefined;
   allowNetworks?: string[] | undefined;
 }
 
-/** Refuses hosts without a network, and a network without hosts. */
-export function hostsFitNetwork({ network, allowHosts = [] }: Network, context: z.RefinementCtx): void {
+/** Refuses hosts without a network, a network without hosts, and secrets for hosts that are out of reach. */
+export function hostsFitNetwork(
+  { network, allowHosts = [], secretHosts = [] }: Network,
+  context: z.RefinementCtx,
+): void {
   const message =
     network === 'allow'
       ? allowHosts.length === 0 && 'at least one host is expected with "network": "allow", such as registry.npmjs.org'
       : allowHosts.length > 0 && 'an empty list is expected, because there is no network';
   if (message !== false) context.addIssue({ code: 'custom', path: ['allowHosts'], message });
+  const outside = secretHosts.findIndex((host) => {
+    const { name, below, ports } = ruleOf(host);
+    return !ports.some((port) => isAmong(allowHosts, below ? `*${name}` : name, port));
+  });
+  if (outside < 0) return;
+  const expected = 'a host that allowHosts has too is expected: commands reach no other';
+  context.addIssue({ code: 'custom', path: ['secretHosts', outside], message: expected });
+}
+
+/** Hosts that secrets may be bound to (reference §24). */
+export function secretHostsOf({ allowHosts = [], secretHosts = allowHosts }: Network = {}): readonly string[] {
+  return secretHosts;
+}
+
+/** Ports of a host that is listed without one. */
+const PORTS = [80, 443];
+
+/** Which hosts and ports an entry of a list stands for. `below`: `name` begins with a dot, and stands for all names that end with it. */
+export function ruleOf(listed: string): { name: string; below: boolean; ports: number[] } {
+  const port = /:(\d+)$/.exec(listed.replace(/^\[.*\]/, ''))?.[1];
+  const host = port === undefined ? listed : listed.slice(0, -port.length - 1);
+  const below = host.startsWith('*.');
+  return { name: below ? host.slice(1) : host, below, ports: port === undefined ? PORTS : [Number(port)] };
+}
+
+/** Whether a list of hosts has this one with this port. @param host a name, an address, or `*.` and a name for all that lies below it. */
+export function isAmong(listed: readonly string[], host: string, port: number): boolean {
+  const name = host.replace(/^\*/, '');
+  return listed.map(ruleOf).some((rule) => {
+    return rule.ports.includes(port) && (rule.below ? name.endsWith(rule.name) : host === rule.name);
+  });
 }
 
 /** A proxy is asked in the spelling of URLs: another one of the same address, and a port that is none, would never match. */

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError, type Env, readEnv } from './env.js';
 import { DataDir } from './data-dir.js';
-import { SECRET_FILE, Secrets } from './secrets.js';
+import { SECRET_FILE } from './secret-file.js';
+import { Secrets } from './secrets.js';
 
 describe('The generated secret (reference §16)', () => {
   let folder: string;

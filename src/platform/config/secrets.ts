@@ -1,66 +1,83 @@
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { hkdfSync } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataDir } from './data-dir.js';
-import { ConfigurationError, Env } from './env.js';
-import { writeOnce } from './whole-files.js';
-import { hasDatabase } from '../database/embedded/embedded-cluster.js';
-
-/** In `DATA_DIR`: the secret that the first boot generates when `SECRET_KEY` is not set. */
-export const SECRET_FILE = 'secret.key';
+import { Env } from './env.js';
+import { generatedSecrets, type SecretPair, secretsIn, versionOf } from './secret-file.js';
 
 /**
  * By which a secret is known again without telling anything of it: one more key that derives from it. Hexadecimal.
  * @param secret as `SECRET_KEY` has it, or the generated one without the end of its line.
  */
-export function markOf(secret: string | Buffer): string {
-  return derived(Buffer.from(secret), 'backups').toString('hex');
+export function markOf(secret: string): string {
+  return new Secret(secret).mark;
 }
 
-/** Keys derived from `SECRET_KEY`, or from one that the first boot generates in `DATA_DIR` (reference §16). */
-@Injectable()
-export class Secrets {
+/** One value of `SECRET_KEY`. */
+export class Secret {
   private readonly root: Buffer;
+  /** {@link markOf} it. */
+  readonly mark: string;
 
-  constructor(env: Env, dataDir: DataDir) {
-    this.root = Buffer.from(env.variables.SECRET_KEY ?? generatedSecret(dataDir.path));
+  constructor(secret: string) {
+    this.root = Buffer.from(secret);
+    this.mark = this.key('backups').toString('hex');
   }
 
   /** A 32-byte key for one purpose (HKDF-SHA-256, RFC 5869). The same purpose gives the same key on every process. */
-  key(purpose: 'api-keys' | 'console' | 'cursors' | 'encryption' | 'push'): Buffer {
-    return derived(this.root, purpose);
+  key(purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.root, 'millwright', purpose, 32));
+  }
+}
+
+/**
+ * `SECRET_KEY`, or the one that the first boot generates in `DATA_DIR`, and the one before it while it is changed (reference §16). What is
+ * encrypted follows them (`Sealing`); keys that have to stay what they are do not (`LastingKeys`).
+ */
+@Injectable()
+export class Secrets {
+  current: Secret;
+  /** Null unless the secret is being changed. */
+  previous: Secret | null;
+  /** Where a generated one lies; null where the environment has it. */
+  readonly folder: string | null;
+  private version: string | null = null;
+
+  constructor(env: Env, dataDir: DataDir) {
+    const { SECRET_KEY, SECRET_KEY_PREVIOUS } = env.variables;
+    this.folder = SECRET_KEY === undefined ? dataDir.path : null;
+    const pair =
+      SECRET_KEY === undefined
+        ? generatedSecrets(dataDir.path)
+        : { current: SECRET_KEY, previous: SECRET_KEY_PREVIOUS ?? null };
+    ({ current: this.current, previous: this.previous } = secretsOf(pair));
+    if (this.folder !== null) this.version = versionOf(this.folder);
   }
 
-  /** {@link markOf} this secret. */
+  /** {@link markOf} the current one. */
   get mark(): string {
-    return markOf(this.root);
+    return this.current.mark;
   }
 
-  /** HMAC-SHA-256 of a text under the key of a purpose. */
-  mac(key: Buffer, text: string): Buffer {
-    return createHmac('sha256', key).update(text).digest();
+  /** The one with a mark; undefined when it is neither. */
+  withMark(mark: string): Secret | undefined {
+    return [this.current, this.previous].find((one) => one?.mark === mark) ?? undefined;
+  }
+
+  /** Whether `secret-key rotate` has replaced the generated secret since; then it is taken. Costs a look at one file. */
+  refresh(): boolean {
+    if (this.folder === null) return false;
+    const version = versionOf(this.folder);
+    const found = version === this.version ? null : secretsIn(this.folder);
+    if (found === null) return false;
+    this.version = version;
+    const former = this.current;
+    ({ current: this.current, previous: this.previous } = secretsOf(found));
+    // What was read from a row before, and is opened now.
+    this.previous ??= former;
+    return true;
   }
 }
 
-function derived(root: Buffer, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', root, 'millwright', purpose, 32));
-}
-
-function generatedSecret(folder: string): string {
-  const path = join(folder, SECRET_FILE);
-  // In this order: the secret is made before the database. With a new one no key would be known, and no secret could be read.
-  if (hasDatabase(folder) && !existsSync(path)) {
-    throw new ConfigurationError(
-      `SECRET_KEY: the secret of this installation is expected. ${path} is gone: bring it back, or set SECRET_KEY to what was in it.`,
-    );
-  }
-  if (!existsSync(path)) writeOnce(path, randomBytes(48).toString('base64url'));
-  const secret = readFileSync(path, 'utf8').trim();
-  if (Buffer.byteLength(secret) < 32) {
-    throw new ConfigurationError(
-      `SECRET_KEY: the generated one in ${path} is shorter than 32 bytes; restore it or set SECRET_KEY.`,
-    );
-  }
-  return secret;
+function secretsOf({ current, previous }: SecretPair): Pick<Secrets, 'current' | 'previous'> {
+  return { current: new Secret(current), previous: previous === null ? null : new Secret(previous) };
 }
