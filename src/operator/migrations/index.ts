@@ -44,6 +44,13 @@ import { ListsOfManyTasks1798244100053 } from './0053-lists-of-many-tasks.js';
 import { Pause1798244200054 } from './0054-pause.js';
 import { ReportsOfManyEntries1798244400056 } from './0056-reports-of-many-entries.js';
 import { ConnectionsThatWereNotReached1798244500057 } from './0057-connections-that-were-not-reached.js';
+import { Snapshots1798244600058 } from './0058-snapshots.js';
+import { Forks1798244700059 } from './0059-forks.js';
+import { Machines1798244800060 } from './0060-machines.js';
+import { FoldersAhead1798244900061 } from './0061-folders-ahead.js';
+import { Secrets1798245000062 } from './0062-secrets.js';
+import { SecretUses1798245100063 } from './0063-secret-uses.js';
+import { LastingKeys1798245200064 } from './0064-lasting-keys.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -94,6 +101,13 @@ export const MIGRATIONS = [
   Pause1798244200054,
   ReportsOfManyEntries1798244400056,
   ConnectionsThatWereNotReached1798244500057,
+  Snapshots1798244600058,
+  Forks1798244700059,
+  Machines1798244800060,
+  FoldersAhead1798244900061,
+  Secrets1798245000062,
+  SecretUses1798245100063,
+  LastingKeys1798245200064,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

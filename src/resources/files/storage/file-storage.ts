@@ -1,12 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Env } from '../../../platform/config/env.js';
+import { unavailable } from '../../../platform/database/database-errors.js';
 import { DiskSpace } from '../../../platform/disk/disk-space.js';
+import { Installation } from '../../../platform/installation/installation.js';
 import { PluginRegistry } from '../../../platform/plugins/plugin.js';
 import { tooLarge } from '../storage-quota.js';
 import { declared, sniff, SNIFFED_BYTES, typeByName, UNKNOWN_TYPE } from './media-type.js';
-import { type ArrivingBytes, type ByteRange, BytesGoneError, StorageDriver, StorageError } from './storage-driver.js';
+import {
+  type ArrivingBytes,
+  type ByteRange,
+  BytesGoneError,
+  StorageDriver,
+  StorageError,
+  StorageUnavailableError,
+} from './storage-driver.js';
 import { FILE_PIECES } from '../../../platform/fairness/shares.js';
 import { KeyedSemaphore } from '../../../platform/fairness/keyed-semaphore.js';
 
@@ -46,10 +55,12 @@ export class FileStorage implements OnModuleInit {
     private readonly plugins: PluginRegistry,
     private readonly env: Env,
     private readonly space: DiskSpace,
+    @Inject(Installation) private readonly installation: Pick<Installation, 'mark'>,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     this.chosen = this.plugins.chosen(StorageDriver, 'STORAGE', this.env.variables.STORAGE);
+    await this.chosen.begin(this.installation.mark);
   }
 
   /** Usable from the end of the boot on. */
@@ -60,7 +71,7 @@ export class FileStorage implements OnModuleInit {
 
   /**
    * Stores a stream, without ever holding it in memory; when it resolves the bytes are safe. A row must point at them within the hour,
-   * or they are removed as left over. When it rejects (`tooLong`, `storage_full`, the stream's own error, the storage's) nothing is left and the
+   * or they are removed as left over. When it rejects (`tooLong`, `storage_full`, `unavailable`, the stream's own error, the storage's) nothing is left and the
    * stream is destroyed.
    */
   async put(workspaceId: string, content: Readable, options: PutOptions = {}): Promise<PutFile> {
@@ -75,16 +86,16 @@ export class FileStorage implements OnModuleInit {
       return { sha256, size, mediaType };
     } catch (error) {
       content.destroy();
-      throw bytes.failure ?? new StorageError(error);
+      throw bytes.failure ?? failureOf(error);
     }
   }
 
-  /** As {@link StorageDriver.open}. Rejects with {@link BytesGoneError} or {@link StorageError}. */
+  /** As {@link StorageDriver.open}. Rejects with {@link BytesGoneError}, `unavailable`, or {@link StorageError}. */
   async open(workspaceId: string, sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable }> {
     try {
       return await this.driver.open(workspaceId, sha256, range);
     } catch (error) {
-      throw error instanceof BytesGoneError ? error : new StorageError(error);
+      throw error instanceof BytesGoneError ? error : failureOf(error);
     }
   }
 
@@ -99,6 +110,12 @@ export class FileStorage implements OnModuleInit {
       yield piece;
     }
   }
+}
+
+function failureOf(error: unknown): Error {
+  if (error instanceof StorageUnavailableError)
+    return unavailable('The storage of files cannot be reached or is busy.', error);
+  return new StorageError(error);
 }
 
 /** What passes through is counted, hashed, and remembered at its beginning. */
@@ -151,7 +168,7 @@ class MeasuredBytes implements ArrivingBytes {
   /** Also in the middle: a hundred uploads that began above the reserve would use it up. */
   private requireSpace(): void {
     try {
-      this.space.require();
+      this.space.requireForFile();
     } catch (error) {
       throw (this.failure = error as Error);
     }

@@ -26,12 +26,22 @@ export class BytesGoneError extends Error {
   readonly code = 'ENOENT';
 }
 
+/** The stored bytes are not those of their name. Only who reads them to their end hears of it, from the stream. */
+export class BytesDamagedError extends Error {
+  override readonly name = 'BytesDamagedError';
+}
+
 /** The storage failed. Without a code of the network: that of a driver would be taken for one of the database. */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
   constructor(cause: unknown) {
     super('The storage failed.', { cause });
   }
+}
+
+/** The storage cannot be reached, or is busy: the same may succeed in a moment. The client gets 503 `unavailable` with `Retry-After`. */
+export class StorageUnavailableError extends Error {
+  override readonly name = 'StorageUnavailableError';
 }
 
 /**
@@ -49,11 +59,33 @@ export interface ByteRange {
 /**
  * A place for bytes, chosen by `STORAGE` (reference §16). Bytes are addressed by their workspace and their SHA-256 and never change. Rows of
  * the database point at them; a driver knows no row. All processes of an installation share one storage, so whatever a method does, others
- * may do at the same moment. Every method rejects with an ordinary error when the storage fails: the request gets 500, a file that
- * the agent publishes becomes a tool error, a turn that cannot read its files fails with `sandbox_unavailable`, and the chore is
+ * may do at the same moment. Every method rejects with an ordinary error when the storage fails: the request gets 500, or 503 for a
+ * {@link StorageUnavailableError}; a file that the agent publishes becomes a tool error, a turn that cannot read its files fails with `sandbox_unavailable`, and the chore is
  * tried again.
  */
 export abstract class StorageDriver {
+  /**
+   * Called once in a process that has chosen this driver, before anything else. What it rejects with ends the boot.
+   * @param _installation the mark of the installation (docs/decisions/0072). A place that several may reach by mistake keeps it, and
+   * refuses another. Null where nothing is to be compared: in a test, for a verb that works beside an installation.
+   */
+  begin(_installation: string | null): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Whether the storage answers at this moment, for readiness. Resolves within two seconds, asked often; never rejects. */
+  answers(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  /**
+   * For people: where the bytes are, if they outlive this machine with all of its disks. A backup may then name them in place of a
+   * copy (`backup --files reference`). Null: it may not.
+   */
+  get lastingPlace(): string | null {
+    return null;
+  }
+
   /**
    * Stores bytes, without ever holding a whole file in memory. Called once for each upload and each published file. When it resolves the
    * bytes can be opened, by every process, and survive a power cut. When it rejects, because reading `content` threw or the storage
@@ -65,9 +97,22 @@ export abstract class StorageDriver {
   /**
    * Opens bytes for reading: all, or a range that lies inside. The caller reads the stream to its end or destroys it, and the driver
    * then holds nothing open. Rejects with a {@link BytesGoneError} when there are none; never resolves with a stream that is known to fail.
+   * The stream of a driver that compares what it reads fails with a {@link BytesDamagedError}.
    * @returns the number of bytes that the stream gives, and the stream.
    */
   abstract open(workspaceId: string, sha256: string, range?: ByteRange): Promise<{ size: number; stream: Readable }>;
+
+  /** How many bytes are stored under a digest; null for none. */
+  async sizeOf({ workspaceId, sha256 }: StoredBytes): Promise<number | null> {
+    try {
+      const { size, stream } = await this.open(workspaceId, sha256);
+      stream.on('error', () => undefined).destroy();
+      return size;
+    } catch (error) {
+      if (error instanceof BytesGoneError) return null;
+      throw error;
+    }
+  }
 
   /**
    * Removes what nobody needs: bytes that were put longer than `idleMs` ago, for the last time, and that `unused` names; and what killed

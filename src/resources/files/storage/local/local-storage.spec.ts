@@ -28,8 +28,9 @@ beforeEach(async () => {
     new PluginRegistry({ getProviders: () => [{ instance: storage }] } as never),
     readEnv({}),
     new DiskSpace(readEnv({}), { path: folder } as DataDir),
+    { mark: null },
   );
-  fileStorage.onModuleInit();
+  await fileStorage.onModuleInit();
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
