@@ -12,6 +12,7 @@ import { Membership } from '../access/workspaces/membership.entity.js';
 import { User } from '../access/workspaces/user.entity.js';
 import { Workspace } from '../access/workspaces/workspace.entity.js';
 import { StoredInstallation } from '../platform/installation/installation.entity.js';
+import { LastingKey } from '../platform/installation/lasting-key.entity.js';
 import { StoredJob } from '../platform/jobs/job.entity.js';
 import { EventHandler } from '../platform/events/event-handler.entity.js';
 import { WorkspaceEvent } from '../platform/events/workspace-event.entity.js';
@@ -26,8 +27,11 @@ import { Upload } from '../resources/files/upload.entity.js';
 import { Connection } from '../resources/integrations/connection.entity.js';
 import { HookDelivery } from '../resources/integrations/hook-delivery.entity.js';
 import { Project } from '../resources/projects/project.entity.js';
+import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
+import { Secret } from '../resources/secrets/secret.entity.js';
+import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
 import { StoredCut } from '../resources/tasks/messages/context-cut.entity.js';
 import { Message } from '../resources/tasks/messages/message.entity.js';
@@ -40,6 +44,7 @@ import { NoticeSettings } from '../resources/personal-notices/notice-settings.en
 import { PersonalNotice } from '../resources/personal-notices/personal-notice.entity.js';
 import { PushSubscription } from '../resources/personal-notices/push-subscription.entity.js';
 import { Webhook } from '../resources/webhooks/webhook.entity.js';
+import { Worker } from '../work/machines/worker.entity.js';
 import { WorkspaceClaim } from '../work/runs/workspace-claim.entity.js';
 
 export const ENTITIES = [
@@ -65,12 +70,18 @@ export const ENTITIES = [
   Upload,
   StoredFile,
   StorageUsage,
+  TaskSnapshot,
+  SnapshotObject,
+  SnapshotUse,
+  SnapshotBlob,
   WorkspaceClaim,
+  Worker,
   Connection,
   HookDelivery,
   Automation,
   AutomationRun,
   StoredInstallation,
+  LastingKey,
   StoredJob,
   TaskEvent,
   WorkspaceEvent,
@@ -82,6 +93,8 @@ export const ENTITIES = [
   Webhook,
   WebhookDelivery,
   RepositoryConnection,
+  Secret,
+  SecretUseCount,
   NoticeSettings,
   PushSubscription,
   PersonalNotice,

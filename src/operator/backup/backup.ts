@@ -5,26 +5,29 @@ import { join, resolve } from 'node:path';
 import type { ClientBase } from 'pg';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { LOCKS } from '../../platform/database/locks.js';
-import { SECRET_FILE } from '../../platform/config/secrets.js';
+import { PREVIOUS_SECRET_FILE, SECRET_FILE } from '../../platform/config/secret-file.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
+import { machineIn } from '../../work/machines/machine-file.js';
 import { connected, closeOnAbort } from './connection.js';
 import { Snapshot } from './dump.js';
 import { type Manifest, writeManifest } from './manifest.js';
 import { inBytes } from './parts.js';
 import { recordBackup } from './record.js';
-import { copyFiles } from './stored-files.js';
+import { copyFiles, nameFiles } from './stored-files.js';
 import { packWorkdirs, sizeOf, tasksIn, workdirsOf } from './workdirs.js';
 
 /** Chores that remove stored bytes, by whose locks they wait. */
-const CLEANERS = [LOCKS.unusedBytes, LOCKS.deletedStorages];
+export const CLEANERS = [LOCKS.unusedBytes, LOCKS.deletedStorages];
 
 export interface Source {
   databaseUrl: string;
   /** `DATA_DIR`, absolute. */
   dataDir: string;
   storage: FileStorage;
-  /** `markOf` the secret, and whether it is the generated one, which the backup then holds. */
-  secret: Manifest['secret'];
+  /** Whether the backup has the files, or names them where they are. */
+  files: 'copy' | 'reference';
+  /** What the manifest says of the secrets. Called when they do not change any more; rejects when they are not those of the database. */
+  secret: () => Promise<Manifest['secret']>;
   /** The program's. */
   version: string;
   /** The tables that have migrations on record. */
@@ -43,16 +46,18 @@ export async function backUp(
   say: (text: string) => void,
   interrupted?: AbortSignal,
 ): Promise<Manifest> {
+  const place = source.files === 'copy' ? null : lastingPlaceOf(source.storage);
   const folder = resolve(target);
   const client = await connected(source.databaseUrl);
   closeOnAbort(client, interrupted);
   try {
     const made = makeFolder(folder);
     try {
-      say('waits for the chores that remove files');
+      say('waits for the chores that remove files, and for a change of SECRET_KEY');
       // Those of a session: they end with it, however it ends. Shared: a second backup need not wait.
-      for (const lock of CLEANERS) await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
-      const backup = await write(client, source, folder, say);
+      for (const lock of [...CLEANERS, LOCKS.secretKey])
+        await client.query('SELECT pg_advisory_lock_shared($1)', [lock]);
+      const backup = await write(client, source, folder, place, say);
       say('the manifest');
       // It also shows that the connection has lasted, and so have the locks.
       await recordBackup(client, 'backup', backup.createdAt);
@@ -69,29 +74,43 @@ export async function backUp(
 
 async function write(
   client: ClientBase,
-  { dataDir, storage, secret, version, histories }: Source,
+  { dataDir, storage, secret: secretOf, version, histories }: Source,
   folder: string,
+  place: string | null,
   say: (text: string) => void,
 ): Promise<Manifest> {
   const createdAt = new Date().toISOString();
+  const secret = await secretOf();
   const workdirs = workdirsOf(dataDir);
   const snapshot = await Snapshot.open(client);
   const sizes = await snapshot.sizes();
   say('measures what there is');
-  await requireSpace(folder, sizes.database + sizes.files.bytes + (await sizeOf(workdirs)));
+  await requireSpace(folder, sizes.database + (place === null ? sizes.files.bytes : 0) + (await sizeOf(workdirs)));
   const tasks = await snapshot.tasksAmong(tasksIn(workdirs).filter((name) => UUID.test(name)));
   const list = await snapshot.writeFileList(folder);
   const tables = await snapshot.writeTables(folder, say);
   const described = await snapshot.describe(histories);
   await snapshot.close();
-  const files = await copyFiles(storage, folder, { list, ...sizes.files }, say);
+  const all = { list, ...sizes.files };
+  const files = await (place === null
+    ? copyFiles(storage, folder, all, say)
+    : nameFiles(storage, folder, all, place, say));
   say('workdirs');
   const archive = tasks.size === 0 ? null : await packWorkdirs(workdirs, [...tasks], folder);
   if (secret.included) {
-    const content = readFileSync(join(dataDir, SECRET_FILE));
-    writeFileSync(join(folder, SECRET_FILE), content, { flag: 'wx', mode: 0o600, flush: true });
+    for (const name of secret.previous === null ? [SECRET_FILE] : [SECRET_FILE, PREVIOUS_SECRET_FILE]) {
+      writeFileSync(join(folder, name), readFileSync(join(dataDir, name)), { flag: 'wx', mode: 0o600, flush: true });
+    }
   }
-  return { version, createdAt, ...described, tables, files, workdirs: archive, secret };
+  return { version, createdAt, ...described, tables, files, workdirs: archive, machine: machineIn(dataDir), secret };
+}
+
+function lastingPlaceOf(storage: FileStorage): string {
+  const place = storage.driver.lastingPlace;
+  if (place !== null) return place;
+  throw new OperatorError(
+    'The files of this storage go with this machine. Make a backup that has them, with --files copy.',
+  );
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { LOCKS } from '../../platform/database/locks.js';
+import { snapshotsPlaceOf } from '../../resources/files/storage/snapshots-place.js';
 import {
   BOUND,
   identifier,
@@ -19,12 +20,13 @@ import {
 import type { Manifest } from './manifest.js';
 import { type Part, writePacked } from './parts.js';
 
-/** Stored bytes that a row of the snapshot points at: workspace, SHA-256 and size, one line each. */
-const FILES = `
+/** Stored bytes that a row of the snapshot points at: workspace, or the place of its snapshots, SHA-256 and size, one line each. */
+export const NAMED_BYTES = `
 SELECT workspace_id, sha256, max(size) AS size FROM (
-  SELECT workspace_id, sha256, size FROM uploads UNION ALL SELECT workspace_id, sha256, size FROM files) f
+  SELECT workspace_id, sha256, size FROM uploads UNION ALL SELECT workspace_id, sha256, size FROM files
+  UNION ALL SELECT ${snapshotsPlaceOf('workspace_id')}, sha256, bytes FROM snapshot_objects) f
 GROUP BY workspace_id, sha256`;
-const STORED = `SELECT count(*)::float8 AS count, coalesce(sum(size), 0)::float8 AS bytes FROM (${FILES}) f`;
+const STORED = `SELECT count(*)::float8 AS count, coalesce(sum(size), 0)::float8 AS bytes FROM (${NAMED_BYTES}) f`;
 
 /** The snapshot of a backup. It is read by one connection, and closed as soon as the rows are written. */
 export class Snapshot {
@@ -73,7 +75,7 @@ export class Snapshot {
 
   /** Writes which bytes are stored: lines of workspace, SHA-256 and size, with tabs between them. */
   writeFileList(folder: string): Promise<Part> {
-    return writePacked(folder, 'files.gz', this.client.query(copyTo(`COPY (${FILES}) TO STDOUT`)));
+    return writePacked(folder, 'files.gz', this.client.query(copyTo(`COPY (${NAMED_BYTES}) TO STDOUT`)));
   }
 
   /** Writes all rows; `say` is called before each table. */

@@ -8,7 +8,9 @@ import { BOUND, TRIGGER } from './catalog.js';
 
 const FILE = 'manifest.json';
 /** A program reads the formats up to its own. */
-const FORMAT = 1;
+const FORMAT = 2;
+/** Of a backup that has its files. */
+const WITH_FILES = 1;
 
 const name = { schema: z.string(), name: z.string() };
 const part = {
@@ -44,11 +46,18 @@ const manifestSchema = z.object({
     bytes: z.int(),
     /** `<workspace>/<sha256>` of those that the storage had lost, or had damaged. */
     lost: z.array(z.string()),
+    /** Where they are, when the backup only names them; null when it has them. */
+    place: z.string().nullable().default(null),
   }),
   /** A tar archive of the workdirs, and how many paths were too long for it; null when there was none. */
   workdirs: z.object({ ...part, omitted: z.int().default(0) }).nullable(),
-  /** By which a restore knows SECRET_KEY again; `included`: it was a generated one, and lies in the backup. */
-  secret: z.object({ mark: z.string(), included: z.boolean() }),
+  /** The machine that has the workdirs: the copy of its DATA_DIR has them. */
+  machine: z.uuid().nullable().default(null),
+  /**
+   * By which a restore knows SECRET_KEY again, and while that was being changed SECRET_KEY_PREVIOUS; `included`: they were generated,
+   * and lie in the backup.
+   */
+  secret: z.object({ mark: z.string(), previous: z.string().nullable().default(null), included: z.boolean() }),
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
@@ -56,9 +65,10 @@ const envelope = z.object({ format: z.int(), sha256: z.string(), backup: z.unkno
 const digestOf = (backup: unknown) => createHash('sha256').update(JSON.stringify(backup)).digest('hex');
 
 export async function writeManifest(folder: string, backup: Manifest): Promise<void> {
+  const format = backup.files.place === null ? WITH_FILES : FORMAT;
   const draft = await open(join(folder, `${FILE}.new`), 'wx', 0o600);
   try {
-    await draft.writeFile(`${JSON.stringify({ format: FORMAT, sha256: digestOf(backup), backup }, null, 1)}\n`);
+    await draft.writeFile(`${JSON.stringify({ format, sha256: digestOf(backup), backup }, null, 1)}\n`);
     await draft.sync();
   } finally {
     await draft.close();

@@ -19,7 +19,7 @@ describe('A manifest (reference §16)', () => {
     const one = { schema: 'public', name: 'month', parent: { schema: 'public', name: 'log' }, bound, triggers };
     const backup: Manifest = {
       version: '1', createdAt: new Date().toISOString(), postgres: '18', histories: [], tables: [], partitions: [one], sequences: [],
-      files: { list: { ...part, file }, count: 0, bytes: 0, lost: [] }, workdirs: null, secret: { mark: '', included: false },
+      files: { list: { ...part, file }, count: 0, bytes: 0, lost: [], place: null }, workdirs: null, machine: null, secret: { mark: '', previous: null, included: false },
     }; // prettier-ignore
     await writeManifest(folder, backup);
     return (await readManifest(folder)).partitions;
@@ -53,7 +53,7 @@ describe('A restore (reference §16)', () => {
     const dataDir = join(path(), 'data');
     const first = new NewDataDir(dataDir);
     expect(() => new NewDataDir(dataDir)).toThrow('is not empty. Nothing was changed.');
-    first.putSecret('of the tests');
+    first.putSecret({ current: 'of the tests', previous: null });
     expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
     first.keep();
     await first.clear();

@@ -1,20 +1,22 @@
 // `restore DIR`: a backup into an empty database and an empty DATA_DIR (docs/decisions/0041). First all of it is checked, then it is
 // written, the rows last: until their commit the database is empty.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { OperatorError } from '../../access/auth/operator-error.js';
-import { markOf, SECRET_FILE } from '../../platform/config/secrets.js';
+import { PREVIOUS_SECRET_FILE, SECRET_FILE, type SecretPair, secretsIn } from '../../platform/config/secret-file.js';
+import { markOf } from '../../platform/config/secrets.js';
 import { migrate, type MigrationSet } from '../../platform/database/migrate.js';
 import { makeMark } from '../../platform/installation/installation-file.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
+import { makeMachine } from '../../work/machines/machine-file.js';
 import { filledOf, tablesOf } from './catalog.js';
 import { connected, closeOnAbort } from './connection.js';
 import { historiesOf } from './dump.js';
 import { Loader, notEmpty } from './load.js';
 import { type Manifest, readManifest } from './manifest.js';
 import { checkPart } from './parts.js';
-import { checkFiles, putFiles } from './stored-files.js';
+import { checkFiles, putFiles, requireFiles } from './stored-files.js';
 import { unpackWorkdirs } from './workdirs.js';
 
 type Say = (text: string) => void;
@@ -50,24 +52,32 @@ function requireKnown({ histories, version }: Manifest, program: Program): void 
 }
 
 /**
- * The secret that the restored installation will have. Throws {@link OperatorError} when it is not the one of the backup: no key would be
- * accepted, and nothing that was encrypted could be read.
- * @param given SECRET_KEY, if it is set.
- * @returns the content of the secret's file that has to be written; null when SECRET_KEY is set.
+ * The secrets that the restored installation will have: two, when SECRET_KEY was being changed. Throws {@link OperatorError} when they are
+ * not those of the backup: no key would be accepted, and nothing that was encrypted could be read.
+ * @param given SECRET_KEY and SECRET_KEY_PREVIOUS, if they are set.
+ * @returns what has to be written into DATA_DIR; null when SECRET_KEY is set.
  */
-export function secretOf(folder: string, { secret }: Manifest, given: string | undefined): string | null {
+export function secretOf(
+  folder: string,
+  { secret }: Manifest,
+  given: { [name in keyof SecretPair]?: string | undefined },
+): SecretPair | null {
   const file = join(folder, SECRET_FILE);
-  if (given !== undefined) {
-    if (markOf(given) === secret.mark) return null;
+  const differs = (one: string | null | undefined, mark: string | null) => mark !== null && (one == null || markOf(one) !== mark); // prettier-ignore
+  if (given.current !== undefined) {
     const where = secret.included ? ` It is in ${file}.` : '';
-    throw new OperatorError(`SECRET_KEY is not the secret that the backup was made with.${where}`);
+    if (differs(given.current, secret.mark)) {
+      throw new OperatorError(`SECRET_KEY is not the secret that the backup was made with.${where}`);
+    }
+    if (!differs(given.previous, secret.previous)) return null;
+    throw new OperatorError('SECRET_KEY was being changed when the backup was made: set SECRET_KEY_PREVIOUS to the secret before.'); // prettier-ignore
   }
   if (!secret.included) throw new OperatorError('SECRET_KEY must be set to the secret that the backup was made with.');
-  const content = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (markOf(content.trim()) !== secret.mark) {
+  const found = secretsIn(folder);
+  if (found === null || differs(found.current, secret.mark) || differs(found.previous, secret.previous)) {
     throw new OperatorError(`The backup is damaged: ${file} is not the secret that it was made with.`);
   }
-  return content;
+  return found;
 }
 
 /** It is in `DATA_DIR` while a restore is under way, and after one that was killed. */
@@ -94,8 +104,11 @@ export class NewDataDir {
     writeFileSync(join(this.path, UNFINISHED), '', { flag: 'wx', mode: 0o600 });
   }
 
-  putSecret(content: string): void {
-    writeFileSync(join(this.path, SECRET_FILE), content, { mode: 0o600, flush: true });
+  putSecret({ current, previous }: SecretPair): void {
+    const put = (name: string, secret: string) =>
+      writeFileSync(join(this.path, name), secret, { mode: 0o600, flush: true });
+    put(SECRET_FILE, current);
+    if (previous !== null) put(PREVIOUS_SECRET_FILE, previous);
   }
 
   /** The one of a new installation. */
@@ -103,8 +116,11 @@ export class NewDataDir {
     return makeMark(this.path);
   }
 
-  async putWorkdirs(folder: string, { workdirs }: Manifest): Promise<void> {
-    if (workdirs !== null) this.undo.push(await unpackWorkdirs(this.path, folder, workdirs));
+  async putWorkdirs(folder: string, { workdirs, machine }: Manifest): Promise<void> {
+    if (workdirs === null) return;
+    this.undo.push(await unpackWorkdirs(this.path, folder, workdirs));
+    // The rows say which machine has the folder of a task.
+    if (machine !== null) makeMachine(this.path, machine);
   }
 
   /** From here on the rows are there, and what they point at stays whatever happens. */
@@ -151,7 +167,7 @@ export async function prepareDatabase(dataSource: DataSource, backup: Manifest, 
   await migrate(dataSource, sets);
 }
 
-/** Writes the files, then the rows. */
+/** Writes the files, or looks whether those that the backup only names are there; then the rows. */
 export async function restoreAll(
   folder: string,
   backup: Manifest,
@@ -160,7 +176,7 @@ export async function restoreAll(
   interrupted: AbortSignal,
 ): Promise<void> {
   const { databaseUrl, storage, dataDir, histories } = target;
-  await putFiles(storage, folder, backup.files, say);
+  await (backup.files.place === null ? putFiles : requireFiles)(storage, folder, backup.files, say);
   say('workdirs');
   await dataDir.putWorkdirs(folder, backup);
   const client = await connected(databaseUrl);

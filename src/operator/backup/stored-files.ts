@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../../access/auth/operator-error.js';
+import { severally } from '../../platform/fairness/severally.js';
 import type { FileStorage } from '../../resources/files/storage/file-storage.js';
-import { BytesGoneError, type StoredBytes } from '../../resources/files/storage/storage-driver.js';
+import { BytesDamagedError, BytesGoneError, type StoredBytes } from '../../resources/files/storage/storage-driver.js';
 import type { Manifest } from './manifest.js';
 import { checkPart, inBytes, linesOf, type Part, writeBytes } from './parts.js';
 
@@ -36,7 +37,41 @@ export async function copyFiles(
     copied.bytes += stored.size;
     say(`${copied.count} of ${all.count} files, ${inBytes(copied.bytes)} of ${inBytes(all.bytes)}`);
   });
-  return { list, ...copied, lost };
+  return { list, ...copied, lost, place: null };
+}
+
+/** Names the bytes of a list where they are. What the storage has lost, or has in another size, is left out and named. */
+export async function nameFiles(
+  storage: FileStorage,
+  folder: string,
+  { list, count }: { list: Part; count: number },
+  place: string,
+  say: Say,
+): Promise<Manifest['files']> {
+  const lost: string[] = [];
+  const found = { count: 0, bytes: 0 };
+  await forEach(folder, list, async (stored) => {
+    if ((await storage.driver.sizeOf(stored)) !== stored.size) return void lost.push(keyOf(stored));
+    found.count++;
+    found.bytes += stored.size;
+    say(`found ${found.count} of ${count} files`);
+  });
+  return { list, ...found, lost, place };
+}
+
+/** Throws {@link OperatorError} when the storage has not all files that a backup names, each in its size. */
+export async function requireFiles(
+  storage: FileStorage,
+  folder: string,
+  files: Manifest['files'],
+  say: Say,
+): Promise<void> {
+  const { lost } = await nameFiles(storage, folder, files, files.place ?? '', say);
+  const missing = lost.filter((key) => !files.lost.includes(key)).sort();
+  if (missing.length === 0) return;
+  throw new OperatorError(
+    `The backup names files that were in ${files.place}. ${missing.length} of ${files.count} are not in this storage as they were: ${missing.slice(0, 5).join(', ')}${missing.length > 5 ? ', …' : ''}. Nothing was restored. Set STORAGE, S3_BUCKET and S3_PREFIX to where they are, or bring back their versions.`,
+  );
 }
 
 /** Whether what the storage gave is what its name says. */
@@ -47,9 +82,14 @@ async function copyFile(storage: FileStorage, folder: string, stored: Stored): P
     throw error;
   });
   if (opened === null) return false;
-  const part = await writeBytes(folder, fileOf(stored), opened.stream);
-  const whole = part.sha256 === sha256 && part.bytes === stored.size;
-  if (!whole) await rm(join(folder, part.file));
+  const file = fileOf(stored);
+  const part = await writeBytes(folder, file, opened.stream).catch((error: unknown) => {
+    if (error instanceof BytesDamagedError) return null;
+    throw error;
+  });
+  const whole = part?.sha256 === sha256 && part.bytes === stored.size;
+  // What is damaged from the first byte on was perhaps never written.
+  if (!whole) await rm(join(folder, file), { force: true });
   return whole;
 }
 
@@ -58,7 +98,7 @@ export async function checkFiles(folder: string, files: Manifest['files'], say: 
   const found = { count: 0, bytes: 0 };
   await forEach(folder, files.list, async (stored) => {
     if (files.lost.includes(keyOf(stored))) return;
-    await checkPart(folder, partOf(stored));
+    if (files.place === null) await checkPart(folder, partOf(stored));
     found.count++;
     found.bytes += stored.size;
     say(`checks ${found.count} of ${files.count} files`);
@@ -84,18 +124,12 @@ export async function putFiles(
   });
 }
 
-/** Several at once; the first that fails ends all. */
 async function forEach(folder: string, list: Part, act: (stored: Stored) => Promise<void>): Promise<void> {
-  const lines = linesOf(folder, list);
-  const loop = async () => {
-    for (let next = await lines.next(); next.done !== true; next = await lines.next()) await act(read(next.value));
-  };
-  try {
-    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, loop));
-    for (const one of ended) if (one.status === 'rejected') throw one.reason;
-  } finally {
-    await lines.return(undefined);
-  }
+  await severally(storedIn(folder, list), AT_ONCE, act);
+}
+
+async function* storedIn(folder: string, list: Part): AsyncGenerator<Stored> {
+  for await (const line of linesOf(folder, list)) yield read(line);
 }
 
 const LINE = /^([0-9a-f-]{36})\t([0-9a-f]{64})\t(\d+)$/;

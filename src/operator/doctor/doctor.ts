@@ -10,13 +10,14 @@ import { diskCheck } from './disk.check.js';
 import { embeddedCheck } from './embedded.check.js';
 import { Examination } from './examination.js';
 import { installationCheck } from './installation.check.js';
+import { machinesCheck } from './machines.check.js';
 import { mailCheck } from './mail.check.js';
 import { migrationsCheck } from './migrations.check.js';
 import { modelsCheck } from './models.check.js';
 import { queuesCheck } from './queues.check.js';
 import { redisCheck } from './redis.check.js';
 import { sandboxesCheck } from './sandboxes.check.js';
-import { secretCheck, secretOf } from './secret.check.js';
+import { secretCheck, secretsOf as ownSecrets } from './secret.check.js';
 import { serviceCheck } from './service.check.js';
 import { storageCheck } from './storage.check.js';
 import { stuckCheck } from './stuck.check.js';
@@ -40,6 +41,7 @@ export const CHECKS: readonly Check[] = [
   sandboxesCheck,
   modelsCheck,
   mailCheck,
+  machinesCheck,
   queuesCheck,
   stuckCheck,
 ];
@@ -97,7 +99,8 @@ function failed(name: string, error: unknown): Finding {
 
 /** Secrets that messages of drivers and providers may contain, each with its replacement. No line may show them. */
 function secretsOf(at: Examination): [string, string][] {
-  const keys = [...providerKeysOf(at.env.variables), ...at.env.modelKeys.values(), readable(() => secretOf(at))];
+  const { current, previous } = readable(() => ownSecrets(at)) ?? {};
+  const keys = [...providerKeysOf(at.env.variables), ...at.env.modelKeys.values(), current, previous];
   return [
     // A password alone may be an ordinary word; in a message it stands in its URL.
     ...passwordsOf(at.env.variables).map((one): [string, string] => [`:${one}@`, ':***@']),
@@ -106,7 +109,7 @@ function secretsOf(at: Examination): [string, string][] {
 }
 
 /** Null for a file that this user may not read: the check of the secret says so. */
-function readable(read: () => string | null): string | null {
+function readable<T>(read: () => T): T | null {
   try {
     return read();
   } catch {

@@ -6,7 +6,7 @@ import { composeCli } from '../verbs/compose-cli.js';
 import { withOpen } from '../verbs/verb.js';
 import { type Finding, warn } from './check.js';
 import type { Examination } from './examination.js';
-import { secretOf } from './secret.check.js';
+import { secretsOf } from './secret.check.js';
 
 /**
  * Calls `act` with the implementations of a seam that extensions bring in their `operatorModule`, by name. It is loaded as for a verb of
@@ -22,8 +22,12 @@ export async function withPlugins<T, R>(
   const { variables, file, modelKeys } = at.env;
   // The embedded server is open already; neither a folder nor a secret is made.
   const DATA_DIR = at.dataDir?.path ?? tmpdir();
-  const SECRET_KEY = secretOf(at) ?? randomBytes(32).toString('hex');
-  const env = new Env({ ...variables, DATABASE_URL: url, DATA_DIR, SECRET_KEY }, file, modelKeys);
+  const { current: SECRET_KEY, previous } = secretsOf(at) ?? {
+    current: randomBytes(32).toString('hex'),
+    previous: null,
+  };
+  const own = { DATABASE_URL: url, DATA_DIR, SECRET_KEY, SECRET_KEY_PREVIOUS: previous ?? undefined };
+  const env = new Env({ ...variables, ...own }, file, modelKeys);
   // What is not of this installation, other checks say.
   const nothing = () => Promise.resolve();
   const modules = composeCli(env, at.extensions, { prepare: nothing, recognise: nothing });

@@ -1,38 +1,20 @@
 // SECRET_KEY beside what the database holds: with another one all keys are invalid, and no secret of a connection, repository connection, webhook or notices can be read.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiKey } from '../../access/auth/api-key.entity.js';
 import { Env } from '../../platform/config/env.js';
+import { SECRET_FILE, type SecretPair, secretsIn } from '../../platform/config/secret-file.js';
 import { markOf, Secrets } from '../../platform/config/secrets.js';
 import { Sealing } from '../../platform/config/sealing.js';
 import { columns } from '../../platform/database/columns.js';
 import { sql } from '../../platform/database/sql.js';
-import { Connection, ownerOf } from '../../resources/integrations/connection.entity.js';
-import { NoticeSettings, ownerOfNotices } from '../../resources/personal-notices/notice-settings.entity.js';
-import { PushSubscription } from '../../resources/personal-notices/push-subscription.entity.js';
-import {
-  ownerOf as ownerOfCredential,
-  RepositoryConnection,
-} from '../../resources/repositories/repository-connection.entity.js';
-import { Webhook, ownerOfSecret } from '../../resources/webhooks/webhook.entity.js';
 import { marksOf } from '../../platform/installation/installation.js';
+import { type ValuesUnderKey, valuesUnderKeys } from '../secret-key/sealed-values.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
 import { count } from './words.js';
 
 const NAME = 'secret';
-const OF_CONNECTION = columns(Connection, 'c', ['id', 'secret']);
-const OF_REPOSITORIES = columns(RepositoryConnection, 'c', ['id', 'secret']);
-const OF_WEBHOOK = columns(Webhook, 'w', ['id', 'secret']);
-const OF_SETTINGS = columns(NoticeSettings, 's', ['workspaceId', 'userId', 'hookUrl']);
-const OF_BROWSER = columns(PushSubscription, 'p', ['workspaceId', 'userId', 'subscription']);
-const NEWEST = {
-  connections: sql`SELECT ${OF_CONNECTION} FROM connections c ORDER BY c.created_at DESC LIMIT 20`.rows<typeof OF_CONNECTION.row>(),
-  repositories: sql`SELECT ${OF_REPOSITORIES} FROM repository_connections c ORDER BY c.created_at DESC LIMIT 20`.rows<typeof OF_REPOSITORIES.row>(),
-  webhooks: sql`SELECT ${OF_WEBHOOK} FROM webhooks w ORDER BY w.created_at DESC LIMIT 20`.rows<typeof OF_WEBHOOK.row>(),
-  hooks: sql`SELECT ${OF_SETTINGS} FROM notice_settings s WHERE s.hook_url IS NOT NULL ORDER BY s.updated_at DESC LIMIT 20`.rows<typeof OF_SETTINGS.row>(),
-  browsers: sql`SELECT ${OF_BROWSER} FROM push_subscriptions p ORDER BY p.registered_at DESC LIMIT 20`.rows<typeof OF_BROWSER.row>(),
-}; // prettier-ignore
 const KEY = columns(ApiKey, 'k', ['id']);
 const ANY_KEY = sql`SELECT ${KEY} FROM api_keys k LIMIT 1`.rows<typeof KEY.row>();
 
@@ -41,39 +23,31 @@ export const secretCheck: Check = {
   asksDatabase: true,
   async run(at) {
     const { sql: database } = await at.database;
-    const given = secretOf(at);
+    const given = secretsOf(at);
     if (given === null) return [absent((await database.run(ANY_KEY())).length > 0)];
     if (isOpenToOthers(at)) {
-      return [fail(NAME, 'secret.key in DATA_DIR can be read by other users.', 'chmod 600 it; a user who has read it can sign cursors and open the secrets of connections, repository connections, webhooks and notices.')];
+      return [fail(NAME, 'secret.key in DATA_DIR can be read by other users.', 'chmod 600 it; a user who has read it can sign cursors and open the secrets of connections, repository connections, webhooks, notices and tasks.')];
     }
+    const { current, previous } = given;
     const { variables, file, modelKeys } = at.env;
-    const env = new Env({ ...variables, SECRET_KEY: given }, file, modelKeys);
+    const env = new Env({ ...variables, SECRET_KEY: current, SECRET_KEY_PREVIOUS: previous ?? undefined }, file, modelKeys);
     // With a key that is given it reads and writes no file.
-    const sealing = new Sealing(new Secrets(env, { path: '', temporary: false, remove: () => undefined }));
-    const sealed = [
-      ...(await database.run(NEWEST.connections())).map(({ id, secret }) => ({ owner: ownerOf(id), secret })),
-      ...(await database.run(NEWEST.repositories())).map(({ id, secret }) => ({ owner: ownerOfCredential(id), secret })),
-      ...(await database.run(NEWEST.webhooks())).map(({ id, secret }) => ({ owner: ownerOfSecret(id), secret })),
-      ...(await database.run(NEWEST.hooks())).map((one) => ({ owner: ownerOfNotices(one.workspaceId, one.userId), secret: one.hookUrl })),
-      ...(await database.run(NEWEST.browsers())).map((one) => ({ owner: ownerOfNotices(one.workspaceId, one.userId), secret: one.subscription })),
-    ];
-    const opened = sealed.filter(({ owner, secret }) => secret !== null && opens(sealing, owner, secret)).length;
+    const values = await valuesUnderKeys(database, new Sealing(new Secrets(env, { path: '', temporary: false, remove: () => undefined })));
     const marks = await marksOf(database);
-    return [judge(sealed.length, opened, marks && marks.secretMark === markOf(given))];
+    return [judge(values, given, marks && marks.secretMark)];
   },
 }; // prettier-ignore
 
-/** SECRET_KEY, or the one in DATA_DIR; null where there is none yet. It is never made here. */
-export function secretOf({ env, dataDir }: Pick<Examination, 'env' | 'dataDir'>): string | null {
-  const { SECRET_KEY } = env.variables;
-  if (SECRET_KEY !== undefined) return SECRET_KEY;
-  const path = join(dataDir?.path ?? '', 'secret.key');
-  return dataDir !== null && existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
+/** SECRET_KEY and SECRET_KEY_PREVIOUS, or those in DATA_DIR; null where there is none yet. It is never made here. */
+export function secretsOf({ env, dataDir }: Pick<Examination, 'env' | 'dataDir'>): SecretPair | null {
+  const { SECRET_KEY, SECRET_KEY_PREVIOUS } = env.variables;
+  if (SECRET_KEY !== undefined) return { current: SECRET_KEY, previous: SECRET_KEY_PREVIOUS ?? null };
+  return dataDir && secretsIn(dataDir.path);
 }
 
 function isOpenToOthers({ env, dataDir }: Examination): boolean {
   if (env.variables.SECRET_KEY !== undefined || dataDir === null) return false;
-  return (statSync(join(dataDir.path, 'secret.key')).mode & 0o077) !== 0;
+  return (statSync(join(dataDir.path, SECRET_FILE)).mode & 0o077) !== 0;
 }
 
 function absent(keys: boolean): Finding {
@@ -82,24 +56,34 @@ function absent(keys: boolean): Finding {
   return fail(NAME, `${detail} The keys in the database were made with one.`, 'Bring it back from a backup before the service starts: it would make a new one, with which no key is valid.');
 } // prettier-ignore
 
-function opens(sealing: Sealing, owner: string, sealed: Buffer): boolean {
-  try {
-    sealing.open(owner, sealed);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const sumOf = (values: readonly ValuesUnderKey[]): number => values.reduce((sum, one) => sum + one.values, 0);
 
-/** @param known whether the database has it on record as its own; null where it has none. */
-function judge(sealed: number, opened: number, known: boolean | null): Finding {
-  const compared = sealed === 0 ? 'Nothing in the database was encrypted with it.' : `${opened} of ${count(sealed, 'secret')} of connections, repository connections, webhooks and notices can be read with it.`;
+/** @param mark of the secret that the database has on record as its own; null where it has none. */
+function judge(values: readonly ValuesUnderKey[], { current, previous }: SecretPair, mark: string | null): Finding {
+  const sealed = sumOf(values);
+  const under = (secret: ValuesUnderKey['secret']) => sumOf(values.filter((one) => one.secret === secret));
+  const opened = sealed - under('unknown');
+  const compared = sealed === 0 ? 'Nothing in the database was encrypted with it.' : `${opened} of ${count(sealed, 'secret')} in the database can be read with it.`;
   const another = `It is not the one of this database: ${compared} No key is valid either.`;
+  const known = mark === null ? null : [current, previous].some((one) => one !== null && markOf(one) === mark);
   if (known === false) {
-    return fail(NAME, another, 'Bring the former SECRET_KEY back: the service does not start with this one. Where that is lost for good: adopt --secret.');
+    return fail(NAME, another, 'Bring the former SECRET_KEY back: the service does not start with this one. Where it is being changed, set the former one as SECRET_KEY_PREVIOUS. Where that is lost for good: adopt --secret.');
   }
+  const strangers = values.filter(({ key, secret }) => secret === 'unknown' && key !== null);
+  if (strangers.length > 0 && known !== null) {
+    return fail(NAME, `${count(sumOf(strangers), 'secret')} in ${strangers.map(({ column }) => column).join(', ')} can be read neither with SECRET_KEY nor with SECRET_KEY_PREVIOUS: a process has another one.`, 'Set that one as SECRET_KEY_PREVIOUS for every process, and call secret-key rotate.');
+  }
+  if (previous !== null) return changing(under('previous'), sealed, mark === markOf(current));
   if (sealed === 0) return ok(NAME, known === true ? `It is the one of this database. ${compared}` : `It is there. ${compared} There is nothing to compare it with.`);
   if (opened === sealed) return ok(NAME, `It is the one of this database: ${compared}`);
-  const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}). Who takes notices sets them anew (PUT /v1/notices).';
+  const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}) and every secret of tasks a new value (PATCH /v1/secrets/{secretId}). Who takes notices sets them anew (PUT /v1/notices).';
   return opened === 0 && known === null ? fail(NAME, another, advice) : warn(NAME, compared, advice);
+} // prettier-ignore
+
+/** @param former how many of all are still under the former secret. */
+function changing(former: number, all: number, taken: boolean): Finding {
+  if (!taken || former > 0) {
+    return warn(NAME, `SECRET_KEY is being changed: ${former} of ${count(all, 'secret')} are still encrypted with the former one.`, 'When every process has both, call secret-key rotate.');
+  }
+  return warn(NAME, 'SECRET_KEY is changed, and nothing needs the former one any more.', 'Remove SECRET_KEY_PREVIOUS, and start every process once more. Where the secret is generated, call secret-key rotate once more: it removes secret.key.previous.');
 } // prettier-ignore

@@ -22,7 +22,7 @@ export interface ServiceAnswer {
 }
 
 // An older version does not say it.
-const answerSchema = readinessSchema.partial({ installation: true });
+const answerSchema = readinessSchema.partial({ installation: true, machines: true });
 
 /**
  * Asks the service at `HOST` and `PORT` how it is. Never rejects.

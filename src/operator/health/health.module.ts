@@ -5,10 +5,11 @@ import { MetricsController } from './metrics.controller.js';
 import { MetricsServer } from './metrics-server.js';
 import { Readiness } from './readiness.js';
 import { RateLimitModule } from '../../access/rate-limit/rate-limit.module.js';
+import { FilesModule } from '../../resources/files/files.module.js';
 import { ServiceFigures } from './service-figures.js';
 
 @Module({
-  imports: [RateLimitModule],
+  imports: [RateLimitModule, FilesModule],
   controllers: [HealthController, MetricsController],
   providers: [Readiness, ServiceFigures, MetricsServer],
 })

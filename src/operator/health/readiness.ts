@@ -6,9 +6,11 @@ import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Installation } from '../../platform/installation/installation.js';
 import { Safeguards } from '../../platform/config/safeguards.js';
 import { Database } from '../../platform/database/database.js';
-import { sql } from '../../platform/database/sql.js';
 import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
 import { named } from '../../platform/http/schema.js';
+import { FileStorage } from '../../resources/files/storage/file-storage.js';
+import { LIST, type MachineRow } from '../../work/machines/machines.sql.js';
+import { machineView } from '../../work/machines/machine.view.js';
 import { Notices } from '../../platform/notices/notices.js';
 
 export const readinessSchema = named(
@@ -22,9 +24,9 @@ export const readinessSchema = named(
         .enum(['ok', 'degraded'])
         .describe('`degraded`: work is found by looking each second. No reason for a 503.'),
       storage: z
-        .enum(['ok', 'full', 'unavailable'])
+        .enum(['ok', 'full', 'degraded', 'unavailable'])
         .describe(
-          '`full`: below `DISK_RESERVE_BYTES`, new data is refused. No reason for a 503: reads and deletes go on.',
+          '`full`: below `DISK_RESERVE_BYTES`, new data is refused; `degraded`: the storage of files does not answer (`STORAGE`). Both are no reason for a 503: all else goes on.',
         ),
     }),
     installation: z
@@ -34,6 +36,16 @@ export const readinessSchema = named(
       .array(z.string())
       .describe('What guards this process and keeps tenants apart, one sentence each, as the boot said it.'),
     missing: z.array(z.string()).describe('What this machine does not offer for it. No reason for a 503.'),
+    machines: z
+      .array(
+        z.strictObject({
+          id: z.uuid(),
+          status: z.enum(['working', 'draining']),
+          running: z.int().describe('Tasks at work whose folder it has.'),
+          places: z.int().describe('How many it works on at once.'),
+        }),
+      )
+      .describe('All that work on tasks now; empty while the database is unavailable. No reason for a 503.'),
   }),
 );
 
@@ -44,8 +56,6 @@ export const READINESS: Record<number, DocumentedAnswer> = {
 
 /** A check that has no answer by then counts as failed: a balancer waits no longer either. Milliseconds. */
 const PATIENCE = 2_000;
-
-const PING = sql`SELECT 1`.rows();
 
 /** Whether this process can serve. */
 @Injectable()
@@ -59,6 +69,7 @@ export class Readiness implements OnModuleDestroy {
     private readonly space: DiskSpace,
     private readonly safeguards: Safeguards,
     private readonly installation: Installation,
+    private readonly files: FileStorage,
   ) {}
 
   onModuleDestroy(): void {
@@ -66,8 +77,11 @@ export class Readiness implements OnModuleDestroy {
   }
 
   async check(): Promise<z.output<typeof readinessSchema>> {
-    const [database, storage] = await Promise.all([
-      stateOf(this.database.read.run(PING())),
+    let machines: MachineRow[] = [];
+    const asked = this.database.read.run(LIST({ all: false })).then((rows) => (machines = rows));
+    const [database, files, storage] = await Promise.all([
+      stateOf(asked),
+      stateOf(this.files.driver.answers().then((yes) => (yes ? undefined : Promise.reject(new Error('no answer'))))),
       stateOf(access(this.dataDir.path, constants.W_OK)),
     ]);
     const ready = !this.stopping && database === 'ok' && storage === 'ok';
@@ -77,13 +91,21 @@ export class Readiness implements OnModuleDestroy {
         process: this.stopping ? 'draining' : 'ok',
         database,
         signals: this.notices.connected ? 'ok' : 'degraded',
-        storage: storage === 'ok' && this.space.state !== 'enough' ? 'full' : storage,
+        storage:
+          storage !== 'ok' ? storage : files !== 'ok' ? 'degraded' : this.space.state === 'enough' ? 'ok' : 'full',
       },
       installation: this.installation.sign,
       inForce: [...this.safeguards.inForce],
       missing: [...this.safeguards.missing],
+      machines: machines.map(ofMachine),
     };
   }
+}
+
+/** To everybody: not what its system is called. */
+function ofMachine(row: MachineRow) {
+  const { id, status, running, places } = machineView(row);
+  return { id, status: status === 'draining' ? status : ('working' as const), running, places };
 }
 
 async function stateOf(check: Promise<unknown>): Promise<'ok' | 'unavailable'> {

@@ -55,6 +55,7 @@ export class ServiceFigures implements OnModuleInit {
     const built = () => Promise.resolve<Figure[]>([[VERSION, 1]]);
     metrics.gauge('build_info', 'Always 1; the version of Millwright.', 'version', built);
     metrics.gauge('runs', 'Runs that are not over, of all processes; asking: waiting for a person.', 'state', this.shown(runs));
+    metrics.gauge('runs_queued', 'Runs that wait for a worker, of all processes: what a number of workers is chosen by.', null, this.shown(({ queued }) => [['', queued]]));
     metrics.gauge('queue_age_seconds', 'How long the oldest queued run has waited.', null, this.shown(({ age }) => [['', age]]));
     metrics.gauge('stuck_runs', 'Runs whose lease ended more than 30 seconds ago; all processes.', null, this.shown(({ stuck }) => [['', stuck]]));
     const waiting = 'How long the first due automation, and the first event that a handler has not read, has waited.';

@@ -69,5 +69,11 @@ export const EVENT_READS = 2;
 /** Pieces of files of one workspace that a process takes in, or works on. */
 export const FILE_PIECES = 4;
 
+/**
+ * Folders of tasks of which a worker takes or restores snapshots at once, of all and of one workspace: each is a program that reads, hashes and compresses, in up to
+ * 1 GiB, for up to ten minutes. With two of a workspace, two workspaces would stop all others for as long.
+ */
+export const SNAPSHOTS = { atOnce: 4, ofWorkspace: 1 };
+
 /** Look-ups of names of one workspace at once, for all uses. Forty names with silent servers delay no other workspace. */
 export const NAME_LOOKUPS = 4;

@@ -16,10 +16,10 @@ import {
   uuidOrNull,
   uuids,
 } from '../../platform/database/sql.js';
+import { NEW_ID } from '../../platform/database/ids.js';
 import { NoticeSettings } from '../../resources/personal-notices/notice-settings.entity.js';
 import { PersonalNotice } from '../../resources/personal-notices/personal-notice.entity.js';
 import { PushSubscription } from '../../resources/personal-notices/push-subscription.entity.js';
-import { NEW_ID } from '../../resources/webhooks/deliver-event.function.js';
 
 /** The channels that settings `s` have for a kind. */
 const channelsFor = <K extends Fragment<None> | Param<{ kind: string }>>(kind: K) => sql`

@@ -8,6 +8,8 @@ export interface ClaimedRun {
   epoch: number;
   /** The task's model: an id of the catalogue. */
   model: string;
+  /** The machine that has the folders of the task: as of the claim, and this one as soon as they are restored. Null: none had any. */
+  folderAt: string | null;
   /** The span of the transaction that made it (W3C Trace Context); null without one. */
   traceparent: string | null;
 }

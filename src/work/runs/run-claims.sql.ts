@@ -6,6 +6,7 @@ import { Run } from '../../resources/tasks/run.entity.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
 import { ADD_DURATION, addDuration, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
 import { statusesBefore, statusOfRun } from '../../resources/tasks/task-status.js';
+import { MACHINE, mayTake } from '../machines/machines.sql.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
 
@@ -30,16 +31,19 @@ const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidC
  *
  * A turn that may not start any more is claimed all the same, and ends before its first model call (`usage_exhausted`).
  *
+ * A run whose task has its folders on another machine is left to that machine for 2 seconds, and for longer while no snapshot has all of them
+ * (docs/decisions/0093).
+ *
  * It locks the workspace's row of `workspace_claims` until the commit, so it comes when the task's row is held and nothing is
  * left to wait for. A claim is one statement: a process that is stopped in the middle of it holds nothing.
  */
 export const CLAIM = sql`
 WITH task AS (
-  SELECT t.id, t.model, t.turn, t.last_seq, t.last_event, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
+  SELECT t.id, t.model, t.turn, t.last_seq, t.last_event, t.machine_id, t.folder_ahead, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
   WHERE t.id = (SELECT task_id FROM runs WHERE id = ${RUN_ID}) AND t.status IN (${statusesBefore('running')}) FOR UPDATE),
 asked AS MATERIALIZED (
-  SELECT w.id, ${CAP} AS cap FROM task JOIN runs r ON r.task_id = task.id JOIN workspaces w ON w.id = r.workspace_id
-  WHERE r.id = ${RUN_ID} AND ${hasStatus('queued')}),
+  SELECT w.id, ${CAP} AS cap FROM task t JOIN runs r ON r.task_id = t.id JOIN workspaces w ON w.id = r.workspace_id
+  WHERE r.id = ${RUN_ID} AND ${hasStatus('queued')} AND ${mayTake(raw('r'))}),
 place AS MATERIALIZED (SELECT FROM asked WHERE may_claim(asked.id, asked.cap)),
 run AS (
   UPDATE runs r SET status = 'running', epoch = r.epoch + 1, claimed_at = clock_timestamp(),
@@ -65,6 +69,7 @@ UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(),
   last_seq = t.last_seq + (SELECT count(*) FROM read),
   last_event = t.last_event + (SELECT count(*) FROM read),
   turn = t.turn + run.fresh::int,
+  machine_id = coalesce(t.machine_id, ${MACHINE}),
   read_all = t.read_all AND NOT run.fresh,
   turn_steps = CASE WHEN run.fresh THEN 0 ELSE t.turn_steps END,
   turn_tokens = CASE WHEN run.fresh THEN 0 ELSE t.turn_tokens END,
@@ -72,9 +77,12 @@ UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(),
   turn_cost_micros = CASE WHEN run.fresh THEN 0 ELSE t.turn_cost_micros END,
   ${TURN_BEYOND}
 FROM run, task WHERE t.id = task.id
-RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch, run.traceparent, t.model`.rows<
-  Omit<ClaimedRun, 'runId'>
->();
+RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch, run.traceparent, t.model,
+  task.machine_id AS "folderAt"`.rows<Omit<ClaimedRun, 'runId'>>();
+
+/** A row when the run waits for another machine. */
+export const IS_LEFT = sql`
+SELECT 1 FROM runs r JOIN tasks t ON t.id = r.task_id WHERE r.id = ${RUN_ID} AND ${hasStatus('queued')} AND NOT ${mayTake(raw('r'))}`.rows<object>();
 
 /** A run that is still held. `renewed: false`: its row is locked at this moment. `paused`: its worker is to stop. */
 export type Renewal = { epoch: number; renewed: boolean; paused: boolean };
@@ -121,7 +129,7 @@ WITH task AS (
   SELECT t.id, t.last_event, t.paused, r.claimed_at, r.lease_until FROM tasks t JOIN runs r ON r.task_id = t.id
   WHERE r.id = ${RUN_ID} AND t.status IN (${statusesBefore('queued')}) FOR UPDATE OF t SKIP LOCKED),
 run AS (
-  UPDATE runs r SET epoch = r.epoch + 1, lease_until = NULL, recovery_count = r.recovery_count + 1,
+  UPDATE runs r SET epoch = r.epoch + 1, lease_until = NULL, recovery_count = r.recovery_count + 1, created_at = clock_timestamp(),
     status = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN ${statusOfRun('task')} ELSE 'finished' END,
     finished_at = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN NULL ELSE now() END
   FROM task WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('running')} AND r.lease_until < clock_timestamp()
@@ -161,7 +169,9 @@ export type QueuedRun = Id & { first: boolean };
  * The queued runs that are to start next, fair over workspaces (docs/decisions/0014): first what was taken from a worker, then
  * the workspaces with the fewest running, of these the one that was given a place the longest ago. After the open places
  * come only first runs of workspaces (docs/decisions/0029). Visits each workspace that waits once, by its first entry in the
- * index runs_waiting, and reads no more of it than may run. What is being claimed counts as running: the first run of a workspace
+ * index runs_waiting, and reads no more of it than may run, and what it passes over on the way there because another machine is to take it: what came
+ * in the last 2 seconds, mostly (docs/decisions/0093). `OFFSET 0` keeps the order of the index: without it all that waits is asked, and then sorted. What
+ * is being claimed counts as running: the first run of a workspace
  * gets no kept place while the claim of another of its runs for an open one is not committed.
  */
 export const QUEUED = sql`
@@ -179,9 +189,11 @@ next AS MATERIALIZED (
       + (SELECT count(*)::int FROM runs WHERE id = ANY(${CLAIMING}) AND workspace_id = w.id AND status = 'queued') AS n) running
   CROSS JOIN LATERAL (
     SELECT i.id, i.epoch, i.created_at, row_number() OVER ()::int AS n FROM (
-      SELECT r.id, r.epoch, r.created_at FROM runs r
-      WHERE r.workspace_id = w.id AND r.status = 'queued' AND r.id <> ALL(${CLAIMING})
-      ORDER BY (r.kind = 'turn' AND r.epoch = 0), r.created_at, r.id
+      SELECT o.* FROM (
+        SELECT r.id, r.epoch, r.created_at, r.task_id FROM runs r
+        WHERE r.workspace_id = w.id AND r.status = 'queued' AND r.id <> ALL(${CLAIMING})
+        ORDER BY (r.kind = 'turn' AND r.epoch = 0), r.created_at, r.id OFFSET 0) o
+      WHERE (SELECT ${mayTake(raw('o'))} FROM tasks t WHERE t.id = o.task_id)
       LIMIT greatest(least(${CAP} - running.n, ${OPEN} + (running.n = 0)::int), 0)) i) q)
 SELECT id, first FROM (
   (SELECT * FROM next ORDER BY ${FAIR} LIMIT ${OPEN}) UNION (SELECT * FROM next WHERE first ORDER BY ${FAIR} LIMIT ${LIMIT})) found

@@ -5,12 +5,14 @@ import { Database } from '../../platform/database/database.js';
 import type { Query } from '../../platform/database/sql.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
+import { Machine } from '../machines/machine.js';
 import type { ClaimedRun } from './claimed-run.js';
 import {
   CLAIM,
   EXPIRED,
   HAND_BACK,
   END_LEASE,
+  IS_LEFT,
   QUEUED,
   type QueuedRun,
   RECOVER,
@@ -34,6 +36,7 @@ export class RunClaims {
   constructor(
     private readonly database: Database,
     private readonly notices: Notices,
+    private readonly machine: Machine,
     env: Env,
   ) {
     const { free, paid } = plansOf(env.file);
@@ -50,6 +53,7 @@ export class RunClaims {
   async claim(runId: string, which: 'any' | 'first' = 'any'): Promise<ClaimedRun | null> {
     const claim = CLAIM({
       runId,
+      machineId: this.machine.id,
       leaseSeconds: this.leaseSeconds,
       rules: this.rules,
       ...(which === 'any' ? this.caps : FIRST),
@@ -58,6 +62,12 @@ export class RunClaims {
     if (row === undefined) return null;
     this.notices.send({ tasks: [row.taskId], workspace: row.workspaceId });
     return { runId, ...row };
+  }
+
+  /** Whether a run waits for another machine. */
+  async isLeft(runId: string): Promise<boolean> {
+    const left = IS_LEFT({ runId, machineId: this.machine.id, leaseSeconds: this.leaseSeconds });
+    return (await this.look(left)).length > 0;
   }
 
   /** Renews the leases of all held runs in one statement; returns those that are still held, by id. */
@@ -98,7 +108,9 @@ export class RunClaims {
    * @param claiming runs that are being claimed: they are left out, and count as running.
    */
   queued(limit: number, open: number, claiming: string[]): Promise<QueuedRun[]> {
-    return this.look(QUEUED({ limit, open, claiming, ...this.caps }));
+    return this.look(
+      QUEUED({ leaseSeconds: this.leaseSeconds, limit, open, claiming, machineId: this.machine.id, ...this.caps }),
+    );
   }
 
   private look<Row>(query: Query<Row>): Promise<Row[]> {

@@ -11,6 +11,9 @@ import { LiveTurn } from './live-turn.js';
 import { RunLoader } from './run-loader.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
+import { RunRestore } from './run-restore.js';
+import { RunSecrets } from './run-secrets.js';
+import { RunSnapshots } from './run-snapshots.js';
 import { RunWaits } from './run-waits.js';
 
 /** Events behind which the workdir may be larger. */
@@ -24,6 +27,9 @@ export class RunDriver implements OnModuleInit {
   constructor(
     private readonly loader: RunLoader,
     private readonly recorder: RunRecorder,
+    private readonly snapshots: RunSnapshots,
+    private readonly secrets: RunSecrets,
+    private readonly restores: RunRestore,
     private readonly plugins: PluginRegistry,
     private readonly metrics: Metrics,
     private readonly tracing: Tracing,
@@ -42,22 +48,28 @@ export class RunDriver implements OnModuleInit {
     const { signal, stopping } = signals;
     signal.throwIfAborted();
     stopping.throwIfAborted();
-    const input = await this.loader.load(run, signals);
+    const { input, snapshot, uncounted, secrets } = await this.loader.load(run, signals);
+    const noRoom = uncounted ? (input.storageExhausted ?? null) : null;
+    const held = { run, signal: AbortSignal.any([signal, stopping]) };
+    const restored = await this.restores.restore(held, snapshot, noRoom);
     const live = new LiveTurn(this.subscriptions, run.taskId);
     const waits = new RunWaits(this.settings, async (waitingFor) => {
       await this.recorder.waits(run, waitingFor, signal);
     });
-    const engine = this.engine.run({ ...input, passOn: live.take, waits: waits.begin });
+    const messages = 'told' in restored && restored.told !== null ? [...input.messages, restored.told] : input.messages;
+    const engine = this.engine.run({ ...input, messages, passOn: live.take, waits: waits.begin });
     const report = new RunReport(this.tracing, run, input.model.id);
     try {
-      let turn = await engine.next();
-      let worked = false;
+      let turn = 'failed' in restored ? over(restored.failed) : await engine.next();
+      let worked = uncounted;
+      const midway = this.snapshots.midway({ run, signal });
       while (turn.done !== true) {
         live.settle(turn.value);
         worked ||= FILLS.has(turn.value.type);
         report.happened(turn.value);
         const feedback = await this.recorder.record(run, turn.value, signal);
         report.recorded();
+        if (!stopping.aborted) await midway.recorded(turn.value);
         turn = await engine.next(feedback);
       }
       const outcome = withOutput(input, turn.value);
@@ -71,8 +83,14 @@ export class RunDriver implements OnModuleInit {
       live.close();
       // Lets the engine close its sandbox when it was left between two events.
       await engine.return({ type: 'completed', text: '' });
+      if (secrets !== null) await this.secrets.close(secrets);
     }
   }
+}
+
+/** As of an engine that has ended at once. */
+function over(value: AgentOutcome): IteratorReturnResult<AgentOutcome> {
+  return { done: true, value };
 }
 
 /** A task that asks for JSON is never completed without, by whatever engine. */

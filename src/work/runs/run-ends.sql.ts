@@ -5,7 +5,7 @@ import { bigintOrNull, bool, field, int, jsonb, raw, sql, text, uuid } from '../
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
 import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
 import { type StatusReason, statusOfRun } from '../../resources/tasks/task-status.js';
-import { CALL_ID, EPOCH, EXHAUSTED_AFTER, fence, MEASURED, MESSAGE_ID, RUN_ID, TASK_ID } from './run-recorder.sql.js';
+import { CALL_ID, EPOCH, EXHAUSTED_AFTER, fence, MESSAGE_ID, RUN_ID, SETTLED, TASK_ID } from './run-recorder.sql.js';
 
 const completed = field<Extract<AgentOutcome, { type: 'completed' }>>();
 const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = now()`));
@@ -26,7 +26,7 @@ next AS (
   SELECT ${uuid('nextRunId')}, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, ${statusOfRun('waiting')}
   FROM waiting WHERE steer IS NOT NULL
   RETURNING id)
-UPDATE tasks t SET updated_at = now(), ${ADD_DURATION}, ${MEASURED},
+UPDATE tasks t SET updated_at = now(), ${ADD_DURATION}, ${SETTLED},
   status = CASE WHEN EXISTS (SELECT 1 FROM next) THEN 'queued' ELSE 'completed' END,
   finished_at = CASE WHEN EXISTS (SELECT 1 FROM next) THEN NULL ELSE now() END,
   status_reason = CASE WHEN EXISTS (SELECT 1 FROM next) THEN t.status_reason END,
@@ -67,7 +67,7 @@ wait AS (
     SELECT CASE ${REASON} ->> 'code' WHEN 'usage_exhausted' THEN ((${EXHAUSTED_AFTER}) ->> 'resetsAt')::timestamptz
       ELSE now() + make_interval(secs => ${bigintOrNull('retryAfterMs')} / 1000.0) END AS at
     FROM task, run) asked)
-UPDATE tasks t SET status = 'queued', paused = true, updated_at = now(), ${ADD_DURATION}, ${MEASURED},
+UPDATE tasks t SET status = 'queued', paused = true, updated_at = now(), ${ADD_DURATION}, ${SETTLED},
   resumes_at = CASE WHEN t.paused THEN t.resumes_at ELSE least(wait.until, wait.since + ${AT_MOST}) END,
   status_reason = CASE WHEN t.paused THEN t.status_reason ELSE ${REASON} END,
   blocked = jsonb_build_object('turn', t.turn, 'steps', t.steps, 'times', wait.times, 'since', wait.since,
@@ -80,7 +80,7 @@ WITH ${END},
 ${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))},
 ${recordNews(CLOSED)}
 UPDATE tasks t SET ${COUNT_NEWS}, status = 'failed', status_reason = ${REASON}, read_all = true, finished_at = now(),
-  updated_at = now(), ${ADD_DURATION}, ${MEASURED}
+  updated_at = now(), ${ADD_DURATION}, ${SETTLED}
 FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 
 /** Ends the run until a person answers. */
@@ -96,5 +96,5 @@ asked AS (
 recorded AS (
   INSERT INTO task_events (task_id, seq, type, ref)
   SELECT task.id, task.last_event + 1, 'interaction.created', asked.id FROM task, asked)
-UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), last_event = t.last_event + 1, ${ADD_DURATION}, ${MEASURED}
+UPDATE tasks t SET status = 'awaiting_input', updated_at = now(), last_event = t.last_event + 1, ${ADD_DURATION}, ${SETTLED}
 FROM run, asked WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();

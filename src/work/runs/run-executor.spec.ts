@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { until } from '../../../test/harness/until.js';
 import { readEnv } from '../../platform/config/env.js';
 import { Safeguards } from '../../platform/config/safeguards.js';
+import type { Machine } from '../machines/machine.js';
 import type { ClaimedRun } from './claimed-run.js';
 import type { RunLeases } from './run-leases.js';
 import type { DiskSpace } from '../../platform/disk/disk-space.js';
@@ -11,10 +12,11 @@ import { RunExecutor } from './run-executor.js';
 import type { RunRecorder } from './run-recorder.js';
 import type { TaskFolders } from './task-folders.js';
 
+const machine = { drained: () => undefined, leave: () => Promise.resolve() } as unknown as Machine;
 const executorOf = (claims: RunClaims, held: RunLeases, driver = {} as RunDriver): RunExecutor => {
   const [recorder, workdirs] = [{} as RunRecorder, {} as TaskFolders];
   const space = { state: 'enough' } as DiskSpace;
-  return new RunExecutor(claims, held, driver, recorder, workdirs, space, new Safeguards(), readEnv({}));
+  return new RunExecutor(claims, held, driver, recorder, workdirs, space, new Safeguards(), machine, readEnv({}));
 };
 
 describe('The executor of runs', () => {
@@ -48,7 +50,15 @@ describe('The executor of runs', () => {
     const claimed = await until('the claim to be asked for', () => answer);
     const asked = performance.now();
     await until('a moment to pass', () => performance.now() > asked);
-    claimed({ runId: 'slow', taskId: 'task', workspaceId: 'workspace', epoch: 1, model: 'model', traceparent: null });
+    claimed({
+      runId: 'slow',
+      taskId: 'task',
+      workspaceId: 'workspace',
+      epoch: 1,
+      model: 'model',
+      folderAt: null,
+      traceparent: null,
+    });
     await until('the run to be held', () => add.mock.calls.length > 0);
     expect(add.mock.lastCall?.[1]).toBeLessThanOrEqual(asked);
   });

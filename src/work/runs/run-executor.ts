@@ -11,6 +11,7 @@ import { Safeguards } from '../../platform/config/safeguards.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
 import { keptPlaces } from '../../platform/fairness/shares.js';
 import { isPassing } from '../../platform/database/database-errors.js';
+import { Machine } from '../machines/machine.js';
 import { type ClaimedRun, FencedError, HandedBackError, idsOf, type RunSignals } from './claimed-run.js';
 import { RunLeases } from './run-leases.js';
 import { RunClaims } from './run-claims.js';
@@ -25,6 +26,10 @@ import { TaskFolders } from './task-folders.js';
 const MAX_LOST = 3;
 /** Milliseconds in which nothing is claimed after the sandbox had no place for a run. */
 const BUSY_MS = 1000;
+/** What a process that stops has left for a snapshot, after the calls of a step: it must end within 10 s. Milliseconds. */
+const HAND_OVER_MS = 3_000;
+/** What snapshots have left that were under way when the process was told to stop, and those behind the calls of a step, which may take 5 s of it. Milliseconds. */
+const HURRY_MS = 8_000;
 
 /**
  * Drives runs: claims one, lets the engine work, records what happens, and takes the next. When a notice names a run, a place is free and
@@ -41,6 +46,9 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly claiming = new Map<string, Promise<unknown>>();
   private readonly table = new WorkLoop({ at: 'the queue', look: () => this.look() });
   private state: 'booting' | 'working' | 'stopping' = 'booting';
+  /** Aborted when each snapshot has to end. */
+  private readonly hurry = new AbortController();
+  private draining = false;
   /** A queued run may have been left out because no place was free. When a claim under way is then refused, the executor looks at the queue again. */
   private leftOut = false;
   /** Claims in a row that were lost to other processes. */
@@ -56,6 +64,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     private readonly folders: TaskFolders,
     private readonly space: DiskSpace,
     private readonly safeguards: Safeguards,
+    private readonly machine: Machine,
     env: Env,
   ) {
     this.concurrency = env.variables.WORKER_CONCURRENCY;
@@ -66,6 +75,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     const [places, kept] = [this.concurrency, this.kept];
     const of = kept === 0 ? 'workspaces take turns' : `${kept} kept for workspaces that have no running task`;
     this.safeguards.report({ inForce: [`Places for tasks: ${places}, ${of}.`] });
+    this.machine.drained(() => void this.drain());
   }
 
   /** How many runs could start now. */
@@ -131,12 +141,29 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
    * (run-leases.ts); when a program closes the application they are aborted at once.
    */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
+    const hurry = setTimeout(() => this.hurry.abort(), HURRY_MS);
+    await this.stop(signal === undefined ? 'now' : 'soon');
+    clearTimeout(hurry);
+  }
+
+  /** An operator has told this machine to end: what runs goes on to the end of its step, however long that takes, and then the process ends. */
+  private async drain(): Promise<void> {
+    this.draining = true;
+    await this.stop('after the step');
+    this.logger.log('This machine was told to end, and nothing runs on it any more.');
+    // The way of any other end: what else the process does is closed in its order.
+    process.kill(process.pid, 'SIGTERM');
+  }
+
+  private async stop(when: 'after the step' | 'soon' | 'now'): Promise<void> {
     this.state = 'stopping';
     if (this.held.size > 0) this.logger.log(`Told to stop: ${this.held.size} running tasks are handed back.`);
     await this.table.end();
+    // Others need not leave to this machine what it hands back. One that drains stays on record until its end.
+    if (when !== 'after the step') await this.machine.leave();
     // Claims under way first: what they bring is held by then, and is handed back with the rest.
     await Promise.allSettled(this.claiming.values());
-    await this.held.stopAll(new HandedBackError('This worker stops.'), signal === undefined ? 'now' : 'soon');
+    await this.held.stopAll(new HandedBackError('This worker stops.'), when);
   }
 
   /** Claims a run that a look has found. When another process was faster, it looks again. */
@@ -189,7 +216,7 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
         this.logger.warn({ ...idsOf(run), msg: `Run ${run.runId} goes back to the queue: ${error.message}` });
         return await this.claims.handBack(run);
       }
-      if (error instanceof HandedBackError) return await this.claims.handBack(run);
+      if (error instanceof HandedBackError) return await this.handBack(run);
       if (isPassing(error)) {
         this.logger.warn({
           ...idsOf(run),
@@ -209,9 +236,21 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
     }
   }
 
+  private async handBack(run: ClaimedRun): Promise<void> {
+    await this.recorder.handOver(run, this.untilItEnds()).catch((error: unknown) => {
+      this.logger.warn({ ...idsOf(run), msg: `Run ${run.runId} is handed back without a snapshot: ${String(error)}` });
+    });
+    await this.claims.handBack(run);
+  }
+
   private async fenced(run: ClaimedRun, error: FencedError): Promise<void> {
     this.logger.log({ ...idsOf(run), msg: error.message });
     await this.folders.removeIfGone(run.taskId);
-    await this.recorder.left(run);
+    await this.recorder.left(run, this.untilItEnds());
+  }
+
+  /** The snapshot of a run that has left takes the time that it needs, also of a machine that drains, but where the process is about to end. */
+  private untilItEnds(): AbortSignal {
+    return this.state === 'stopping' && !this.draining ? AbortSignal.timeout(HAND_OVER_MS) : this.hurry.signal;
   }
 }

@@ -14,6 +14,7 @@ const RUN: ClaimedRun = {
   workspaceId: 'workspace',
   epoch: 1,
   model: 'model',
+  folderAt: null,
   traceparent: null,
 };
 const LEASE_SECONDS = 12;

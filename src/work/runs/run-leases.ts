@@ -96,12 +96,12 @@ export class RunLeases implements OnModuleInit {
 
   /**
    * Stops everything with this reason and resolves when all of it has ended: `soon` lets the calls of a step that is under way
-   * end within {@link GRACE_MS}; their leases are renewed meanwhile. `now` aborts them.
+   * end within {@link GRACE_MS}, `after the step` whenever they do; their leases are renewed meanwhile. `now` aborts them.
    */
-  async stopAll(reason: Error, when: 'soon' | 'now'): Promise<void> {
+  async stopAll(reason: Error, when: 'after the step' | 'soon' | 'now'): Promise<void> {
     for (const { claim } of this.runs.held) claim.stopping.abort(reason);
     const abortAll = () => this.runs.held.forEach((held) => this.runs.abort(held, reason));
-    const grace = setTimeout(abortAll, GRACE_MS);
+    const grace = when === 'soon' ? setTimeout(abortAll, GRACE_MS) : undefined;
     if (when === 'now') abortAll();
     await Promise.all(this.runs.held.map(({ done }) => done));
     clearTimeout(grace);

@@ -10,6 +10,7 @@ import { StoredCut } from '../../resources/tasks/messages/context-cut.entity.js'
 import { Message } from '../../resources/tasks/messages/message.entity.js';
 import { ToolInvocation } from '../../resources/tasks/messages/tool-invocation.entity.js';
 import { Task } from '../../resources/tasks/task.entity.js';
+import { NETWORK } from '../../resources/tasks/task.sql.js';
 
 const TASK = columns(Task, 't', [
   'createdById',
@@ -29,6 +30,8 @@ const TASK = columns(Task, 't', [
   'title',
   'untitled',
   'outputSchema',
+  'projectId',
+  'workdirBytes',
 ]);
 const MESSAGE = columns(Message, 'm', ['id', 'role', 'parts', 'readSeq']);
 const ATTACHMENT = columns(StoredFile, 'f', ['path', 'sha256']);
@@ -67,18 +70,13 @@ export type TaskInput = typeof TASK.row & {
   workspace: string | null;
   /** Whether its commands may have the network that the operator allows. */
   network: boolean;
+  /** The manifest of its last snapshot. */
+  snapshot: string | null;
   above: StorageUsed | null;
   exhausted: WindowState | null;
 };
 
 const TASK_ID = uuid('taskId');
-
-/**
- * Not of a task that an event began: what others have written, and what the task may read, must find no way out together. Of a run
- * that went with its automation nobody knows what began it.
- */
-const NETWORK = raw(`(t.automation_run_id IS NULL
-  OR EXISTS (SELECT 1 FROM automation_runs a WHERE a.id = t.automation_run_id AND a.trigger_type <> 'event'))`);
 
 /** Attachments come with the message that is read: one that waits may still be withdrawn. */
 const UNREAD = raw(`EXISTS (
@@ -107,6 +105,7 @@ WITH task AS (
       SELECT DISTINCT ON (c.kind) ${CUT} FROM context_cuts c WHERE c.task_id = t.id ORDER BY c.kind, c.seq DESC) cut) AS cuts,
     CASE WHEN t.repository IS NOT NULL THEN (SELECT w.slug FROM workspaces w WHERE w.id = t.workspace_id) END AS workspace,
     ${NETWORK} AS network,
+    (SELECT s.manifest FROM snapshots s WHERE s.task_id = t.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS snapshot,
     ${above(raw('t.workspace_id'), raw('0'))} AS above,
     ${exhausted(raw('t.workspace_id'), raw('t.model'), underWay('t'))} AS exhausted
   FROM tasks t WHERE t.id = ${TASK_ID})

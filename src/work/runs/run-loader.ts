@@ -11,9 +11,24 @@ import { freeName } from '../../resources/files/file-name.js';
 import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
+import { readLoss } from './lost-work.js';
 import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { NetworkProxy } from '../../engine/sandbox/network/network-proxy.js';
+import { RunSecrets } from './run-secrets.js';
+import type { TaskSecrets } from './task-secrets.js';
 import { type InvocationInput, LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-loader.sql.js';
+
+/** What a run begins with. */
+export interface Loaded {
+  input: AgentInput;
+  /** The manifest of the last snapshot of its task; null: it has none. */
+  snapshot: string | null;
+  /** Whether there is one whose folder does not count to what the workspace stores yet: that of a fork, until a run has measured it. */
+  uncounted: boolean;
+  /** Null: the task has none. The driver closes them. */
+  secrets: TaskSecrets | null;
+}
 
 /** Assembles what an engine needs to drive a claimed run: one read. */
 @Injectable()
@@ -26,11 +41,14 @@ export class RunLoader {
     private readonly quota: StorageQuota,
     private readonly repositories: RepositoryStore,
     private readonly env: Env,
+    private readonly proxy: NetworkProxy,
+    private readonly secrets: RunSecrets,
   ) {
     this.rules = usageRulesOf(env.file);
   }
 
-  async load(run: ClaimedRun, { signal, stopping }: RunSignals): Promise<AgentInput> {
+  async load(run: ClaimedRun, signals: RunSignals): Promise<Loaded> {
+    const { signal } = signals;
     const query = LOAD({ taskId: run.taskId, limits: this.quota.limits, rules: this.rules });
     const rows = await retryWhileUnavailable(() => this.database.work.run(query), signal);
     const { task, messages } = loaded(rows);
@@ -38,6 +56,21 @@ export class RunLoader {
     if (task === null) throw new FencedError(run);
     // Before this process had noted its claim: the notice found nothing here.
     if (task.paused) throw new HandedBackError('The task is paused.');
+    // What cannot leave the sandbox needs no value.
+    const secrets =
+      task.network && this.proxy.hosts.length > 0 ? this.secrets.of(run, task.createdById, task.projectId) : null;
+    const input = this.input(run, task, messages, signals);
+    const { snapshot } = task;
+    const uncounted = snapshot !== null && task.workdirBytes === 0;
+    return { input: secrets === null ? input : { ...input, secrets: secrets.open }, snapshot, uncounted, secrets };
+  }
+
+  private input(
+    run: ClaimedRun,
+    task: TaskInput,
+    messages: MessageInput[],
+    { signal, stopping }: RunSignals,
+  ): AgentInput {
     const untouched = task.blocked?.runId === run.runId && task.blocked.epoch === run.epoch - 1;
     return {
       taskId: run.taskId,
@@ -109,6 +142,8 @@ function withFreeNames<T extends { name: string }>(files: T[]): T[] {
 }
 
 function conversationMessage({ id, role, parts, invocations }: MessageInput, untouched: boolean): ConversationMessage {
+  const loss = readLoss(id, parts);
+  if (loss !== null) return loss;
   const calls = (invocations ?? []).map(toolInvocation);
   // On record as begun, and then blocked: it may begin once more.
   for (const call of calls) if (untouched && call.stage === 'begun') call.stage = 'approved';

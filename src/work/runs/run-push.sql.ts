@@ -26,10 +26,10 @@ ${RECORDED}`.rows<Written>();
 const MESSAGE_ID = uuid('messageId');
 
 /**
- * A message that tells people why nothing was pushed, or why there is no patch. The model never reads it: it has no place in the
+ * A message that tells people why nothing was pushed, why there is no patch, or why older snapshots are gone. The model never reads it: it has no place in the
  * reading order. A run that takes the turn up again after its worker was lost tells the same no second time.
  */
-const TOLD = sql`
+export const TOLD = sql`
 WITH ${HOLD},
 message AS (
   INSERT INTO messages (id, task_id, seq, turn, role, status, parts, created_at)

@@ -22,6 +22,7 @@ import { CALL, EXHAUSTED_NOW, METER, METER_FREELY, underWay } from '../../resour
 import { exhausted, LIMITED, type WindowState } from '../../resources/billing/usage.sql.js';
 import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
+import { MACHINE } from '../machines/machines.sql.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { hasStatus } from './run-status.js';
 import { NONE_STEERS, STEER, type Steer, type Steering, WAITS_TO_STEER } from './run-steering.sql.js';
@@ -44,7 +45,7 @@ export const fence = <P = None>(
   condition: Fragment<P> | Fragment<None> = raw('true'),
 ) => sql`
 task AS (
-  SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes, paused
+  SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes, folder_ahead, paused
   FROM tasks WHERE id = ${TASK_ID} AND status = 'running' AND ${condition} FOR UPDATE),
 ${raw(name)} AS (
   UPDATE runs r SET ${set} FROM task
@@ -121,7 +122,7 @@ recorded AS (
   FROM task, run${events(raw('1'))})
 UPDATE tasks t SET last_seq = t.last_seq + 1 + ${n}, last_event = t.last_event + 1 + ${n},
   message_count = t.message_count + 1, updated_at = now(),
-  tool_calls = t.tool_calls + jsonb_array_length(${CALLS}),
+  tool_calls = t.tool_calls + jsonb_array_length(${CALLS}), folder_ahead = t.folder_ahead OR ${bool('changes')},
   context_tokens = nullif(${CALL.inputTokens}, 0) + ${CALL.outputTokens}, ${SPENT}
 FROM run, task${from} WHERE t.id = ${TASK_ID} RETURNING ${messages} AS steer, ${exhaustedNow} AS exhausted`.rows<Written>();
 
@@ -136,11 +137,18 @@ export const STEP_FREELY = {
   further: step(PROGRESS_FREELY, METER_FREELY, NONE_STEERS, NOT_EXHAUSTED),
 };
 
+/** Of a call \`c\`: whether the folders may hold now what no snapshot has. An earlier run may have left it open, and have had one since its step. */
+const MAY_CHANGE = sql`c.name <> ALL(${texts('traceless')})`;
+
 /** A call is about to run. Nothing is finished by it, so recoveries go on counting. */
 export const BEGIN_CALL = sql`
-WITH ${fence(HELD)}
-UPDATE tool_invocations v SET stage = 'begun' FROM run
-WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running' RETURNING NULL AS steer`.rows<Written>();
+WITH ${fence(HELD)},
+begun AS (
+  UPDATE tool_invocations v SET stage = 'begun' FROM run
+  WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running' RETURNING v.name),
+ahead AS (
+  UPDATE tasks t SET folder_ahead = true FROM task, begun c WHERE t.id = task.id AND NOT task.folder_ahead AND ${MAY_CHANGE})
+SELECT NULL AS steer FROM begun`.rows<Written>();
 
 const LAST = bool('last');
 type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256' | 'origin'>;
@@ -149,6 +157,9 @@ const FILES = jsonb<Published[]>()('files');
 const WORKDIR_BYTES = bigintOrNull('workdirBytes');
 /** Null: not measured since the last time. */
 export const MEASURED = sql`workdir_bytes = coalesce(${WORKDIR_BYTES}, t.workdir_bytes)`;
+const HAS_FOLDER = bool('hasFolder');
+/** At the end of a run. A task without a folder is on no machine: any takes its next run at once. */
+export const SETTLED = sql`${MEASURED}, machine_id = CASE WHEN ${HAS_FOLDER} THEN t.machine_id END, folder_ahead = t.folder_ahead AND ${HAS_FOLDER}`;
 
 /** As the field of {@link Written}, in a statement with the CTEs `task` and `run`. */
 export const EXHAUSTED_AFTER = exhausted(raw('run.workspace_id'), MODEL, underWay('task'));
@@ -158,7 +169,7 @@ const result = <A, B>(files: Fragment<A>, { ctes, events, n, from, messages }: S
 invocation AS (
   UPDATE tool_invocations v SET state = ${text('state')}, output = ${textOrNull('output')}::jsonb,
     error = ${textOrNull('error')}, for_model = ${textOrNull('forModel')}::jsonb, finished_at = now()
-  FROM run WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running'),
+  FROM run WHERE v.message_id = ${MESSAGE_ID} AND v.tool_call_id = ${CALL_ID} AND v.state = 'running' RETURNING v.name),
 message AS (
   UPDATE messages m SET status = CASE WHEN ${LAST} THEN 'complete' ELSE m.status END, parts = m.parts || ${PARTS}
   FROM run WHERE m.id = ${MESSAGE_ID} AND (${LAST} OR ${PARTS} <> '[]')),
@@ -172,7 +183,8 @@ recorded AS (
   FROM task, run
   UNION ALL SELECT task.id, task.last_event + ${files} + 2, 'message.completed', ${MESSAGE_ID}, NULL FROM task, run WHERE ${LAST}${events(sql`${files} + 1 + ${LAST}::int`)})
 UPDATE tasks t SET updated_at = now(), last_seq = t.last_seq + ${n}, ${MEASURED},
-  last_event = t.last_event + ${files} + 1 + ${LAST}::int + ${n}
+  last_event = t.last_event + ${files} + 1 + ${LAST}::int + ${n},
+  folder_ahead = t.folder_ahead OR EXISTS (SELECT FROM invocation c WHERE ${MAY_CHANGE})
 FROM task, run${from} WHERE t.id = ${TASK_ID}
 RETURNING ${messages} AS steer,
   ${above(raw('run.workspace_id'), raw('(t.workdir_bytes - task.workdir_bytes)'))} AS above,
@@ -258,6 +270,9 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 /** Where the bytes of a file lie. */
 export const SHA256 = sql`SELECT sha256 FROM files WHERE id = ${uuid('fileId')}`.rows<Pick<StoredFile, 'sha256'>>();
 
-/** For a run that was taken from its worker: without the fence, because the size is true of the folder, whichever worker has the run. */
+/**
+ * For a run that was taken from its worker: without the fence, because the size is true of the folder, whichever worker has the run. Not where
+ * another machine has the folder: nothing was restored here yet, or it lives there since.
+ */
 export const WORKDIR = sql`
-UPDATE tasks t SET ${MEASURED} WHERE t.id = ${uuid('taskId')}`.rows();
+UPDATE tasks t SET ${MEASURED} WHERE t.id = ${uuid('taskId')} AND t.machine_id = ${MACHINE}`.rows();

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
+import { TRACELESS } from '../../engine/agent/tools/traceless.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import type { ModelUsage } from '../../engine/models/model-provider.js';
 import { costOf } from '../../engine/models/prices.js';
@@ -13,6 +14,7 @@ import { titleIn } from '../../resources/tasks/task-title.js';
 import { newId } from '../../platform/database/ids.js';
 import { isBlock } from '../../engine/agent/when-blocked.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
+import { Machine } from '../machines/machine.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
@@ -33,6 +35,8 @@ import {
   type Written,
 } from './run-recorder.sql.js';
 import { PublishedFiles } from './published-files.js';
+import { mayChange } from './midway-snapshots.js';
+import { RunSnapshots } from './run-snapshots.js';
 import { WAITS } from './run-waits.js';
 import { TITLE } from './run-title.sql.js';
 import { TaskFolders } from './task-folders.js';
@@ -43,6 +47,12 @@ type Outcome<T extends AgentOutcome['type']> = Extract<AgentOutcome, { type: T }
 
 /** What becomes of a run. */
 export type Ended = AgentOutcome['type'] | 'blocked';
+
+/** What the end of a run says of the folder of its task. Bytes; null: not measured since the last time. */
+interface Folder {
+  workdirBytes: number | null;
+  hasFolder: boolean;
+}
 
 /** How long the last write about a run that is lost waits for the task. */
 const PATIENCE_MS = 10_000;
@@ -64,6 +74,8 @@ export class RunRecorder {
     private readonly writes: FencedWrites,
     private readonly files: PublishedFiles,
     private readonly folders: TaskFolders,
+    private readonly snapshots: RunSnapshots,
+    private readonly machine: Machine,
     private readonly models: ModelCatalog,
     private readonly env: Env,
   ) {
@@ -87,40 +99,41 @@ export class RunRecorder {
   /**
    * Ends the run. A message that waits has its next run in the queue with it. After a failure that passes by itself the run of a task that
    * waits for that is put aside instead. Resolves with what became of it.
-   * @param worked whether it had calls or a clone: the workdir is then measured, for the last command is.
+   * @param worked whether it had calls or a clone, or a folder that does not count yet: the workdir is then measured, for the last command is.
    */
   async finish(run: ClaimedRun, outcome: AgentOutcome, signal: AbortSignal, worked = false): Promise<Ended> {
     const held = { run, signal };
     const workdirBytes = worked ? await this.folders.measure(run.taskId) : null;
-    if (isBlock(outcome) && (await this.blocked(held, outcome, workdirBytes))) return 'blocked';
-    await this.end(held, outcome, workdirBytes);
+    const folder = { workdirBytes, hasFolder: await this.snapshots.take(held) };
+    if (isBlock(outcome) && (await this.blocked(held, outcome, folder))) return 'blocked';
+    await this.end(held, outcome, folder);
     return outcome.type;
   }
 
   /** Whether the task waits for what has blocked it; nothing is written when it does not. */
-  private async blocked(held: ActiveRun, outcome: Outcome<'failed'>, workdirBytes: number | null): Promise<boolean> {
+  private async blocked(held: ActiveRun, outcome: Outcome<'failed'>, folder: Folder): Promise<boolean> {
     const { code, message, retryable, retryAfterMs = null } = outcome;
-    const about = { run: held.run, rules: this.rules, workdirBytes, retryAfterMs };
+    const about = { run: held.run, rules: this.rules, ...folder, retryAfterMs };
     const waits = await this.writes.tried(held, BLOCKED({ ...about, reason: { code, message, retryable } }));
     if (waits !== undefined) this.writes.tell(held);
     return waits !== undefined;
   }
 
-  private async end(held: ActiveRun, outcome: AgentOutcome, workdirBytes: number | null): Promise<void> {
+  private async end(held: ActiveRun, outcome: AgentOutcome, folder: Folder): Promise<void> {
     const { run } = held;
     switch (outcome.type) {
       case 'completed':
-        await this.writes.fencedInLog(held, COMPLETED({ run, workdirBytes, outcome, nextRunId: newId() }));
+        await this.writes.fencedInLog(held, COMPLETED({ run, ...folder, outcome, nextRunId: newId() }));
         return;
       case 'failed': {
         const { code, message, retryable } = outcome;
-        await this.writes.fencedInLog(held, FAILED({ run, workdirBytes, reason: { code, message, retryable } }));
+        await this.writes.fencedInLog(held, FAILED({ run, ...folder, reason: { code, message, retryable } }));
         return;
       }
       case 'question': {
         const { question } = outcome;
         return this.interaction(
-          { ...held, workdirBytes },
+          { ...held, ...folder },
           outcome,
           question.options === null ? 'question' : 'choice',
           question,
@@ -128,7 +141,7 @@ export class RunRecorder {
       }
       case 'approval': {
         const { question } = outcome;
-        return this.interaction({ ...held, workdirBytes }, outcome, 'approval', {
+        return this.interaction({ ...held, ...folder }, outcome, 'approval', {
           question,
           options: null,
           multiple: false,
@@ -143,7 +156,7 @@ export class RunRecorder {
       case 'step':
         return this.step(held, event);
       case 'begin':
-        return this.writes.fenced(held, BEGIN_CALL({ run: held.run, ...event }));
+        return this.writes.fenced(held, BEGIN_CALL({ run: held.run, ...event, traceless: TRACELESS }));
       case 'cloned':
         return this.writes.fenced(held, CLONED({ run: held.run, commit: event.commit }));
       case 'changes':
@@ -191,6 +204,7 @@ export class RunRecorder {
       status: calls.length === 0 ? 'complete' : 'in_progress',
       parts,
       calls: calls.map((call, idx) => ({ ...call, idx, input: JSON.stringify(call.input) })),
+      changes: mayChange(calls),
       ...this.metered(held, usage, model),
       beganWith: surroundings?.messageId ?? null,
       surroundings: surroundings?.part ?? null,
@@ -210,6 +224,7 @@ export class RunRecorder {
       last,
       parts,
       workdirBytes,
+      traceless: TRACELESS,
       limits: this.files.quota.limits,
       rules: this.rules,
     };
@@ -245,22 +260,33 @@ export class RunRecorder {
     await this.writes.fencedInLog({ run, signal }, WAITS({ run, waitingFor }));
   }
 
-  /** Records the size of the workdir of a run that was taken from here: no write of the run can do that any more. */
-  async left(run: ClaimedRun): Promise<void> {
+  /** For a run that goes back to the queue: the worker that takes it up finds the folder as it is now. */
+  async handOver(run: ClaimedRun, signal: AbortSignal): Promise<void> {
+    await this.snapshots.take({ run, signal });
+  }
+
+  /**
+   * Records the size of the workdir of a run that was taken from here: no write of the run can do that any more. The folder of a cancelled one has a
+   * snapshot first.
+   * @param signal ends that.
+   */
+  async left(run: ClaimedRun, signal: AbortSignal): Promise<void> {
+    await this.snapshots.takeOfCancelled({ run, signal });
     const { taskId } = run;
     const workdirBytes = await this.folders.measure(taskId);
-    await this.writes.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, WORKDIR({ taskId, workdirBytes }));
+    const size = WORKDIR({ taskId, workdirBytes, machineId: this.machine.id });
+    await this.writes.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, size);
   }
 
   /** Ends the run until a person answers. */
   private async interaction(
-    { workdirBytes, ...held }: ActiveRun & { workdirBytes: number | null },
+    { workdirBytes, hasFolder, ...held }: ActiveRun & Folder,
     { messageId, toolCallId }: Outcome<'question' | 'approval'>,
     type: 'question' | 'choice' | 'approval',
     question: Question,
   ): Promise<void> {
     const ttlSeconds = this.env.variables.INTERACTION_TTL_SECONDS;
     const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, ttlSeconds };
-    await this.writes.fencedInLog(held, QUESTION({ run: held.run, workdirBytes, ...asked }));
+    await this.writes.fencedInLog(held, QUESTION({ run: held.run, workdirBytes, hasFolder, ...asked }));
   }
 }

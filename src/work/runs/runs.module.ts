@@ -11,6 +11,8 @@ import { SandboxModule } from '../../engine/sandbox/sandbox.module.js';
 import { BULL_QUEUES } from '../../platform/notices/bull-queues.js';
 import { Notices, type Work } from '../../platform/notices/notices.js';
 import { TasksModule } from '../../resources/tasks/tasks.module.js';
+import { Machine } from '../machines/machine.js';
+import { MachinesModule } from '../machines/machines.module.js';
 import { FencedWrites } from './fenced-writes.js';
 import { AbandonedRuns } from './abandoned-runs.js';
 import { PublishedFiles } from './published-files.js';
@@ -21,6 +23,12 @@ import { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
 import { RunLoader } from './run-loader.js';
 import { RunRecorder } from './run-recorder.js';
+import { RunRestore } from './run-restore.js';
+import { RunSecrets } from './run-secrets.js';
+import { RunSnapshots } from './run-snapshots.js';
+import { SnapshotTurns } from './snapshot-turns.js';
+import { SecretsModule } from '../../resources/secrets/secrets.module.js';
+import { SnapshotsModule } from '../../resources/snapshots/snapshots.module.js';
 import { TaskFolders } from './task-folders.js';
 
 /** Claims the run that a job names. The job ends as soon as the run is claimed, so nothing about the run depends on Bull. */
@@ -28,17 +36,21 @@ import { TaskFolders } from './task-folders.js';
 class RunProcessor {
   constructor(
     private readonly executor: RunExecutor,
+    private readonly claims: RunClaims,
     private readonly notices: Notices,
+    private readonly machine: Machine,
   ) {}
 
   /**
-   * Bull gives a job to any worker. A worker that has no open place, or stops, passes on what it does not take by a notice: without
-   * it the others would find the run at their next look, up to a second later.
+   * Bull gives a job to any worker. One that has no open place, stops, or leaves the run to another machine, passes it on by a notice. The others would find the run
+   * at their next look, up to a second later. What another has claimed is told to nobody: of ten workers each tried it, and lost.
    */
   @Process({ concurrency: 4 })
   async bring({ data }: Job<Work>): Promise<void> {
     const open = this.executor.open > 0;
-    if (!(await this.executor.execute(data.id)) && !open) this.notices.passOn({ work: data });
+    if (await this.executor.execute(data.id)) return;
+    const left = async () => this.machine.several && (await this.claims.isLeft(data.id).catch(() => true));
+    if (!open || (await left())) this.notices.passOn({ work: data });
   }
 }
 
@@ -48,7 +60,17 @@ export class RunsModule {
     const processors = env.variables.REDIS_URL === undefined ? [] : [RunProcessor];
     return {
       module: RunsModule,
-      imports: [AgentModule, FilesModule, ModelsModule, RepositoriesModule, SandboxModule, TasksModule],
+      imports: [
+        AgentModule,
+        FilesModule,
+        MachinesModule,
+        ModelsModule,
+        RepositoriesModule,
+        SandboxModule,
+        SecretsModule,
+        SnapshotsModule,
+        TasksModule,
+      ],
       providers: [
         AbandonedRuns,
         FencedWrites,
@@ -59,6 +81,10 @@ export class RunsModule {
         RunRecorder,
         RunDriver,
         RunExecutor,
+        RunRestore,
+        RunSecrets,
+        RunSnapshots,
+        SnapshotTurns,
         TaskFolders,
         Reconciler,
         ...processors,
