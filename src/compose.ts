@@ -32,6 +32,7 @@ import { checkChoice } from './platform/plugins/plugin.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
+import { SecretsModule } from './resources/secrets/secrets.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { RepositoryListModule } from './resources/repositories/repository-list.module.js';
 import { BullQueuesModule, NoticesModule } from './platform/notices/notices.module.js';
@@ -41,6 +42,7 @@ import { FirstBootModule } from './access/workspaces/first-boot.js';
 import { TracingModule } from './platform/tracing/tracing.module.js';
 import { ConsoleModule } from './surfaces/console/console.module.js';
 import { PersonalNoticesModule } from './resources/personal-notices/personal-notices.module.js';
+import { SnapshotsModule } from './resources/snapshots/snapshots.module.js';
 import { WebhooksModule } from './resources/webhooks/webhooks.module.js';
 import { DeliveriesModule } from './work/deliveries/deliveries.module.js';
 import { MembersModule } from './access/workspaces/members.module.js';
@@ -83,8 +85,10 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     BillingModule,
     IntegrationsModule,
     RepositoryListModule,
+    SnapshotsModule,
     WebhooksModule,
     RepositoryConnectionsModule,
+    SecretsModule,
     PersonalNoticesModule,
   ];
   const work: Modules = env.runsWork

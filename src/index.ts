@@ -68,7 +68,12 @@ export { BillingProvider } from './resources/billing/billing-provider.js';
 export type * from './resources/billing/billing-provider.js';
 export type { WindowState } from './resources/billing/usage.sql.js';
 export { StoredFile } from './resources/files/file.entity.js';
-export { BytesGoneError, StorageDriver } from './resources/files/storage/storage-driver.js';
+export {
+  BytesDamagedError,
+  BytesGoneError,
+  StorageDriver,
+  StorageUnavailableError,
+} from './resources/files/storage/storage-driver.js';
 export type * from './resources/files/storage/storage-driver.js';
 export { headerOf, hexDigest, isFresh, isSigned } from './resources/integrations/catalogue/signatures.js';
 export { IntegrationProvider } from './resources/integrations/integration-provider.js';

@@ -32,6 +32,8 @@ export class AuditEntry {
   @Column('text', { nullable: true }) targetType: string | null;
   @Column('text', { nullable: true }) targetId: string | null;
   @Column('text') outcome: Outcome;
+  /** Of a change: the fields that were given, never what. */
+  @Column('text', { array: true, nullable: true }) fields: string[] | null;
   /** The code of the error by which it was refused. */
   @Column('text', { nullable: true }) code: string | null;
   @Column('uuid', { nullable: true }) requestId: string | null;

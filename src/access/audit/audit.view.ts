@@ -12,6 +12,12 @@ export const auditEntrySchema = named(
     address: z.string().nullable().describe('The address that the request came from.'),
     action: z.string().describe('For example `task.create`; `request.many` where refusals were counted.'),
     target: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
+    fields: z
+      .array(z.string())
+      .nullable()
+      .describe(
+        'Of a change that was done (`PATCH`): the names of the fields that were given. Never what was in them.',
+      ),
     outcome: z.enum(['done', 'refused']),
     code: z.string().nullable().describe('Of a refusal: the `code` of the error.'),
     requestId: idSchema.nullable(),
@@ -20,7 +26,7 @@ export const auditEntrySchema = named(
 );
 
 export function auditEntryView(row: EntryRow): z.output<typeof auditEntrySchema> {
-  const { id, at, actorId, actorName, keyId, address, action, targetType, targetId, outcome, code, requestId } = row;
+  const { id, at, actorId, actorName, keyId, address, action, targetType, targetId, fields, outcome, code } = row;
   return {
     id,
     at: at.toISOString(),
@@ -29,9 +35,10 @@ export function auditEntryView(row: EntryRow): z.output<typeof auditEntrySchema>
     address,
     action,
     target: targetType === null || targetId === null ? null : { type: targetType, id: targetId },
+    fields,
     outcome,
     code,
-    requestId,
+    requestId: row.requestId,
     count: row.count,
   };
 }

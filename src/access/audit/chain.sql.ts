@@ -14,6 +14,7 @@ const ROW = columns(AuditEntry, 'a', [
   'action',
   'targetType',
   'targetId',
+  'fields',
   'outcome',
   'code',
   'requestId',

@@ -1,13 +1,19 @@
 // How rows come into the audit log. The default of `at` is the clock of the database, and the order of the seals is that of `xid`.
-import { jsonb, raw, sql, text, textOrNull, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { jsonb, raw, sql, text, textOrNull, texts, uuid, uuidOrNull } from '../../platform/database/sql.js';
 
 const XID = raw('pg_current_xact_id()::text::bigint');
 
+const COLUMNS = raw(
+  'workspace_id, id, xid, actor_id, key_id, address, action, target_type, target_id, outcome, request_id',
+);
+const VALUES = sql`
+${uuid('workspaceId')}, ${uuid('id')}, ${XID}, ${uuidOrNull('actorId')}, ${uuidOrNull('keyId')}, ${textOrNull('address')},
+  ${text('action')}, ${textOrNull('targetType')}, ${textOrNull('targetId')}, 'done', ${uuidOrNull('requestId')}`;
+
 /** An act that is done with its transaction. All values are plain: the statement travels with the commit. */
-export const ACT = sql`
-INSERT INTO audit_log (workspace_id, id, xid, actor_id, key_id, address, action, target_type, target_id, outcome, request_id)
-VALUES (${uuid('workspaceId')}, ${uuid('id')}, ${XID}, ${uuidOrNull('actorId')}, ${uuidOrNull('keyId')}, ${textOrNull('address')},
-  ${text('action')}, ${textOrNull('targetType')}, ${textOrNull('targetId')}, 'done', ${uuidOrNull('requestId')})`.rows();
+export const ACT = sql`INSERT INTO audit_log (${COLUMNS}) VALUES (${VALUES})`.rows();
+/** A change, with the fields that were given. The operator’s acts have none: a database that was restored may not have the column yet. */
+export const CHANGE = sql`INSERT INTO audit_log (${COLUMNS}, fields) VALUES (${VALUES}, ${texts('fields')})`.rows();
 
 /** A refusal, or with a `count` above one several. `age`: how long ago, in seconds. */
 export interface RefusalRow {

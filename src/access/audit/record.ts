@@ -2,7 +2,7 @@
 import { newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { INSTALLATION } from './audit-entry.entity.js';
-import { ACT } from './record.sql.js';
+import { ACT, CHANGE } from './record.sql.js';
 
 /** What an act is done to. */
 export interface Target {
@@ -20,10 +20,33 @@ export interface Sender {
   requestId: string | null;
 }
 
-/** Of a request. Costs no round trip: it travels with the commit. */
-export function recordAct(tx: UnitOfWork, sender: Sender, action: string, target: Target | null): Promise<void> {
+/**
+ * Of a request. Costs no round trip: it travels with the commit.
+ * @param fields of a change: the names of what was given.
+ */
+export function recordAct(
+  tx: UnitOfWork,
+  sender: Sender,
+  action: string,
+  target: Target | null,
+  fields: readonly string[] | null = null,
+): Promise<void> {
   const { type: targetType = null, id: targetId = null } = target ?? {};
-  return tx.runWithNext(ACT({ ...sender, id: newId(), action, targetType, targetId }));
+  const act = { ...sender, id: newId(), action, targetType, targetId };
+  return tx.runWithNext(fields === null ? ACT(act) : CHANGE({ ...act, fields }));
+}
+
+/** Of a task that uses a secret for the first time at a host. @param actorId as whom the task works. */
+export function recordUse(
+  tx: UnitOfWork,
+  { workspaceId, actorId, taskId }: { workspaceId: string; actorId: string; taskId: string },
+  { secretId, host }: { secretId: string; host: string },
+): Promise<void> {
+  const about = { id: newId(), action: 'secret.use', targetType: 'secret', targetId: secretId };
+  const nobody = { keyId: null, address: null, requestId: null };
+  return tx.runWithNext(
+    CHANGE({ workspaceId, actorId, ...about, ...nobody, fields: [`task ${taskId}`, `host ${host}`] }),
+  );
 }
 
 /**

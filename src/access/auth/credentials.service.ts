@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Secrets } from '../../platform/config/secrets.js';
 import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
 import { bytes, type Json, raw, type Sql, sql, uuid } from '../../platform/database/sql.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { LastingKeys } from '../../platform/installation/lasting-keys.js';
 import { Membership } from '../workspaces/membership.entity.js';
 import { User } from '../workspaces/user.entity.js';
 import { Workspace } from '../workspaces/workspace.entity.js';
@@ -60,19 +60,15 @@ export class EndedKeyError extends ApiError {
 /** Who a key stands for. */
 @Injectable()
 export class CredentialsService {
-  private readonly pepper: Buffer;
+  /** What is stored of a key. */
+  readonly digest: (key: string) => Buffer;
 
   constructor(
     private readonly database: Database,
-    private readonly secrets: Secrets,
+    keys: LastingKeys,
     private readonly extensions: ExtensionSet,
   ) {
-    this.pepper = secrets.key('api-keys');
-  }
-
-  /** What is stored of a key. */
-  digest(key: string): Buffer {
-    return this.secrets.mac(this.pepper, key);
+    this.digest = keys.mac('api-keys');
   }
 
   /** Throws 401; an unreachable database is its own error, never a 401. */

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Env } from '../../platform/config/env.js';
-import { Secrets } from '../../platform/config/secrets.js';
 import { originOf } from '../../platform/http/origin.js';
+import { LastingKeys } from '../../platform/installation/lasting-keys.js';
 
 /** How long a session lasts, in seconds; the database counts too. */
 export const SESSION_SECONDS = 43_200;
-/** Of the installation's mark in the name: cookies ignore ports, so two services of one host need two names. */
+/** Digits in the name, of the mark of the installation's first secret: cookies ignore ports, so two services of one host need two names. */
 const MARK_LENGTH = 16;
 /** 32 random bytes, in base64url. */
 const FORM = /^[\w-]{43}$/;
@@ -35,25 +35,25 @@ export function isToken(text: string): boolean {
 /** The cookie that stands for a session of the console (reference §20), and where it counts. */
 @Injectable()
 export class SessionCookies {
-  private readonly pepper: Buffer;
+  private readonly mac: (text: string) => Buffer;
   private readonly name: string;
 
   constructor(
     private readonly env: Env,
-    private readonly secrets: Secrets,
+    keys: LastingKeys,
   ) {
-    this.pepper = secrets.key('console');
-    this.name = `millwright_${secrets.mark.slice(0, MARK_LENGTH)}`;
+    this.mac = keys.mac('console');
+    this.name = `millwright_${keys.key('backups').toString('hex').slice(0, MARK_LENGTH)}`;
   }
 
   /** What is stored of a session's id. */
   digest(id: string): Buffer {
-    return this.secrets.mac(this.pepper, `session:${id}`);
+    return this.mac(`session:${id}`);
   }
 
   /** What is stored of a code. */
   digestOfCode(code: string): Buffer {
-    return this.secrets.mac(this.pepper, `code:${code}`);
+    return this.mac(`code:${code}`);
   }
 
   /**

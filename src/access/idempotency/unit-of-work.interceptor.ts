@@ -55,7 +55,9 @@ export class UnitOfWorkInterceptor extends WriteTransactions {
     }
     const perform = async (tx: UnitOfWork) => {
       const answer = await handle(contract, res, next);
-      await recordAct(tx, senderOf(req), actionOf(route), targetOf(route, req.params, answer.location));
+      // Of a change all names are known by now: another one was refused.
+      const fields = req.method === 'PATCH' ? Object.keys(bodyOf(req)) : null;
+      await recordAct(tx, senderOf(req), actionOf(route), targetOf(route, req.params, answer.location), fields);
       return answer;
     };
     const keyed = keyedRequest(contract, req);

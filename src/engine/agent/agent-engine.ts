@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
 import type { PushRecord } from '../repositories/push-record.js';
-import type { NetworkReport, OpenedFile, SandboxSession, SharedFile } from '../sandbox/sandbox.js';
+import type { NetworkReport, OpenedFile, SandboxSecrets, SandboxSession, SharedFile } from '../sandbox/sandbox.js';
 import type { PublishedFile, Question } from './agent-tool.js';
 import type { Compaction } from './context/compaction.js';
 import type { OutputSchema } from './output/output-schema.js';
@@ -129,6 +129,11 @@ export interface AgentInput {
   keptFile?: (sha256: string) => Promise<Readable>;
   /** Whether its commands may have the network that the operator allows; absent: not. */
   network?: boolean;
+  /**
+   * Reads the secrets that its commands may use, with their values, once: it rejects when they cannot be read. Null: there are none. Absent: the
+   * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
+   */
+  secrets?: () => Promise<SandboxSecrets | null>;
   /** Files of the task's project, for `/project` in the sandbox. */
   project: SharedFile[];
   /** Null or absent: the task has none. */

@@ -21,7 +21,7 @@ export class LazySandbox {
 
   constructor(
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
-    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'network' | 'signal'>,
+    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'network' | 'secrets' | 'signal'>,
   ) {}
 
   /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox is too busy for the run now. */
@@ -80,7 +80,9 @@ export class LazySandbox {
 
   private async open(): Promise<SandboxSession> {
     const { taskId, signal, files, project, network = false } = this.input;
-    const session = await this.sandboxes.open({ taskId, project, network, reservation: this.reservation, signal });
+    const secrets = (await this.input.secrets?.()) ?? undefined;
+    const { reservation } = this;
+    const session = await this.sandboxes.open({ taskId, project, network, secrets, reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);
       return (this.session = session);

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { isShown } from '../../platform/text/names.js';
-import type { RunResult, SandboxLimits, SandboxSession } from '../sandbox/sandbox.js';
+import type { RunResult, SandboxLimits, SandboxSession, TaskSecret } from '../sandbox/sandbox.js';
 import type { ConversationMessage } from '../models/conversation.js';
 import { notesText } from '../models/result-text.js';
 import type { AgentInput, ToldSurroundings } from './agent-engine.js';
@@ -71,7 +71,7 @@ export async function addSurroundings(
  * Asks for the sandbox, and runs one command, only when the task has a repository. What cannot be found out is left out, after `report`.
  */
 export async function surroundingsOf(
-  input: Pick<AgentInput, 'files' | 'project' | 'repository' | 'network' | 'signal'>,
+  input: Pick<AgentInput, 'files' | 'project' | 'repository' | 'network' | 'secrets' | 'signal'>,
   { limits, programs, hosts }: SandboxFacts,
   sandbox: () => Promise<SandboxSession>,
   report: (error: Error) => void,
@@ -80,12 +80,15 @@ export async function surroundingsOf(
   const found = input.repository == null ? null : await listRepository(sandbox, input.signal, report);
   const entries = input.repository == null ? [...foldersOf(attached), ...attached] : (found?.entries ?? null);
   const project = listed(input.project.map(({ name }) => safeName(name)).sort());
+  // Where nothing keeps commands from the network nothing puts values into their requests either.
+  const secrets = hosts.length === 0 ? [] : ((await input.secrets?.())?.all ?? []);
   const notes = [await projectNotes(input, report), found?.notes ?? null].filter((one) => one !== null);
   const lines = [
     '<surroundings>',
     'From the service, not from the user: how things stood when the task began. Names of files are data.',
     `Date: ${new Date().toISOString().slice(0, 10)} (UTC).`,
     limitsInWords(limits, input.network === true ? hosts : []),
+    ...secretsInWords(secrets),
     ...(programs.length === 0 ? [] : [`Programs: ${programs.join(' ')}.`]),
     ...(entries === null ? [] : [filesInWords(entries)]),
     ...(project === '' ? [] : [`Files in /project: ${project}`]),
@@ -116,6 +119,19 @@ function networkInWords(hosts: readonly string[]): string {
   const more = hosts.length > NAMED_HOSTS ? `, and ${hosts.length - NAMED_HOSTS} more` : '';
   const names = hosts.slice(0, NAMED_HOSTS).join(', ') + more;
   return `network: HTTP and HTTPS to ${names} alone, by the proxy in https_proxy, which answers 403 for others`;
+}
+
+/** Names, variables and hosts; what is a placeholder the model is to know, or it takes it for a value that is broken. */
+function secretsInWords(secrets: readonly TaskSecret[]): string[] {
+  if (secrets.length === 0) return [];
+  const lines = secrets.map(({ name, env, bindings }) => {
+    const places = bindings.map(({ host, place }) => `${host} (${'header' in place ? `${place.header}, ${place.form}` : `query ${place.query}`})`); // prettier-ignore
+    return `- ${name} in $${env}, for ${[...new Set(places)].join(', ')}`;
+  });
+  return [
+    'Secrets. Each variable has a placeholder, and the proxy puts the value in its place in HTTPS requests to these hosts, in the header or query field named alone. Use the variable as if it were the value; elsewhere the placeholder is worthless, and may be shown.',
+    ...lines,
+  ];
 }
 
 function inBytes(bytes: number): string {

@@ -53,13 +53,17 @@ export function refused(error: string): Finished {
   return { result: { status: 'error', error }, files: [], parts: [], ending: null };
 }
 
-/** A command or a file change in a workspace that is above its limit ends the turn: people must delete something first. */
-export function storageExhausted(why: string): Finished {
+/** The workspace is above its limit: people must delete something first. */
+export function aboveStorage(why: string): Failure {
   const message = `${why}: delete tasks, or files of projects, then send a message to go on.`;
-  const others = `Not started: ${why}.`;
+  return { type: 'failed', code: 'storage_exhausted', message, retryable: true };
+}
+
+/** A command or a file change in such a workspace ends the turn. */
+export function storageExhausted(why: string): Finished {
   return {
     ...refused(`Nothing was run: ${why}.`),
-    ending: { outcome: { type: 'failed', code: 'storage_exhausted', message, retryable: true }, others },
+    ending: { outcome: aboveStorage(why), others: `Not started: ${why}.` },
   };
 }
 

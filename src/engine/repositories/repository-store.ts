@@ -136,6 +136,13 @@ export class RepositoryStore {
     await rm(this.comparison(taskId), { force: true });
   }
 
+  /** Takes what is kept of a task out of the way at once. What it resolves with deletes it; else the next clone does. */
+  async setAside(taskId: string): Promise<() => Promise<void>> {
+    if (existsSync(this.path(taskId)))
+      await rename(this.path(taskId), join(this.folder, `${taskId}.${randomBytes(6).toString('hex')}`));
+    return () => this.removeDrafts(taskId);
+  }
+
   /** For a deleted task, and for a clone that is of no use. Succeeds when there is none. */
   async remove(taskId: string): Promise<void> {
     // First what says that it is whole.

@@ -1,5 +1,6 @@
 // The sandbox: where everything that the agent does happens. This file is the seam; the drivers stand beside it.
 import type { Readable } from 'node:stream';
+import type { VaultSecret } from './network/vault.mjs';
 
 /** Limits of one sandbox. Sizes in bytes, times in seconds. Defaults: `sandbox` in the configuration (reference §16). */
 export interface SandboxLimits {
@@ -19,6 +20,30 @@ export interface SharedFile {
   open(): Promise<Readable>;
 }
 
+/** A secret of a task: `placeholder` stands for the value inside, `bindings` say which requests get it, and where. */
+export interface TaskSecret extends VaultSecret {
+  /** The variable that has the placeholder. */
+  env: string;
+}
+
+/** The secrets of a session (reference §24). */
+export interface SandboxSecrets {
+  all: readonly TaskSecret[];
+  /**
+   * Told of each request that got a value or was refused one, and of each value that was masked in an answer. @param use `secret` is the name of the
+   * secret. It never throws.
+   */
+  onUse: (use: SecretUse) => void;
+  /** Calls back with the secrets from then on, when one has another value, or is gone (null). What it returns ends that. */
+  listen: (changed: (all: readonly TaskSecret[]) => void) => () => void;
+}
+
+export interface SecretUse {
+  secret: string;
+  host: string;
+  what: 'used' | 'refused' | 'masked';
+}
+
 export interface SandboxOpenOptions {
   /** Names the workdir: one per task, kept until {@link Sandbox.remove}. A UUID. */
   taskId: string;
@@ -26,6 +51,8 @@ export interface SandboxOpenOptions {
   project?: SharedFile[];
   /** Whether its commands may have the network that the operator allows; default not. */
   network?: boolean;
+  /** Values for its requests to the network, which nothing inside knows; default none. */
+  secrets?: SandboxSecrets | undefined;
   /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
   reservation?: SandboxReservation | null;
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
@@ -156,7 +183,8 @@ export interface SandboxReport {
  * output; the whole process tree ends with the command, with the session, and with the worker, however that ends.
  *
  * `check` is called once at boot. `reserve` is called once per run, at its start, `open` at most once per run, when a tool
- * first wants it, `workdirBytes` at the end of a run that had calls, `remove` once when a task is deleted.
+ * first wants it, `workdirBytes` at the end of a run that had calls, `folders` at the end of each, `restore` at the start of one whose task has a snapshot, `remove` when a task is deleted; `taskIds`
+ * every ten minutes, and `setAside` for those of them that live on another machine.
  */
 export abstract class Sandbox {
   /** Tries the driver for real. Rejects with {@link SandboxError} whose message says why not and what to do. */
@@ -172,6 +200,35 @@ export abstract class Sandbox {
   /** Measures a task's workdir, with its `/tmp` and home. 0 when there is none; null: not known here. */
   workdirBytes(_taskId: string): Promise<number | null> {
     return Promise.resolve(null);
+  }
+  /**
+   * The folders of a task on this host, whether they are there or not: `workdir`, `tmp` and `home`. Snapshots are made of them where no command
+   * runs. Null: they lie elsewhere, and the task has no snapshots.
+   */
+  folders(_taskId: string): Promise<Record<string, string> | null> {
+    return Promise.resolve(null);
+  }
+  /**
+   * Makes the folders of a task again that has none on this host; `fill` writes into empty ones what they hold, owned by
+   * the given user (null: that of the process). They are there when all of it is written, and not before. Does nothing when there are some, and
+   * where folders lie elsewhere. Rejects with {@link SandboxBusyError} as `reserve`, and with what `fill` throws.
+   */
+  restore(
+    _taskId: string,
+    _fill: (folders: Record<string, string>, owner: number | null) => Promise<void>,
+  ): Promise<void> {
+    return Promise.resolve();
+  }
+  /** The tasks that have folders on this host, or halves of them. */
+  taskIds(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+  /**
+   * Takes the folders of a task out of the way, so that `restore` finds none. That is quick; what it resolves with deletes them, and so does
+   * `remove` when it was not called.
+   */
+  setAside(taskId: string): Promise<() => Promise<void>> {
+    return Promise.resolve(() => this.remove(taskId));
   }
   /** Removes a task's workdir, with its `/tmp` and home. Succeeds when there is none. */
   abstract remove(taskId: string): Promise<void>;

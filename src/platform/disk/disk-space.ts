@@ -59,6 +59,8 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(DiskSpace.name);
   /** Bytes; null for the default, which depends on the file system. */
   private readonly reserve: number | null;
+  /** Whether files stay on these disks, and do not only pass through. */
+  private readonly keepsFiles: boolean;
   private folders: string[];
   private found: FileSystem[];
   private timer: NodeJS.Timeout | undefined;
@@ -73,6 +75,7 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
     env: Env,
     private readonly dataDir: DataDir,
   ) {
+    this.keepsFiles = env.variables.STORAGE === 'local';
     this.reserve = env.variables.DISK_RESERVE_BYTES ?? null;
     this.folders = [dataDir.path];
     const own = env.variables.DATABASE_URL === undefined && this.reserve !== 0 && !dataDir.temporary;
@@ -122,6 +125,14 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
   /** Throws `storage_full` while there is less space than the reserve. */
   require(): void {
     if (this.state !== 'enough') throw storageFull();
+  }
+
+  /**
+   * {@link require} for a file. Where another storage keeps files (`STORAGE`), one is on these disks for a moment at the most: they
+   * may go below the reserve, but not below the half that is PostgreSQL's.
+   */
+  requireForFile(): void {
+    if (this.keepsFiles ? this.state !== 'enough' : this.state === 'critical') throw storageFull();
   }
 
   /** Calls the listener after each measurement that finds less space than the reserve, until {@link unlisten}. */
@@ -207,6 +218,15 @@ export class DiskSpace implements OnModuleInit, OnApplicationShutdown {
 
 /** What the watch on a command's workdir needs of it. */
 export type WatchedSpace = Pick<DiskSpace, 'state' | 'room' | 'measure' | 'listen' | 'unlisten'>;
+
+/** For the trial of a sandbox, whose command is our own and small: a service has to boot on a full disk, so that tasks can be deleted. */
+export const UNWATCHED: WatchedSpace = {
+  state: 'enough',
+  room: Number.MAX_SAFE_INTEGER,
+  measure: () => Promise.resolve(),
+  listen: () => undefined,
+  unlisten: () => undefined,
+};
 
 /** Of one file system. */
 function stateOf({ free, writable, reserve, files, keptFiles }: FileSystem): SpaceState {

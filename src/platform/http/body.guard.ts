@@ -28,6 +28,7 @@ export class BodyGuard implements CanActivate {
     this.turns.arrived(req);
     // Before the body: an upload would be on the disk by the time its handler runs.
     if (route.contract.stores === true) this.space.require();
+    else if (route.contract.stores === 'file') this.space.requireForFile();
     const present = announcesBody(req);
     if (present) welcome(req, http.getResponse());
     const bytes = await received(route, req, present);

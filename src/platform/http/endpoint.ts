@@ -67,8 +67,8 @@ export interface EndpointContract {
   locksMembers?: true;
   /** Waits for a server of somebody else, for seconds: it takes no turn (`RequestSlots`), and bounds by itself what it asks. */
   asksOutside?: true;
-  /** Brings new data: refused with 503 `storage_full` while the disk is below its reserve (reference §16). */
-  stores?: true;
+  /** Brings new data: refused with 503 `storage_full` while the disk is below its reserve (reference §16). `file`: a file above all, which may be kept elsewhere. */
+  stores?: true | 'file';
   /** `Idempotency-Key`: needed, accepted, or ignored (default). */
   idempotency?: 'required' | 'optional';
   /**

@@ -137,16 +137,17 @@ function checkLengths(body: Record<string, unknown>, { lists, objects }: Inner):
   }
 }
 
-/** Refuses the same names in the objects inside a body that are checked with it. A query has none. */
+/** Refuses the same names in the objects inside a body that are checked with it, and in those inside them. A query has none. */
 function checkNested(body: Record<string, unknown>, { nested }: Inner): void {
-  for (const name of nested) {
-    const inside = body[name];
-    const items: unknown[] = Array.isArray(inside) ? inside : [];
-    const all = [[inside, name] as const, ...items.map((item, n) => [item, `${name}[${n}]`] as const)];
-    for (const [item, path] of all) {
-      if (typeof item === 'object' && item !== null) refuseNames(item, `${path}.`, false);
-    }
-  }
+  for (const name of nested) checkInside(body[name], name);
+}
+
+/** A body has 32 levels at most. */
+function checkInside(value: unknown, path: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  const inList = Array.isArray(value);
+  if (!inList) refuseNames(value, `${path}.`, false);
+  for (const [key, inner] of Object.entries(value)) checkInside(inner, inList ? `${path}[${key}]` : `${path}.${key}`);
 }
 
 function fault(errors: ValidationError[], inQuery: boolean): ApiError {

@@ -4,8 +4,8 @@ import { Injectable, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
 import { stringify } from 'safe-stable-stringify';
-import { Secrets } from '../config/secrets.js';
 import { int, raw, sql, timeOrNull, uuidOrNull } from '../database/sql.js';
+import { LastingKeys } from '../installation/lasting-keys.js';
 import { ApiError } from './api-error.js';
 import { Documented } from './documented.js';
 
@@ -146,9 +146,8 @@ export function pageQueryOf(controller: object, handler: string | symbol): Type<
 export class Pages {
   private readonly mac: Mac;
 
-  constructor(secrets: Secrets) {
-    const key = secrets.key('cursors');
-    this.mac = (text) => secrets.mac(key, text);
+  constructor(keys: LastingKeys) {
+    this.mac = keys.mac('cursors');
   }
 
   /** Opens the page that a query asks for. Throws 400 `invalid_cursor`. */

@@ -21,7 +21,7 @@ const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
 
 /** The secrets of the environment and of the configuration. */
 export function secretsOf({ variables, modelKeys, repositoryTokens }: Env): string[] {
-  const keys = [variables.SECRET_KEY, ...providerKeysOf(variables)];
+  const keys = [variables.SECRET_KEY, variables.SECRET_KEY_PREVIOUS, ...providerKeysOf(variables)];
   const passwords = passwordsOf(variables).flatMap((password) => [password, unescape(password)]);
   const tokens = [...repositoryTokens.values()].flatMap((token) => [token, basicCredential(token)]);
   return [...keys, ...modelKeys.values(), ...tokens, ...passwords].filter((one) => one !== undefined);

@@ -21,6 +21,8 @@ const topics = {
   tasks: z.array(z.string()),
   /** There may be new events in the log of this workspace: its id. Heard by `EventSubscriptions`, `EventHandlers` and `DeliverySender`. */
   workspace: z.string(),
+  /** A secret of this workspace has changed, or is gone: its id. Heard by `RunSecrets`. */
+  secrets: z.string(),
   /** Why a model cannot be called; null when it can. Heard by `ModelsModule`. */
   model: z.strictObject({
     id: z.string(),

@@ -3,11 +3,11 @@ import type { Request, Response } from 'express';
 import { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import { Env } from '../../platform/config/env.js';
-import { Secrets } from '../../platform/config/secrets.js';
 import { isUuid } from '../../platform/database/ids.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import type { Mac } from '../../platform/http/pages.js';
+import { LastingKeys } from '../../platform/installation/lasting-keys.js';
 import { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { asksForStream, checkForm, invalidPosition, positionOf, typesOf } from './asked.js';
 import { EventAnswers } from './event-answers.js';
@@ -29,14 +29,13 @@ export class WorkspaceEventsController {
   private readonly mac: Mac;
 
   constructor(
-    secrets: Secrets,
+    keys: LastingKeys,
     private readonly reads: EventReads,
     private readonly answers: EventAnswers,
     private readonly env: Env,
     private readonly extensions: ExtensionSet,
   ) {
-    const key = secrets.key('cursors');
-    this.mac = (text) => secrets.mac(key, text);
+    this.mac = keys.mac('cursors');
   }
 
   @Get()

@@ -5,6 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import { LOCKS } from '../../platform/database/locks.js';
 import { raw, sql, texts, uuid, uuids } from '../../platform/database/sql.js';
 import { FileStorage } from './storage/file-storage.js';
+import { isSnapshotsPlace, ownerOf, snapshotsPlace } from './storage/snapshots-place.js';
 import { type StoredBytes, TRIAL_WORKSPACES } from './storage/storage-driver.js';
 
 const MINUTE = 60_000;
@@ -28,10 +29,13 @@ RETURNING 1`.rows();
  */
 const UNUSED = sql`
 SELECT b.workspace_id AS "workspaceId", b.sha256
-FROM unnest(${uuids('workspaceIds')}, ${texts('digests')}) AS b(workspace_id, sha256) LEFT JOIN workspaces w ON w.id = b.workspace_id
+FROM unnest(${uuids('workspaceIds')}, ${texts('digests')}) AS b(workspace_id, sha256)
+CROSS JOIN LATERAL (SELECT ${raw(ownerOf('b.workspace_id'))} AS id, ${raw(isSnapshotsPlace('b.workspace_id'))} AS of_snapshots) o
+LEFT JOIN workspaces w ON w.id = o.id
 WHERE (w.id IS NOT NULL OR b.workspace_id::text LIKE ${raw(`'${TRIAL_WORKSPACES}%'`)})
-  AND NOT EXISTS (SELECT FROM uploads u WHERE u.workspace_id = b.workspace_id AND u.sha256 = b.sha256)
-  AND NOT EXISTS (SELECT FROM files f WHERE f.workspace_id = b.workspace_id AND f.sha256 = b.sha256)`.rows<StoredBytes>();
+  AND CASE WHEN o.of_snapshots THEN NOT EXISTS (SELECT FROM snapshot_objects s WHERE s.workspace_id = o.id AND s.sha256 = b.sha256)
+    ELSE NOT EXISTS (SELECT FROM uploads u WHERE u.workspace_id = o.id AND u.sha256 = b.sha256)
+      AND NOT EXISTS (SELECT FROM files f WHERE f.workspace_id = o.id AND f.sha256 = b.sha256) END`.rows<StoredBytes>();
 
 /**
  * The deleted workspace whose storage has waited longest. A large folder takes its time: when the process is killed
@@ -66,7 +70,7 @@ export class FileCleaner {
     for (; signal?.aborted !== true; removed++) {
       const [workspace] = await this.database.work.run(TAKE_REMOVAL());
       if (workspace === undefined) break;
-      await this.storage.driver.removeAll(workspace.id);
+      for (const place of [workspace.id, snapshotsPlace(workspace.id)]) await this.storage.driver.removeAll(place);
       await this.database.work.run(END_REMOVAL({ id: workspace.id }));
     }
     return removed;

@@ -1,5 +1,6 @@
 // The answer with a file's bytes: whole, a part, or nothing when the client has them (reference §7, RFC 9110).
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -8,12 +9,19 @@ import type { DocumentedAnswer } from '../../platform/http/endpoint.js';
 import { has, matches } from '../../platform/http/etag.js';
 import { attachment } from './file-name.js';
 import type { FileRow } from './files.sql.js';
-import type { FileStorage } from './storage/file-storage.js';
 import type { ByteRange } from './storage/storage-driver.js';
 import { servedType } from './storage/media-type.js';
 
+/** What is told of bytes that never change. */
+export type ServedContent = Pick<FileRow, 'id' | 'name' | 'mediaType' | 'size' | 'sha256' | 'createdAt'>;
+
 /** Answers a GET or HEAD. Throws `range_not_satisfiable`, or the storage's error, before anything is sent. */
-export async function sendContent(req: Request, res: Response, file: FileRow, storage: FileStorage): Promise<void> {
+export async function sendContent(
+  req: Request,
+  res: Response,
+  file: ServedContent,
+  open: (range?: ByteRange) => Promise<{ stream: Readable }>,
+): Promise<void> {
   const version = versionOf(file);
   checkPreconditions(req.headers, version);
   if (isKnown(req.headers, version)) {
@@ -26,7 +34,7 @@ export async function sendContent(req: Request, res: Response, file: FileRow, st
     res.writeHead(...head).end();
     return;
   }
-  const { stream } = await storage.open(file.workspaceId, file.sha256, range ?? undefined);
+  const { stream } = await open(range ?? undefined);
   res.writeHead(...head);
   // Closes the file whatever happens, and the connection when reading fails: half a file must not look whole.
   await pipeline(stream, res).catch((error: NodeJS.ErrnoException) => {
@@ -34,27 +42,26 @@ export async function sendContent(req: Request, res: Response, file: FileRow, st
   });
 }
 
-const VALIDATORS = {
-  ETag: 'The SHA-256 of the content.',
-  'Last-Modified': 'When the file was made; it never changes.',
-  'Cache-Control': 'Always `private, no-cache`.',
-};
-const DESCRIBED = {
-  ...VALIDATORS,
-  'Accept-Ranges': 'Always `bytes`.',
-  'Content-Disposition': '`attachment`, with the name of the file.',
-  'Content-Security-Policy': 'Always `sandbox`.',
-};
-
-export const CONTENT_ANSWERS: Record<number, DocumentedAnswer> = {
-  200: { description: 'The bytes.', content: { '*/*': null }, headers: DESCRIBED },
-  206: {
-    description: 'The part that was asked for.',
-    content: { '*/*': null },
-    headers: { ...DESCRIBED, 'Content-Range': 'Which bytes these are, of how many.' },
-  },
-  304: { description: 'The client has them.', headers: VALIDATORS },
-};
+/** How the answers are documented, by what their validators say. */
+export function contentAnswers(tags: Record<'ETag' | 'Last-Modified', string>): Record<number, DocumentedAnswer> {
+  const known = { ...tags, 'Cache-Control': 'Always `private, no-cache`.' };
+  const described = {
+    ...known,
+    'Accept-Ranges': 'Always `bytes`.',
+    'Content-Disposition': '`attachment`, with the name of the file.',
+    'Content-Security-Policy': 'Always `sandbox`.',
+  };
+  const content = { '*/*': null };
+  return {
+    200: { description: 'The bytes.', content, headers: described },
+    206: {
+      description: 'The part that was asked for.',
+      content,
+      headers: { ...described, 'Content-Range': 'Which bytes these are, of how many.' },
+    },
+    304: { description: 'The client has them.', headers: known },
+  };
+}
 
 /** The tag of a file's bytes, and the second in which it was made, in milliseconds. */
 interface Version {
@@ -62,7 +69,7 @@ interface Version {
   modified: number;
 }
 
-function versionOf({ sha256, createdAt }: FileRow): Version {
+function versionOf({ sha256, createdAt }: ServedContent): Version {
   return { etag: `"${sha256}"`, modified: Math.floor(createdAt.getTime() / 1000) * 1000 };
 }
 
@@ -89,7 +96,7 @@ function isKnown(headers: IncomingHttpHeaders, { etag, modified }: Version): boo
   return tags !== undefined ? has(tags, etag) : modified <= dateOf(since);
 }
 
-function describe(file: FileRow, range: ByteRange | null): OutgoingHttpHeaders {
+function describe(file: ServedContent, range: ByteRange | null): OutgoingHttpHeaders {
   return {
     'Content-Type': servedType(file.mediaType),
     'Content-Length': range === null ? file.size : range.end - range.start + 1,

@@ -11,7 +11,7 @@ import type { PageRequest } from '../../platform/http/pages.js';
 import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { CONTENT_ANSWERS, sendContent } from './file-content.js';
+import { contentAnswers, sendContent } from './file-content.js';
 import { fileSchema, fileView } from './file.view.js';
 import { ListFilesQuery } from './files.dto.js';
 import { FilesService } from './files.service.js';
@@ -71,7 +71,10 @@ export class FilesController {
       'Takes one `Range`; `If-None-Match` and `If-Match` with the `ETag`, `If-Modified-Since` and `If-Unmodified-Since` with `Last-Modified`.',
     policy: 'resource_read',
     scopes: ['files:read'],
-    answer: CONTENT_ANSWERS,
+    answer: contentAnswers({
+      ETag: 'The SHA-256 of the content.',
+      'Last-Modified': 'When the file was made; it never changes.',
+    }),
     errors: [412, 416],
   })
   async content(
@@ -80,6 +83,7 @@ export class FilesController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await sendContent(request, response, await this.files.get(auth, fileId), this.storage);
+    const file = await this.files.get(auth, fileId);
+    await sendContent(request, response, file, (range) => this.storage.open(file.workspaceId, file.sha256, range));
   }
 }

@@ -18,8 +18,8 @@ type Piece<P> = Fragment<P> | Param<P>;
 
 const limits = field<StorageLimits>();
 /** Of a workspace `w`. */
-const LIMIT = sql`CASE w.plan WHEN 'free' THEN ${limits('limits', 'free', 'bigint')} ELSE ${limits('limits', 'paid', 'bigint')} END`;
-const USED = raw('s.stored_bytes + s.workdir_bytes');
+export const LIMIT = sql`CASE w.plan WHEN 'free' THEN ${limits('limits', 'free', 'bigint')} ELSE ${limits('limits', 'paid', 'bigint')} END`;
+const USED = raw('s.stored_bytes + s.workdir_bytes + s.snapshot_bytes');
 
 /**
  * Two CTEs that let bytes in: `room` has a row when `size` more fit. It locks the counter until the commit and re-checks its

@@ -15,4 +15,6 @@ export class StorageUsage {
   @Big({ default: 0 }) storedBytes: number;
   /** The sum of the tasks' `workdirBytes`. */
   @Big({ default: 0 }) workdirBytes: number;
+  /** The objects that snapshots name, each once (snapshots/count-snapshot-bytes.function.ts). */
+  @Big({ default: 0 }) snapshotBytes: number;
 }

@@ -16,7 +16,7 @@ export class UploadsController {
     summary: 'Upload a file',
     description: 'Makes no durable file until a task or message refers to it, within 24 hours.',
     policy: 'file_upload',
-    stores: true,
+    stores: 'file',
     scopes: ['files:write'],
     body: 'stream',
     location: '/v1/uploads/{upload.id}',

@@ -2,6 +2,7 @@ import { Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+import { Sealed } from '../../platform/database/sealed.js';
 
 /** As whose a secret is sealed. */
 export const ownerOf = (connectionId: string): string => `connection ${connectionId}`;
@@ -21,9 +22,9 @@ export class Connection {
   userId: string | null;
   /** The name of the provider. */
   @Column('text') slug: string;
-  /** Encrypted with AES-256-GCM, as the previous one, which is taken until its time is over. */
-  @Column('bytea') secret: Buffer;
-  @Column('bytea', { nullable: true }) previousSecret: Buffer | null;
+  /** Sealed (`Sealing`), as the previous one, which is taken until its time is over. */
+  @Sealed(ownerOf, 'id') @Column('bytea') secret: Buffer;
+  @Sealed(ownerOf, 'id') @Column('bytea', { nullable: true }) previousSecret: Buffer | null;
   @Timestamp({ nullable: true }) previousSecretUntil: Date | null;
   @CreatedAt() createdAt: Date;
 }

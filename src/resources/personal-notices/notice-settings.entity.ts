@@ -1,6 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { Membership } from '../../access/workspaces/membership.entity.js';
 import { Timestamp } from '../../platform/database/columns.js';
+import { Sealed } from '../../platform/database/sealed.js';
 
 export const CHANNELS = ['push', 'email', 'hook'] as const;
 export type Channel = (typeof CHANNELS)[number];
@@ -26,7 +27,7 @@ export class NoticeSettings {
   @Column('text', { array: true }) finished: Channel[];
   @Column('text', { array: true }) failed: Channel[];
   /** Sealed (`Sealing`): an address of Slack is a credential. */
-  @Column('bytea', { nullable: true }) hookUrl: Buffer | null;
+  @Sealed(ownerOfNotices, 'workspaceId', 'userId') @Column('bytea', { nullable: true }) hookUrl: Buffer | null;
   @Column('jsonb', { nullable: true }) quiet: Quiet | null;
   /** Whether the question is sent too. */
   @Column('boolean') detail: boolean;

@@ -1,6 +1,8 @@
 import { Column, Entity, ForeignKey, Index } from 'typeorm';
 import { Membership } from '../../access/workspaces/membership.entity.js';
 import { Id, Timestamp } from '../../platform/database/columns.js';
+import { Sealed } from '../../platform/database/sealed.js';
+import { ownerOfNotices } from './notice-settings.entity.js';
 
 /** What `PushManager.subscribe` of a browser gives, as JSON. Keys in base64url. */
 export interface Subscription {
@@ -20,7 +22,7 @@ export class PushSubscription {
   /** SHA-256 of the address: by it the subscription is found again. */
   @Column('bytea') endpointDigest: Buffer;
   /** A {@link Subscription}, sealed. */
-  @Column('bytea') subscription: Buffer;
+  @Sealed(ownerOfNotices, 'workspaceId', 'userId') @Column('bytea') subscription: Buffer;
   /** The last time that the browser said that it is there. */
   @Timestamp({ default: () => 'clock_timestamp()' }) registeredAt: Date;
 }

@@ -46,7 +46,7 @@ export class ProjectFilesController {
     description: 'The tasks of the project see it, read-only, in `/project`.',
     answer: z.strictObject({ file: fileSchema }),
     policy: 'file_upload',
-    stores: true,
+    stores: 'file',
     scopes: ['projects:write', 'files:write'],
     body: 'stream',
     location: '/v1/files/{file.id}',

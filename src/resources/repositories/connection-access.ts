@@ -29,8 +29,8 @@ export class ConnectionAccess {
 
   of(row: UsedRow, workspaceSlug: string): RepositoryAccess {
     const { id, host, account, paths, push } = row;
-    // Sealed anew it begins with other bytes.
-    const credential = row.secret.toString('base64', 0, 12);
+    // Sealed anew it ends with other bytes.
+    const credential = row.secret.subarray(-12).toString('base64');
     const known = { connectionId: id, name: account, host };
     let renewed = false;
     let keyOfLast = '';

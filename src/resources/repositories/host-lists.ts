@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { HostError } from '../../engine/repositories/hosting/host-error.js';
-import { KeyedSemaphore } from '../../platform/fairness/keyed-semaphore.js';
 import { HOST_LISTS } from '../../platform/fairness/shares.js';
+import { WorkspaceSemaphore } from '../../platform/fairness/workspace-semaphore.js';
 
 /** Adds rows page by page and resolves with whether these are all. Rejects with {@link HostError}, and with the reason of the signal. */
 export type Fill<T> = (add: (rows: readonly T[]) => void, signal: AbortSignal) => Promise<boolean>;
@@ -48,8 +48,7 @@ export class HostLists implements OnModuleDestroy {
   /** Those used last stand last. */
   private readonly kept = new Map<string, Kept>();
   private readonly runs = new Map<string, Run>();
-  private readonly all = new KeyedSemaphore(HOST_LISTS.atOnce);
-  private readonly ofWorkspace = new KeyedSemaphore(HOST_LISTS.ofWorkspace);
+  private readonly turns = new WorkspaceSemaphore(HOST_LISTS);
   private readonly end = new AbortController();
 
   onModuleDestroy(): void {
@@ -83,12 +82,11 @@ export class HostLists implements OnModuleDestroy {
       let whole = false;
       try {
         const signal = AbortSignal.any([this.end.signal, AbortSignal.timeout(RUN_MS)]);
-        const ends = [await this.ofWorkspace.acquire(workspaceId, signal)];
+        const release = await this.turns.acquire(workspaceId, signal);
         try {
-          ends.push(await this.all.acquire('', signal));
           whole = await fill((more) => rows.push(...more), signal);
         } finally {
-          for (const end of ends) end();
+          release();
         }
       } catch (error) {
         failure = error instanceof HostError ? error : new HostError('unreachable', null, { cause: error });

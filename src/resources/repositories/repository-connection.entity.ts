@@ -2,6 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { CreatedAt, Id } from '../../platform/database/columns.js';
+import { Sealed } from '../../platform/database/sealed.js';
 
 export const CONNECTION_KINDS = ['token', 'github_app'] as const;
 export type ConnectionKind = (typeof CONNECTION_KINDS)[number];
@@ -31,7 +32,7 @@ export class RepositoryConnection {
   @Column('text', { nullable: true }) api: string | null;
   @Column('text') kind: ConnectionKind;
   /** The JSON of a `Credential`, sealed (`Sealing`). */
-  @Column('bytea') secret: Buffer;
+  @Sealed(ownerOf, 'id') @Column('bytea') secret: Buffer;
   /** Who the credential is at the host; null until that was asked. */
   @Column('text', { nullable: true }) account: string | null;
   @Column('text', { array: true }) paths: string[];

@@ -29,7 +29,7 @@ export class Run {
   @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
   @Column('int', { default: 0 }) recoveryCount: number;
   @Column('timestamptz', { nullable: true }) claimedAt: Date | null;
-  /** Of one that was paused: when it was resumed. */
+  /** Since when it waits: of one that was paused, when it was resumed; of one that was taken from a worker, when that was. */
   @Column('timestamptz', { default: () => 'now()' }) createdAt: Date;
   @Column('timestamptz', { nullable: true }) finishedAt: Date | null;
   /** The span of the transaction that made it (W3C Trace Context). */

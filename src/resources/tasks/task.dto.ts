@@ -29,14 +29,14 @@ import { RepositoryDto } from './repository.dto.js';
 const MAX_CONTENT = 200_000;
 
 // Registered from the last check to the first: the pipe answers the one that was registered last.
-const Content =
-  (): PropertyDecorator =>
+export const Content =
+  (description = 'What the agent is to do, or to know. Markdown.'): PropertyDecorator =>
   (target, key): void => {
     Matches(/\S/, { message: '$property must not be blank' })(target, key);
     MaxLength(MAX_CONTENT)(target, key);
     IsString()(target, key);
     OptionalNotNull()(target, key);
-    Documented({ description: 'What the agent is to do, or to know. Markdown.' })(target, key);
+    Documented({ description })(target, key);
   };
 
 /** A list of at most `most` objects of a class; `message` says what each is to be. */
@@ -122,7 +122,7 @@ function fits(text: string, characters: number): boolean {
 const Substance = (...fields: string[]) => Documented({ anyOf: fields.map((field) => ({ required: [field] })) });
 
 /** What a task is created with and may be changed to afterwards. */
-class TaskOptions {
+export class TaskOptions {
   @OptionalNotNull()
   @Name('Without it the first line of the content that says something, else the name of the first file.')
   title?: string;

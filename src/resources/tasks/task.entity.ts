@@ -45,6 +45,14 @@ export interface Block {
   epoch: number;
 }
 
+/** What a fork began as. The task may be deleted since. */
+export interface Fork {
+  taskId: string;
+  turn: number;
+  /** Whether the original's commands might have no network: the fork reads what it has read. */
+  isolated: boolean;
+}
+
 /** A job and its conversation (reference §4). Its row is the mutex of all that moves it (docs/decisions/0004). */
 @Entity('tasks')
 // By workspace, creator, project and automation, each (but the creator's) with archived, all with created_at DESC, id DESC: TypeORM
@@ -130,11 +138,17 @@ export class Task {
   @Column('text', { array: true, default: '{}' }) approvedTools: string[];
   /** Of the workdir, as last measured at the end of a command. */
   @Big({ default: 0 }) workdirBytes: number;
+  /** The machine that has its folders: the id in its DATA_DIR. Null while none has: they are made, or restored, where the next run is. */
+  @Column('uuid', { nullable: true }) machineId: string | null;
+  /** Whether its folders may hold what no snapshot has: calls that may change them have ended since the last one. */
+  @Column('boolean', { default: false }) folderAhead: boolean;
   /** What its commands reach; null before the first one that has a network. */
   @Column('jsonb', { nullable: true }) network: NetworkReport | null;
   /** What made it, if an automation did. Both stay when the automation is deleted: they are no foreign keys. */
   @Column('uuid', { nullable: true }) automationId: string | null;
   @Column('uuid', { nullable: true }) automationRunId: string | null;
+  /** Null unless it is a fork. */
+  @Column('jsonb', { nullable: true }) forkedFrom: Fork | null;
   @Column('jsonb', { nullable: true }) repository: StoredRepository | null;
   /** Between the repository and its original commit, after the last turn; null when that is not known. */
   @Column('jsonb', { nullable: true }) changes: ChangeCounts | null;

@@ -55,6 +55,7 @@ const TASK = columns(Task, 't', [
   'createdById',
   'automationId',
   'automationRunId',
+  'forkedFrom',
   'repository',
   'changes',
   'network',
@@ -141,6 +142,14 @@ SELECT ${LOCKED}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted FROM t`.r
 
 /** The task, for a caller that has seen it in this transaction. */
 export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
+
+/**
+ * Not of a task that an event began, nor of its forks: what others have written, and what the task may read, must find no way out together. Of a run
+ * that went with its automation nobody knows what began it.
+ */
+export const NETWORK =
+  raw(`(NOT coalesce((t.forked_from ->> 'isolated')::boolean, false) AND (t.automation_run_id IS NULL
+  OR EXISTS (SELECT 1 FROM automation_runs a WHERE a.id = t.automation_run_id AND a.trigger_type <> 'event')))`);
 
 const TASK_ID = uuid('taskId');
 const MESSAGE_ID = uuid('messageId');

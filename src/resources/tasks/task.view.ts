@@ -132,6 +132,10 @@ export const taskSchema = named(
     whenBlocked: z.enum(WHEN_BLOCKED).describe('Whether it waits for what blocks it and passes by itself, or fails.'),
     budget: budgetSchema.nullable(),
     source: sourceSchema.describe('What created the task.'),
+    forkedFrom: z
+      .strictObject({ taskId: idSchema, turn: z.int().min(1).describe('The last turn that it has of that task.') })
+      .nullable()
+      .describe('The task that it is a fork of, which may be deleted since; else null.'),
     result: resultSchema.nullable().describe('Not null exactly while the status is `completed`.'),
     outputSchema: z
       .record(z.string(), z.unknown())
@@ -221,6 +225,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
       automationId: row.automationId,
       automationRunId: row.automationRunId,
     },
+    forkedFrom: row.forkedFrom === null ? null : { taskId: row.forkedFrom.taskId, turn: row.forkedFrom.turn },
     result: row.status === 'completed' ? resultView(row, transparency) : null,
     usage: {
       inputTokens: row.inputTokens,

@@ -14,6 +14,8 @@ import { AnswerDto, ChangeTaskDto, CreateTaskDto } from './task.dto.js';
 import { ListTasksQuery } from './task-list.dto.js';
 import { PauseTaskDto } from './task-pause.dto.js';
 import { TaskPause } from './task-pause.js';
+import { ForkTaskDto } from './task-fork.dto.js';
+import { TaskFork } from './task-fork.js';
 import { TaskStarter } from './task-starter.js';
 import { taskAnswer, taskSchema } from './task.view.js';
 import { TasksService } from './tasks.service.js';
@@ -25,6 +27,7 @@ export class TasksController {
     private readonly starter: TaskStarter,
     private readonly ending: TaskEnding,
     private readonly pauses: TaskPause,
+    private readonly forks: TaskFork,
     private readonly interactions: InteractionsService,
     private readonly policy: TransparencyPolicy,
   ) {}
@@ -115,6 +118,29 @@ export class TasksController {
   })
   async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
     return this.policy.task(auth, await this.ending.cancel(auth, tx, taskId));
+  }
+
+  @Post(':taskId/fork')
+  @Endpoint({
+    summary: 'Fork a task',
+    description:
+      'A new task with the conversation, the files and the folder that this one had at the end of a turn. `content` is its next message; without it the fork waits as `completed`.',
+    policy: 'task_execution',
+    stores: true,
+    scopes: ['tasks:write', 'files:read'],
+    transaction: true,
+    action: 'task.fork',
+    idempotency: 'required',
+    location: '/v1/tasks/{task.id}',
+    answer: taskAnswer,
+  })
+  async fork(
+    @Auth() auth: AuthContext,
+    @Tx() tx: UnitOfWork,
+    @Param('taskId') taskId: string,
+    @Body() body: ForkTaskDto,
+  ) {
+    return this.policy.task(auth, await this.forks.fork(auth, tx, taskId, body));
   }
 
   @Post(':taskId/pause')

@@ -12,6 +12,7 @@ import { MessagesController } from './messages/messages.controller.js';
 import { MessagesService } from './messages/messages.service.js';
 import { TaskFilesController } from './task-files.controller.js';
 import { TaskPause } from './task-pause.js';
+import { TaskFork } from './task-fork.js';
 import { TaskStarter } from './task-starter.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksService } from './tasks.service.js';
@@ -19,7 +20,7 @@ import { TasksService } from './tasks.service.js';
 @Module({
   imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule, RepositoriesModule],
   controllers: [TasksController, MessagesController, TaskFilesController],
-  providers: [TasksService, TaskStarter, TaskPause, MessagesService, InteractionsService, TransparencyPolicy],
+  providers: [TasksService, TaskStarter, TaskPause, TaskFork, MessagesService, InteractionsService, TransparencyPolicy],
   exports: [InteractionsService, TaskPause, TaskStarter, TasksService, TransparencyPolicy],
 })
 export class TasksModule {}

@@ -1,10 +1,7 @@
 // SQL that makes a delivery to a webhook `w` of an event `e` of `workspace_events`. The trigger uses it, and so does `RECOVER`
 // (webhook-deliveries.sql.ts), which adds deliveries that were missed. It is not a function of SQL: PostgreSQL would not inline it, and each call costs
 // 30 µs, half a minute for a million events.
-
-/** A UUIDv7 (RFC 9562, section 5.7). A trigger cannot call the program that makes ids. */
-export const NEW_ID = `encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) PLACING
-    substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
+import { NEW_ID } from '../../platform/database/ids.js';
 
 /** The id by which clients know the event. */
 export const EVENT_KEY = `coalesce(e.event_id::text, e.task_id::text || '-' || e.seq::text)`;

@@ -1,9 +1,10 @@
 // The statements of deliveries that clients ask for. Those of the sender stand in src/work/deliveries.
 import { WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
+import { NEW_ID } from '../../platform/database/ids.js';
 import { raw, sql, text, textOrNull, time, uuid, uuidOrNull } from '../../platform/database/sql.js';
 import { newestFirst } from '../../platform/http/pages.js';
-import { BODY, EVENT_KEY, NAMES_OF_TYPE, NEW_ID, OF_PROJECT } from './deliver-event.function.js';
+import { BODY, EVENT_KEY, NAMES_OF_TYPE, OF_PROJECT } from './deliver-event.function.js';
 import { type Attempt, WebhookDelivery } from './webhook-delivery.entity.js';
 
 const DELIVERY = columns(WebhookDelivery, 'd', [

@@ -2,6 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+import { Sealed } from '../../platform/database/sealed.js';
 
 export const WEBHOOK_STATUSES = ['enabled', 'disabled'] as const;
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
@@ -37,9 +38,9 @@ export class Webhook {
   @Column('text', { default: 'enabled' }) status: WebhookStatus;
   @Column('jsonb', { nullable: true }) disabledReason: DisabledReason | null;
   /** Sealed (`Sealing`), as the previous one, which signs too until its time is over. */
-  @Column('bytea') secret: Buffer;
+  @Sealed(ownerOfSecret, 'id') @Column('bytea') secret: Buffer;
   @Column('text') secretPrefix: string;
-  @Column('bytea', { nullable: true }) previousSecret: Buffer | null;
+  @Sealed(ownerOfSecret, 'id') @Column('bytea', { nullable: true }) previousSecret: Buffer | null;
   @Timestamp({ nullable: true }) previousSecretUntil: Date | null;
   /** The first failed attempt since the last success, and how many there were. */
   @Timestamp({ nullable: true }) failingSince: Date | null;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentBench, assistant, call, record, user } from '../../../../test/harness/agent.js';
 import type { Answer } from '../../../../test/harness/model-server.js';
 import { breaksOf, unpaired, WindowedModel } from '../../../../test/harness/windowed-model.js';
+import { LONG } from '../../../../test/harness/numbers.js';
 import { SLOW } from '../../../../test/harness/slow.js';
 import type { AgentEvent, AgentInput, AgentOutcome } from '../agent-engine.js';
 import { Plugin } from '../../../platform/plugins/plugin.js';
@@ -22,7 +23,7 @@ class TextTool extends AgentTool<typeof parameters> {
 }
 
 /** So many that results are left out and the rest is summarised, several times. */
-const STEPS = SLOW ? 500 : 100;
+const STEPS = LONG ? 500 : SLOW ? 250 : 100;
 
 /** A word for each number, without digits. */
 const word = (n: number) => [...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('');

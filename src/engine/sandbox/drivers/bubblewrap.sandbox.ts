@@ -1,6 +1,6 @@
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { needProgram, run } from '../host.js';
-import { WAY_OUT } from '../network/inside.js';
+import { mountsOf } from '../network/inside.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import { EMPTY, HIDDEN, HOME, PROJECT } from './root-folder.js';
@@ -33,7 +33,7 @@ export class BubblewrapSandbox extends LocalSandbox {
     const size = String(Math.round(this.limits.memoryBytes * SHARED_MEMORY_PART));
     const mounts = root.mounts.flatMap(({ source, target }) => ['--ro-bind', source, target]);
     const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
-    const wayOut = spec.wayOut === null ? [] : ['--ro-bind', spec.wayOut, WAY_OUT];
+    const wayOut = mountsOf(spec.wayOut).flatMap(([path, target]) => ['--ro-bind', path, target]);
     return [
       this.bwrap,
       ...FLAGS.split(' '),

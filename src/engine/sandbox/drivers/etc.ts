@@ -43,7 +43,7 @@ export function writeEtc(root: string, names: readonly string[], authorities: re
     // What others may not read is not for a sandbox, and an ordinary user's service could not copy it.
     cpSync(`/etc/${name}`, target, { recursive: true, verbatimSymlinks: true, filter: isOpen });
   }
-  write(root, AUTHORITIES, authorities.map(String).join(''));
+  write(root, AUTHORITIES, trustBundle(authorities));
   write(root, JAVA_AUTHORITIES, javaTrustStore(authorities));
   for (const [path, to] of Object.entries(LINKS)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -62,8 +62,13 @@ function isOpen(path: string): boolean {
   return stat.isDirectory() ? (stat.mode & 0o005) === 0o005 : stat.isFile() && (stat.mode & 0o004) !== 0;
 }
 
+/** What OpenSSL, and most programs with it, trust: PEM, one behind the other. */
+export function trustBundle(certificates: readonly X509Certificate[]): string {
+  return certificates.map(String).join('');
+}
+
 /** The keystore that every Java reads (JKS, sun.security.provider.JavaKeyStore), with the password that they all have. */
-function javaTrustStore(certificates: readonly X509Certificate[]): Buffer {
+export function javaTrustStore(certificates: readonly X509Certificate[]): Buffer {
   const u32 = (value: number) => {
     const bytes = Buffer.alloc(4);
     bytes.writeUInt32BE(value);

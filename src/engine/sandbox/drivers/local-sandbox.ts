@@ -6,17 +6,18 @@ import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
 import { type Authorities, findAuthorities } from '../../../platform/config/authorities.js';
 import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
-import { DiskSpace, type WatchedSpace } from '../../../platform/disk/disk-space.js';
+import { DiskSpace, UNWATCHED, type WatchedSpace } from '../../../platform/disk/disk-space.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
 import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
 import { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
 import { ControlGroups } from '../limits/control-groups.js';
 import { memoryReport } from '../limits/memory-report.js';
-import { needOpenFiles, prlimit } from '../limits/process-limits.js';
+import { dropTo, needOpenFiles, prlimit } from '../limits/process-limits.js';
 import { LocalSession } from './local-session.js';
 import { NetworkProxy } from '../network/network-proxy.js';
-import { networkReport, PROXY_PORT, withForwarder } from '../network/inside.js';
+import { WATCHED_DISK } from '../workdir/disk-watch.js';
+import { networkReport, PROXY_PORT, type WayFiles, withForwarder } from '../network/inside.js';
 import { Pipes } from '../launch/pipes.js';
 import { ProjectFolders } from '../workdir/project-folders.js';
 import { COMMAND_VARIABLES, HOME, prepareRoot, type RootFolder } from './root-folder.js';
@@ -42,8 +43,8 @@ export interface LaunchSpec {
   folders: TaskFolders;
   /** Folder that is mounted read-only at `/project`, outside of the workdir. */
   project: string | null;
-  /** Socket that is mounted at {@link WAY_OUT}; null: none is. */
-  wayOut: string | null;
+  /** What is mounted of the way out: its socket, and what is trusted with it; null: there is none. */
+  wayOut: WayFiles | null;
   /** The program that is started first inside, and its arguments. */
   init: string[];
 }
@@ -96,8 +97,7 @@ export abstract class LocalSandbox extends Sandbox {
   async check(): Promise<SandboxReport> {
     const { base, root, workdirs, groups, authorities } = await this.ready();
     const taskId = randomUUID();
-    const controller = new AbortController();
-    const session = await this.open({ taskId, network: true, signal: controller.signal }, UNWATCHED);
+    const session = await this.open({ taskId, network: true, signal: new AbortController().signal }, UNWATCHED);
     try {
       const env = { UNGUARDED: this.guards ? '' : '1', WAY_OUT: this.hosts.length > 0 ? String(PROXY_PORT) : '' };
       const probe = session.run(script('probe'), { timeoutSeconds: 30, network: true, env });
@@ -153,6 +153,8 @@ export abstract class LocalSandbox extends Sandbox {
       throw error;
     });
     const at = { folders, project, user };
+    const leaves = options.network === true && this.hosts.length > 0;
+    const way = { taskId, user, authorities: prepared.authorities.certificates };
     const launch = (command: string[], how: LaunchOptions) => this.launchCommand(command, { ...how, ...at }, prepared);
     return new LocalSession({
       folders,
@@ -160,8 +162,8 @@ export abstract class LocalSandbox extends Sandbox {
       project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
       user,
       hosts: this.hosts,
-      wayOut:
-        options.network === true && this.hosts.length > 0 ? () => this.proxy.open(prepared.base, taskId, user) : null,
+      wayOut: leaves ? (secrets) => this.proxy.open(prepared.base, { ...way, secrets }) : null,
+      secrets: options.secrets,
       release: () => own?.release(),
       limits: this.limits,
       space,
@@ -179,6 +181,22 @@ export abstract class LocalSandbox extends Sandbox {
 
   override async workdirBytes(taskId: string): Promise<number> {
     return (await this.ready()).workdirs.bytes(taskId);
+  }
+
+  override async folders(taskId: string): Promise<Record<string, string>> {
+    return { ...(await this.ready()).workdirs.folders(taskId) };
+  }
+
+  override async restore(taskId: string, fill: Parameters<Sandbox['restore']>[1]): Promise<void> {
+    await (await this.ready()).workdirs.restore(taskId, fill);
+  }
+
+  override async taskIds(): Promise<string[]> {
+    return (await this.ready()).workdirs.taskIds();
+  }
+
+  override async setAside(taskId: string): Promise<() => Promise<void>> {
+    return (await this.ready()).workdirs.setAside(taskId);
   }
 
   async remove(taskId: string): Promise<void> {
@@ -267,15 +285,6 @@ export abstract class LocalSandbox extends Sandbox {
   }
 }
 
-/** For the trial, whose command is our own and small: a service has to boot on a full disk, so that tasks can be deleted. */
-const UNWATCHED: WatchedSpace = {
-  state: 'enough',
-  room: Number.MAX_SAFE_INTEGER,
-  measure: () => Promise.resolve(),
-  listen: () => undefined,
-  unlisten: () => undefined,
-};
-
 /** A sandbox whose trial command is ended from outside does not work. */
 function asSandboxError(error: unknown): never {
   if (error instanceof SandboxError) throw error;
@@ -287,14 +296,4 @@ interface LaunchContext extends LaunchOptions {
   folders: TaskFolders;
   project: string | null;
   user: UserId | null;
-}
-
-/** On every machine: nothing that an operator could mend, so no warning. */
-const WATCHED_DISK =
-  'The disk limit is watched four times a second and no quota of the file system holds it, so a command can exceed it for a moment; over it files can only be deleted.';
-
-function dropTo(uid: number): string[] {
-  const id = String(uid);
-  const ids = ['--reuid', id, '--regid', id, '--clear-groups'];
-  return [...ids, '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
 }

@@ -12,12 +12,14 @@ import {
   SandboxError,
   SandboxFileError,
   type SandboxLimits,
+  type SandboxSecrets,
   SandboxSession,
   type WriteOptions,
 } from '../sandbox.js';
 import type { WayOut } from '../network/network-proxy.js';
 import { NETWORK_VARIABLES } from '../network/inside.js';
 import { PROJECT } from './root-folder.js';
+import { SessionSecrets } from './session-secrets.js';
 import type { UserId } from '../workdir/user-ids.js';
 import { WorkdirFiles } from '../workdir/workdir-files.js';
 import { isWithin, type TaskFolders } from '../workdir/workdirs.js';
@@ -30,7 +32,8 @@ interface SessionParts {
   project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
   /** Makes the way out to `hosts`; null: there is none. */
-  wayOut: (() => Promise<WayOut>) | null;
+  wayOut: ((secrets: SandboxSecrets | undefined) => Promise<WayOut>) | null;
+  secrets: SandboxSecrets | undefined;
   hosts: readonly string[];
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
@@ -60,6 +63,7 @@ export class LocalSession extends SandboxSession {
   private readonly projectFiles: WorkdirFiles | null;
   private readonly disk: DiskWatch;
   private wayOut: Promise<WayOut> | undefined;
+  private readonly secrets: SessionSecrets;
   /** What is reached by it; null before the first command with a network. */
   private refused: ReadonlySet<string> | null = null;
   private closed = false;
@@ -69,6 +73,9 @@ export class LocalSession extends SandboxSession {
     super();
     const { folders, inside, project, user, limits, space, empty, signal } = parts;
     const { workdir, tmp, home } = folders;
+    this.secrets = new SessionSecrets(parts.secrets, (all) => {
+      this.wayOut?.then((way) => way.change(all)).catch(() => undefined);
+    });
     this.files = new WorkdirFiles(
       [
         { path: workdir, inside: inside.workdir },
@@ -108,6 +115,7 @@ export class LocalSession extends SandboxSession {
     const environment = Object.entries({
       ...this.parts.environment,
       ...(wayOut !== null && NETWORK_VARIABLES),
+      ...this.secrets.variables,
       ...options.env,
       ...(resources.sweep && { [MARK]: mark }),
     });
@@ -120,7 +128,7 @@ export class LocalSession extends SandboxSession {
       ...this.parts.launch(words, {
         cwd,
         group,
-        wayOut: wayOut?.path ?? null,
+        wayOut,
         fileBytes: full === null ? Math.min(limits.diskBytes, this.parts.space.room) : 0,
       }),
       stdin: options.stdin,
@@ -129,7 +137,7 @@ export class LocalSession extends SandboxSession {
       beyondBytes: limits.diskBytes,
       room: () => this.disk.roomForOutput(),
       keep: options.keep,
-      onOutput: options.onOutput,
+      onOutput: options.onOutput && ((stream, chunk) => options.onOutput?.(stream, this.secrets.masked(chunk))),
       keepsOutput: options.keepsOutput,
       mark,
       group,
@@ -137,7 +145,7 @@ export class LocalSession extends SandboxSession {
     const began = Date.now();
     const result = await this.finish(running, full === null);
     if (full === null) await this.disk.giveBack(began);
-    return withNotes(result, [this.disk.takeNote(), full]);
+    return withNotes(this.secrets.maskedResult(result), [this.disk.takeNote(), full]);
   }
 
   readFile(path: string): Promise<OpenedFile> {
@@ -165,6 +173,7 @@ export class LocalSession extends SandboxSession {
 
   async close(): Promise<void> {
     this.closed = true;
+    this.secrets.close();
     this.killAll('ended');
     await Promise.allSettled(this.running.values());
     this.parts.signal.removeEventListener('abort', this.abort);
@@ -176,8 +185,8 @@ export class LocalSession extends SandboxSession {
   }
 
   /** One for all commands of the session, made when the first one wants it, and again when it was lost. */
-  private async openWay(open: () => Promise<WayOut>): Promise<WayOut> {
-    const made = (this.wayOut ??= open());
+  private async openWay(open: NonNullable<SessionParts['wayOut']>): Promise<WayOut> {
+    const made = (this.wayOut ??= open(this.secrets.given));
     const forget = () => {
       if (this.wayOut === made) this.wayOut = undefined;
     };

@@ -1,6 +1,6 @@
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
-import { WAY_OUT } from '../network/inside.js';
+import { mountsOf } from '../network/inside.js';
 import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import type { Mount } from './programs.js';
@@ -61,7 +61,7 @@ export class NamespacesSandbox extends LocalSandbox {
       ...HIDDEN.map((path) => [root + EMPTY, root + path, 'none', `bind,ro,nosuid,nodev${ours}`]),
       ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${shared},mode=1777`],
       ...(spec.project === null ? [] : [[spec.project, root + PROJECT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
-      ...(spec.wayOut === null ? [] : [[spec.wayOut, root + WAY_OUT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
+      ...mountsOf(spec.wayOut).map(([path, target]) => [path, root + target, 'none', `bind,ro,nosuid,nodev${ours}`]),
       [tmp, `${root}/tmp`, 'none', `bind,nosuid,nodev${ours}`],
       [home, root + HOME, 'none', `bind,nosuid,nodev${ours}`],
       [workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],

@@ -11,6 +11,7 @@ import { type KeptBytes, Output } from './output.js';
 import { OutputLimit, type OutputLimits } from './output-limit.js';
 import type { Pipes } from './pipes.js';
 import { type RunOptions, type RunResult, SandboxError } from '../sandbox.js';
+import type { WayFiles } from '../network/inside.js';
 import type { ProcessTree } from '../workdir/open-files.js';
 
 /** Variable that marks all processes of one command, for the driver that has no other means to find them. */
@@ -38,8 +39,8 @@ export interface LaunchOptions {
   /** The folder that it runs in, as it is named inside. */
   cwd: string;
   group: ControlGroup | null;
-  /** The socket that leads out, as the host names it; null: none does. */
-  wayOut: string | null;
+  /** What leads out, as the host names it; null: nothing does. */
+  wayOut: WayFiles | null;
   /** How large a file it may make, in bytes; 0: none, and it may still delete. */
   fileBytes: number;
 }

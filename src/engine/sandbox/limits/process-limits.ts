@@ -33,3 +33,10 @@ export function needOpenFiles(): void {
       `(the hard limit of nofile), and each process of a command may open ${OPEN_FILES}. Raise nofile (ulimit -Hn, LimitNOFILE=, --ulimit nofile=).`,
   );
 }
+
+/** Options of setpriv(1): the user that a command runs as, without any privilege. */
+export function dropTo(uid: number): string[] {
+  const id = String(uid);
+  const ids = ['--reuid', id, '--regid', id, '--clear-groups'];
+  return [...ids, '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
+}

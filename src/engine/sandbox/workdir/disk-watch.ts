@@ -5,6 +5,10 @@ import { sizeOf, type Size } from './folder-size.js';
 import { deleteNewest } from './newest-files.js';
 import { openWithoutName, type ProcessTree } from './open-files.js';
 
+/** On every machine: nothing that an operator could mend, so no warning. */
+export const WATCHED_DISK =
+  'The disk limit is watched four times a second and no quota of the file system holds it, so a command can exceed it for a moment; over it files can only be deleted.';
+
 const TICK_MS = 250;
 /** How long this class waits for an answer of the disk. */
 const SPACE_MS = 1000;

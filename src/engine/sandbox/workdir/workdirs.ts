@@ -1,14 +1,23 @@
-import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, realpathSync, renameSync, rmdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { needProgram, run } from '../host.js';
-import { SandboxError } from '../sandbox.js';
+import { type Sandbox, SandboxError } from '../sandbox.js';
 import { bytesOf } from './folder-size.js';
 import { claimsFolder, type UserId, UserIds } from './user-ids.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID_LENGTH = 36;
+/** Tasks have one of version 7, what is tried at a boot one of version 4. */
+const OF_TASK = /^.{14}7/;
 
 /** What a task's folder beside its workdir is called: the name of the workdir and this. It holds `tmp` and `home`. */
 export const BESIDE = '.beside';
+/** What a folder is called in which those of a task are being restored: the name of the workdir and this. */
+const DRAFTS = '.restoring';
+/** What a folder is called in which those of a task lie that are being deleted: the name of the workdir and this. */
+const ASIDE = '.removed';
 
 /** The folders that live as long as a task: its workdir, and what commands find as `/tmp` and as their home. */
 export interface TaskFolders {
@@ -62,13 +71,45 @@ export class Workdirs {
 
   /** The folders of a task, whether they are there or not. */
   folders(taskId: string): TaskFolders {
-    const workdir = this.path(taskId);
-    return { workdir, tmp: join(workdir + BESIDE, 'tmp'), home: join(workdir + BESIDE, 'home') };
+    return foldersAt(this.path(taskId));
+  }
+
+  /** As of {@link Sandbox.restore}. What a killed process has left is begun again. */
+  async restore(taskId: string, fill: Parameters<Sandbox['restore']>[1]): Promise<void> {
+    const path = this.path(taskId);
+    if (existsSync(path)) return;
+    await removeFolder(path + DRAFTS, path + BESIDE);
+    // Under a name of its own: another process may still be at it whose run was taken from it.
+    const draft = join(path + DRAFTS, randomBytes(6).toString('hex'));
+    // No session has the user meanwhile. That of the run asks for the one who owns the workdir.
+    const user = await this.reserve(taskId);
+    let half: string[] = [];
+    try {
+      await fill({ ...(await this.makeAt(draft, user)) }, user?.uid ?? null);
+      if (rename(draft + BESIDE, path + BESIDE)) half = [path + BESIDE];
+      this.moveIn(draft, path);
+      half = [];
+    } finally {
+      user?.release();
+      await removeFolder(draft, draft + BESIDE, ...half);
+      removeEmpty(path + DRAFTS);
+    }
+  }
+
+  /** As {@link rename}. A folder goes into another one only where it may be written to, and its task may have closed it. */
+  private moveIn(draft: string, path: string): void {
+    const { mode } = lstatSync(draft);
+    if (this.userIds === null) chmodSync(draft, 0o700);
+    if (rename(draft, path) && this.userIds === null) chmodSync(path, mode & 0o7777);
   }
 
   /** Makes the folders that are missing, and gives them with all that is in them to the user. */
-  async make(taskId: string, user: UserId | null): Promise<TaskFolders> {
-    const folders = this.folders(taskId);
+  make(taskId: string, user: UserId | null): Promise<TaskFolders> {
+    return this.makeAt(this.path(taskId), user);
+  }
+
+  private async makeAt(path: string, user: UserId | null): Promise<TaskFolders> {
+    const folders = foldersAt(path);
     const { workdir, tmp, home } = folders;
     const beside = workdir + BESIDE;
     // Folders after what is in them, the workdir last: an owner that fits means that all of it fits.
@@ -98,10 +139,53 @@ export class Workdirs {
     return found.length === 0 ? 0 : bytesOf(...found);
   }
 
-  /** Deletes them. rm(1) and chmod(1) follow no link. */
+  /** The tasks that have folders here, whole or half or on their way out. A trial at the boot of another process is none. */
+  async taskIds(): Promise<string[]> {
+    const ids = (await readdir(this.folder)).map((name) => name.slice(0, UUID_LENGTH));
+    return [...new Set(ids)].filter((id) => UUID.test(id) && OF_TASK.test(id));
+  }
+
+  /** Deletes them. */
   async remove(taskId: string): Promise<void> {
+    await this.setAside(taskId)();
+  }
+
+  /** As of {@link Sandbox.setAside}. rm(1) and chmod(1) follow no link. */
+  setAside(taskId: string): () => Promise<void> {
     const path = this.path(taskId);
-    await removeFolder(path, path + BESIDE);
+    const parts = [path, path + BESIDE, path + DRAFTS].filter((one) => existsSync(one));
+    // Under names of their own: what could not be deleted before lies there too.
+    const aside = join(path + ASIDE, randomBytes(6).toString('hex'));
+    if (parts.length > 0) mkdirSync(aside, { recursive: true, mode: 0o700 });
+    for (const part of parts) {
+      // A folder goes into another one only where it may be written to, and its task may have closed it.
+      if (this.userIds === null) chmodSync(part, 0o700);
+      renameSync(part, join(aside, basename(part)));
+    }
+    return () => removeFolder(path + ASIDE);
+  }
+}
+
+function foldersAt(workdir: string): TaskFolders {
+  return { workdir, tmp: join(workdir + BESIDE, 'tmp'), home: join(workdir + BESIDE, 'home') };
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** False: another process has had the task meanwhile, and was faster. */
+function rename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return false;
   }
 }
 

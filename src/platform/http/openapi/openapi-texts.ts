@@ -53,6 +53,7 @@ const TAGS: Record<string, string> = {
   integrations: 'Services outside that can trigger automations.',
   repositories: 'What the workspace may use of repositories, and their branches.',
   'repository-connections': 'What the workspace reaches hosts of repositories with.',
+  secrets: 'Values that tasks use and never see.',
   webhooks: 'Addresses of your own that are told of events, and what became of each delivery.',
   models: 'The models that tasks can use.',
   auth: 'The credential in use.',

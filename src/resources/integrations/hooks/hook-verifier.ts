@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Sealing } from '../../../platform/config/sealing.js';
-import { Secrets } from '../../../platform/config/secrets.js';
 import { Database } from '../../../platform/database/database.js';
 import type { Sql } from '../../../platform/database/sql.js';
+import { LastingKeys } from '../../../platform/installation/lasting-keys.js';
 import { Catalogue } from '../catalogue/catalogue.js';
 import { ownerOf } from '../connection.entity.js';
 import { GET_SECRETS, type SecretsRow } from '../connections.sql.js';
@@ -21,16 +21,16 @@ export interface Sender {
 @Injectable()
 export class HookVerifier {
   private readonly logger = new Logger('hooks');
-  private readonly key: Buffer;
+  private readonly decoyOf: (text: string) => Buffer;
 
   constructor(
     private readonly database: Database,
     private readonly catalogue: Catalogue,
     private readonly sealing: Sealing,
     private readonly log: HookLog,
-    private readonly secrets: Secrets,
+    keys: LastingKeys,
   ) {
-    this.key = secrets.key('encryption');
+    this.decoyOf = keys.mac('decoys');
   }
 
   /** Null for a delivery that is not signed, not fresh, or not of a connection that exists: the sender is not told which. */
@@ -65,7 +65,7 @@ export class HookVerifier {
    * answer that comes sooner would tell which ids exist.
    */
   private async verifyDecoy(connectionId: string, request: HookRequest): Promise<void> {
-    const digest = this.secrets.mac(this.key, `decoy ${connectionId}`);
+    const digest = this.decoyOf(`decoy ${connectionId}`);
     const all = this.catalogue.list();
     const { slug = '' } = all[digest.readUInt32BE(0) % all.length] ?? {};
     await this.catalogue.get(slug)?.verify(request, [`whsec_${digest.toString('base64')}`]);
