@@ -69,7 +69,9 @@ function Pages() {
         </Route>
         <Route path="/tasks" component={TasksPage} />
         <Route path="/new" component={NewTaskPage} />
-        <Route path="/tasks/:taskId">{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
+        <Route path="/tasks/:taskId/:tab?">
+          {({ taskId, tab = 'folder' }) => (tab === 'folder' ? <TaskPage key={taskId} taskId={taskId} /> : <Unknown />)}
+        </Route>
         <Route path="/automations/*?" component={AutomationsPage} />
         <Route path="/integrations/*?" component={IntegrationsPage} />
         <Route path="/webhooks/*?" component={WebhooksPage} />

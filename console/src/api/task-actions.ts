@@ -78,6 +78,11 @@ export function usePause(taskId: string): Action<'pause' | 'resume'> {
   return useMutation({ mutationFn: (verb) => api.tasks[verb](taskId), onSuccess: taken });
 }
 
+/** Until a time, as an instant. A task that is paused already goes on then. */
+export function usePauseUntil(taskId: string): Action<string> {
+  return useMutation({ mutationFn: (resumeAt) => api.tasks.pause(taskId, { resumeAt }), onSuccess: taken });
+}
+
 export function useChange(taskId: string): Action<ChangeTask> {
   return useMutation({ mutationFn: (change) => api.tasks.update(taskId, change), onSuccess: taken });
 }

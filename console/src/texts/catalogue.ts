@@ -22,3 +22,6 @@ export { task } from './task.ts';
 export { tasks } from './tasks.ts';
 export { usage } from './usage.ts';
 export { webhooks } from './webhooks.ts';
+export { folder } from './folder.ts';
+export { fork } from './fork.ts';
+export { pause } from './pause.ts';

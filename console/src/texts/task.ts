@@ -10,7 +10,13 @@ export const task = {
   pageTitle: (title: string, status: TaskStatus) => `${MARKS[status] ?? ''}${title} · ${common.product}`,
   announce: (status: TaskStatus, question: string) =>
     status === 'awaiting_input' ? `The agent asks: ${question}` : `The task: ${common.status[status]}`,
-  tabs: { label: 'Views of the task', conversation: 'Conversation', changes: 'Changes', files: 'Files' },
+  tabs: {
+    label: 'Views of the task',
+    conversation: 'Conversation',
+    changes: 'Changes',
+    files: 'Files',
+    folder: 'Folder',
+  },
   allTasks: 'All tasks',
   gone: { title: 'There is no such task', text: 'It was deleted, or this session may not see it.' },
   readOnly: 'This session only reads: it cannot write to the agent.',
@@ -30,6 +36,8 @@ export const task = {
   asked: 'Asked',
   answer: 'Answer',
   questionOfAgent: 'Question of the agent',
+  fork: 'Fork from here',
+  forkOf: (turn: number) => `Fork from here, turn ${turn}`,
   thinking: 'Thinking',
   working: 'Working',
   recovered: 'A worker was lost; another one goes on',
@@ -52,6 +60,8 @@ export const task = {
     context: (summary: boolean, before: string, after: string) =>
       `The conversation is sent to the model ${summary ? 'as a summary' : 'without older results'} from here on: ${after} tokens in place of ${before}.`,
     fallback: (from: string, to: string) => `The model ${from} was away; ${to} answered in its place.`,
+    workdir: (steps: number) =>
+      `The machine of this task was lost. What ${n(steps, 'step', 'steps')} did in its folder is gone.`,
     push: (branch: string, message: string) => `The branch ${branch} was not pushed: ${message}`,
     pullRequest: (branch: string, message: string) =>
       `The branch ${branch} is pushed, without a pull request: ${message}`,
@@ -221,6 +231,8 @@ export const task = {
     by: 'By',
     startedBy: 'Started by',
     automation: 'an automation',
+    forkedFrom: 'Forked from',
+    turnOf: (turn: number) => `turn ${turn} of another task`,
     created: 'Created',
     finished: 'Finished',
     archived: 'Archived',
@@ -255,6 +267,7 @@ export const task = {
   },
   actions: {
     pause: 'Pause',
+    pauseUntil: 'Pause until …',
     resume: 'Resume',
     cancel: 'Cancel',
     cancelled: 'Cancelled',

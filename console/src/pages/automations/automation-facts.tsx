@@ -15,7 +15,8 @@ const limits = t.automationEditor.limits;
 
 /** How it is started, and how its tasks are done. */
 export function AutomationFacts({ automation }: { automation: Automation }) {
-  const { kind, cron, filter, model, effort, approvals, overlap, owner, createdAt, updatedAt, projectId } = automation;
+  const { kind, cron, filter, model, effort, approvals, whenBlocked, overlap } = automation;
+  const { owner, createdAt, updatedAt, projectId } = automation;
   const { data: models = [] } = useQuery(modelsQuery);
   return (
     <Facts>
@@ -37,6 +38,7 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
       </Fact>
       <Fact name={w.effort}>{effort === null ? w.effortDefault : w.efforts[effort]}</Fact>
       <Fact name={w.approvals}>{w.approval[approvals]}</Fact>
+      <Fact name={t.form.whenBlocked}>{t.form.blocked[whenBlocked]}</Fact>
       <Fact name={w.budget}>{budgetOf(automation)}</Fact>
       <Fact name={w.overlapFact}>{t.automationEditor.overlaps[overlap]}</Fact>
       <Fact name={w.owner}>{owner.name}</Fact>

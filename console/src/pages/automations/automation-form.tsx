@@ -24,7 +24,7 @@ import { TriggerFields } from './trigger-fields.tsx';
 const w = t.automationEditor;
 const FIELDS = [
   ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter'],
-  ...['model', 'effort', 'approvals', 'overlap', 'budget'],
+  ...['model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget'],
 ];
 /** Those of what only some sessions may see. */
 const SEEN = ['projectId', 'repository'];
@@ -143,6 +143,15 @@ function TaskFields(editing: Editing<Draft>) {
           options={[
             ['none', w.approval.none],
             ['writes', w.approval.writes],
+          ]}
+        />
+        <Choice
+          label={t.form.whenBlocked}
+          hint={t.form.waitHint}
+          {...fieldOf(editing, 'whenBlocked')}
+          options={[
+            ['fail', t.form.blocked.fail],
+            ['wait', t.form.blocked.wait],
           ]}
         />
         <Choice

@@ -21,6 +21,7 @@ export interface Draft {
   model: string;
   effort: NonNullable<Automation['effort']> | '';
   approvals: Automation['approvals'];
+  whenBlocked: Automation['whenBlocked'];
   /** Empty: what is usual for what starts it. */
   overlap: Automation['overlap'] | '';
   budget: Record<Limit, string>;
@@ -44,6 +45,7 @@ export const emptyDraft = (): Draft => ({
   model: '',
   effort: '',
   approvals: 'none',
+  whenBlocked: 'fail',
   overlap: '',
   budget: NO_BUDGET,
   repository: NO_REPOSITORY,
@@ -51,7 +53,7 @@ export const emptyDraft = (): Draft => ({
 
 export function draftOf(automation: Automation | AutomationRehearsal['automation']): Draft {
   const { name, content, kind, cron, timezone, runAt, triggerEvent, filter } = automation;
-  const { projectId, model, effort, approvals, overlap, budget } = automation;
+  const { projectId, model, effort, approvals, whenBlocked, overlap, budget } = automation;
   const empty = emptyDraft();
   return {
     name,
@@ -66,6 +68,7 @@ export function draftOf(automation: Automation | AutomationRehearsal['automation
     model: model ?? '',
     effort: effort ?? '',
     approvals,
+    whenBlocked,
     overlap,
     budget: {
       maxSteps: String(budget?.maxSteps ?? ''),
@@ -94,7 +97,7 @@ function repositoryDraftOf(repository: Automation['repository']): RepositoryDraf
 
 /** All of it. The service says what is wrong with it. */
 export function bodyOf(draft: Draft) {
-  const { name, content, approvals, overlap, budget } = draft;
+  const { name, content, approvals, whenBlocked, overlap, budget } = draft;
   const numbers = { maxSteps: budget.maxSteps, maxTokens: budget.maxTokens, maxDurationSeconds: budget.maxDurationSeconds }; // prettier-ignore
   const limits = Object.entries(numbers).flatMap(([limit, text]) =>
     text.trim() === '' ? [] : [[limit, numberOf(text)]],
@@ -109,6 +112,7 @@ export function bodyOf(draft: Draft) {
     model: draft.model || null,
     effort: draft.effort || null,
     approvals,
+    whenBlocked,
     overlap: overlap || null,
     budget: Object.keys(limited).length > 0 ? limited : null,
     repository: repositoryOf(draft.repository, name) ?? null,

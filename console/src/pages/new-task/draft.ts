@@ -21,6 +21,7 @@ export interface Draft {
   model: string;
   effort: Task['effort'] | '';
   approvals: Task['approvals'];
+  whenBlocked: Task['whenBlocked'];
   projectId: string;
   repository: RepositoryDraft;
   budget: { maxSteps: string; maxTokens: string; maxMinutes: string; maxCost: string };
@@ -35,6 +36,7 @@ export const EMPTY: Draft = {
   model: '',
   effort: '',
   approvals: 'none',
+  whenBlocked: 'fail',
   projectId: '',
   repository: NO_REPOSITORY,
   budget: { maxSteps: '', maxTokens: '', maxMinutes: '', maxCost: '' },
@@ -93,7 +95,8 @@ export const nameOf = ({ title, content }: Draft): string =>
 
 /** Throws {@link FieldError}. */
 export function bodyOf(draft: Draft): CreateTask {
-  const { title, content, uploads, model, effort, approvals, projectId, repository, tags, outputSchema } = draft;
+  const { title, content, uploads, model, effort, approvals, whenBlocked, projectId, repository } = draft;
+  const { tags, outputSchema } = draft;
   const budget = budgetOf(draft.budget);
   const where = repositoryOf(repository, nameOf(draft));
   if (where !== undefined && !isAddress(where.url)) throw new FieldError('repository.url', t.repositories.notAddress);
@@ -105,6 +108,7 @@ export function bodyOf(draft: Draft): CreateTask {
     ...(model !== '' && { model }),
     ...(effort !== '' && effort !== null && { effort }),
     approvals,
+    ...(whenBlocked !== 'fail' && { whenBlocked }),
     ...(budget !== null && { budget }),
     ...(where !== undefined && { repository: where }),
     ...(tags.length > 0 && { tags }),
@@ -162,6 +166,7 @@ export function draftOf(task: Task, first: Message | undefined): Draft {
     model: task.model,
     effort: task.effort ?? '',
     approvals: task.approvals,
+    whenBlocked: task.whenBlocked,
     projectId: task.projectId ?? '',
     repository: {
       ...NO_REPOSITORY,

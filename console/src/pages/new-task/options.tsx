@@ -70,9 +70,18 @@ export function Options({ draft, change, models = [], model, said }: Props) {
             options={(['none', 'writes'] as const).map((value) => ({ value, label: t.newTask.approve[value] }))}
           />
         </Group>
+        <Group label={t.form.whenBlocked} said={said('whenBlocked')}>
+          <Segmented
+            label={t.form.whenBlocked}
+            value={draft.whenBlocked}
+            onChange={(whenBlocked) => change({ whenBlocked })}
+            options={(['fail', 'wait'] as const).map((value) => ({ value, label: t.form.blocked[value] }))}
+          />
+        </Group>
       </div>
       <p className={css.about}>
         {model?.description} {t.newTask.approvalsAre[draft.approvals]}
+        {draft.whenBlocked === 'wait' && ` ${t.form.waitHint}`}
       </p>
       <Budget draft={draft} change={change} said={said} />
       <More draft={draft} change={change} said={said} />

@@ -174,6 +174,8 @@ function noteOf(name: string, data: unknown): string | null {
         : t.task.quiet.push(text('branch'), text('message'));
     case 'repository_patch':
       return text('message');
+    case 'workdir':
+      return Number.isNaN(Number(fields.lostSteps)) ? null : t.task.quiet.workdir(Number(fields.lostSteps));
     case 'output_errors':
       return t.task.quiet.output(text('errors'));
     default:

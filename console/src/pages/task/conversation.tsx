@@ -1,5 +1,5 @@
 import { memo, useEffect, useRef, useState } from 'react';
-import type { Message, Task } from '../../api/client.ts';
+import { isFinal, type Message, type Task } from '../../api/client.ts';
 import { type Conversation as Data, readOlder } from '../../api/queries.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
@@ -10,13 +10,14 @@ import { Asked, QuietLine, SharedFile, Source, UserMessage } from './blocks.tsx'
 import { Ending } from './ending.tsx';
 import { useFollowedEnd } from './follow-end.ts';
 import { foldAll } from './folds.ts';
+import { ForkFrom } from './fork-from.tsx';
 import { useWritten } from './live.ts';
 import { type Block, blocksOf, type Now } from './steps.ts';
 import { Spinner, Steps } from './steps-view.tsx';
 import css from './conversation.module.css';
 
-/** Follows what comes as long as one stands at the end; a person who reads further up is left there. */
-export function Conversation({ task, data }: { task: Task; data: Data }) {
+/** Follows what comes as long as one stands at the end; a person who reads further up is left there. `turn`: the last one that has begun. */
+export function Conversation({ task, data, turn }: { task: Task; data: Data; turn: number }) {
   const blocks = useBlocks(data.messages);
   const { box, inner, away, toEnd, release, hold } = useFollowedEnd();
   const fresh = useFresh(data, away);
@@ -47,6 +48,7 @@ export function Conversation({ task, data }: { task: Task; data: Data }) {
           })}
           <Written messages={data.messages} />
           <Ending task={task} />
+          {turn > 0 && isFinal(task.status) && <ForkFrom task={task.id} turn={turn} />}
         </div>
       </div>
       {away && (
@@ -135,6 +137,8 @@ const BlockView = memo(function BlockView({
       return <SharedFile part={block.part} />;
     case 'source':
       return <Source part={block.part} />;
+    case 'turn':
+      return <ForkFrom task={task} turn={block.turn} />;
     case 'quiet':
       return <QuietLine id={block.key} name={block.name} data={block.data} />;
   }

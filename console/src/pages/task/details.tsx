@@ -118,6 +118,11 @@ function Facts({ task }: { task: Task }) {
             <Link href={`/automations/${automationId}`}>{details.automation}</Link>
           </Fact>
         )}
+        {task.forkedFrom && (
+          <Fact name={details.forkedFrom}>
+            <Link href={`/tasks/${task.forkedFrom.taskId}`}>{details.turnOf(task.forkedFrom.turn)}</Link>
+          </Fact>
+        )}
         <Fact name={details.created}>
           <Ago at={task.createdAt} />
         </Fact>

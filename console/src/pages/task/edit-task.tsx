@@ -11,10 +11,10 @@ import { Dialog, toast } from '../../ui/ui.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import css from './task.module.css';
 
-const FIELDS = ['title', 'projectId', 'tags', 'model', 'effort'];
+const FIELDS = ['title', 'projectId', 'tags', 'model', 'effort', 'whenBlocked'];
 
 /** Name, project, tags, and with what the next turn works. Only what was changed is sent. */
-export function EditTask({ task: now, onClose }: { task: Task; onClose: () => void }) {
+export default function EditTask({ task: now, onClose }: { task: Task; onClose: () => void }) {
   // As it was at the beginning: what others change meanwhile is not changed back.
   const [task] = useState(now);
   const can = useCan();
@@ -24,6 +24,7 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
   const [tags, setTags] = useState(task.tags);
   const [model, setModel] = useState(task.model);
   const [effort, setEffort] = useState(task.effort);
+  const [whenBlocked, setWhenBlocked] = useState(task.whenBlocked);
   const change = useChange(task.id);
   const { edit } = t.task;
   const efforts = models.find(({ id }) => id === model)?.efforts ?? [];
@@ -33,6 +34,7 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
     ...(tags.join() !== task.tags.join() && { tags }),
     ...(model !== task.model && { model }),
     ...((effort !== task.effort || model !== task.model) && effort !== null && efforts.includes(effort) && { effort }),
+    ...(whenBlocked !== task.whenBlocked && { whenBlocked }),
   };
   const save = (event: FormEvent) => {
     event.preventDefault();
@@ -87,6 +89,17 @@ export function EditTask({ task: now, onClose }: { task: Task; onClose: () => vo
             ]}
           />
         )}
+        <Choice
+          label={t.form.whenBlocked}
+          hint={t.form.waitHint}
+          said={saidOf(error, 'whenBlocked')}
+          value={whenBlocked}
+          onChange={setWhenBlocked}
+          options={[
+            ['fail', t.form.blocked.fail],
+            ['wait', t.form.blocked.wait],
+          ]}
+        />
         <FormFailure error={error} fields={FIELDS} />
         <DialogActions onKeep={onClose} type="submit" disabled={change.isPending}>
           {edit.save}

@@ -1,30 +1,17 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api, type StoredFile } from '../../api/client.ts';
 import { download } from '../../api/queries.ts';
 import { useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { Code, exactly, languageOf } from '../../ui/code.tsx';
+import { exactly } from '../../ui/code.tsx';
 import { DownloadButton } from '../../ui/download.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Markdown } from '../../ui/markdown.tsx';
 import { Button, cx, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
-import { FileText, PatchPreview } from './file-text.tsx';
+import { FileText, kindOf, TextOf } from './file-text.tsx';
 import css from './task.module.css';
-
-/** Bytes up to which a text is shown whole. */
-const VIEW_MOST = 1_000_000;
-
-/** How a file is shown; null when it can only be downloaded. */
-function kindOf({ name, mediaType, size }: StoredFile): 'patch' | 'markdown' | 'image' | 'text' | null {
-  if (/^image\/(png|jpeg|gif|webp|avif)$/.test(mediaType)) return 'image';
-  if (size > VIEW_MOST) return null;
-  if (/\.(patch|diff)$/i.test(name)) return 'patch';
-  if (/\.(md|markdown)$/i.test(name)) return 'markdown';
-  const text = mediaType.startsWith('text/') || /json|xml|yaml|javascript|x-sh/.test(mediaType);
-  return text || languageOf(name) !== null || /\.(txt|log|csv)$/i.test(name) ? 'text' : null;
-}
 
 export function Files({ taskId, list, error }: { taskId: string; list: StoredFile[] | undefined; error: unknown }) {
   const [view, setView] = useParam('view', '');
@@ -100,19 +87,11 @@ function Viewer({ file, close }: { file: StoredFile; close: () => void }) {
         <Button small look="ghost" icon="X" aria-label={t.common.close} onClick={close} />
       </header>
       <div>
-        {kind === 'patch' ? (
-          <PatchPreview fileId={file.id} />
-        ) : kind === 'image' ? (
+        {kind === 'image' ? (
           <Picture file={file} />
         ) : (
           <FileText fileId={file.id}>
-            {(text) =>
-              kind === 'markdown' ? (
-                <Markdown text={text} />
-              ) : (
-                <Code numbered max code={text} language={languageOf(file.name)} label={file.name} />
-              )
-            }
+            {(text) => <TextOf kind={kind ?? 'text'} name={file.name} text={text} id={file.id} />}
           </FileText>
         )}
       </div>
@@ -120,28 +99,25 @@ function Viewer({ file, close }: { file: StoredFile; close: () => void }) {
   );
 }
 
-/** The service sends files as what is to be saved; a picture is shown from the page's own memory. */
-function Picture({ file }: { file: StoredFile }) {
-  const [url, setUrl] = useState<string | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  useEffect(() => {
-    let made = '';
-    const stop = new AbortController();
-    const { signal } = stop;
-    const show = async () => {
-      const blob = await (await api.files.content(file.id, { signal })).blob();
-      if (signal.aborted) return;
-      made = URL.createObjectURL(new Blob([blob], { type: file.mediaType }));
-      setUrl(made);
-    };
-    show().catch((reason: unknown) => signal.aborted || setError(reason));
-    return () => {
-      stop.abort();
-      if (made !== '') URL.revokeObjectURL(made);
-    };
-  }, [file.id, file.mediaType]);
+function Picture({ file: { id, name, mediaType } }: { file: StoredFile }) {
+  const { data, error } = useQuery({
+    queryKey: ['picture', id],
+    queryFn: async ({ signal }) => (await api.files.content(id, { signal })).blob(),
+    staleTime: Infinity,
+  });
   if (error !== null) return <Failure error={error} />;
-  return url === null ? <Skeleton w={320} h={200} /> : <img src={url} alt={file.name} />;
+  return data === undefined ? <Skeleton w={320} h={200} /> : <Shown name={name} mediaType={mediaType} bytes={data} />;
+}
+
+/** The service sends files as what is to be saved; a picture is shown from the page's own memory. */
+export function Shown({ name, mediaType, bytes: data }: { name: string; mediaType: string; bytes: Blob }) {
+  const [url, setUrl] = useState('');
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([data], { type: mediaType }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [data, mediaType]);
+  return url === '' ? null : <img src={url} alt={name} />;
 }
 
 export function Reading({ error }: { error: unknown }) {

@@ -1,18 +1,21 @@
 // The title of the task, how it stands, and what can be done with it.
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { isFinal, stands, type Task } from '../../api/client.ts';
 import { useCancel, useChange, usePause, useRemove } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
+import { program } from '../../shell/program.ts';
 import { page as shell } from '../../shell/shell.tsx';
 import { t } from '../../texts/index.ts';
 import { Confirm } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { PullRequest } from '../../ui/pull-request.tsx';
 import { Button, copy, Skeleton, StatusLabel, toast, toastError } from '../../ui/ui.tsx';
-import { EditTask } from './edit-task.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import css from './task.module.css';
+
+const EditTask = program(() => import('./edit-task.tsx'));
+const PauseUntil = program(() => import('./pause-until.tsx'));
 
 interface HeadProps {
   task: Task | undefined;
@@ -55,6 +58,7 @@ export function Head({ task, panel, togglePanel }: HeadProps) {
 function Actions({ task }: { task: Task }) {
   const [editing, setEditing] = useState(false);
   const [deleting, setDeleting] = useState(false);
+  const [pausing, setPausing] = useState(false);
   const [, navigate] = useLocation();
   const writes = useCan()('tasks:write');
   const cancel = useCancel(task.id);
@@ -79,6 +83,9 @@ function Actions({ task }: { task: Task }) {
   const changing: MenuItem[] = [
     { label: actions.edit, icon: 'Pencil', onSelect: () => setEditing(true) },
     { label: task.archived ? actions.unarchive : actions.archive, icon: 'Inbox', onSelect: archive },
+    ...(isFinal(task.status)
+      ? []
+      : [{ label: actions.pauseUntil, icon: 'Clock', onSelect: () => setPausing(true) } as const]),
     { label: actions.another, icon: 'Plus', onSelect: () => navigate(`/new?from=${task.id}`) },
   ];
   const ending: MenuItem[] = [
@@ -110,7 +117,10 @@ function Actions({ task }: { task: Task }) {
         </Button>
       )}
       <Menu label={actions.more} groups={writes ? [changing, shared, ending] : [shared]} />
-      {editing && <EditTask task={task} onClose={() => setEditing(false)} />}
+      <Suspense fallback={null}>
+        {editing && <EditTask task={task} onClose={() => setEditing(false)} />}
+        {pausing && <PauseUntil task={task} onClose={() => setPausing(false)} />}
+      </Suspense>
       <Confirm
         open={deleting}
         onClose={() => setDeleting(false)}

@@ -21,11 +21,13 @@ export type Block =
   | { kind: 'ask'; key: string; call: Call }
   | { kind: 'file'; key: string; part: FilePart }
   | { kind: 'source'; key: string; part: SourcePart }
+  /** Stands between this turn, which is over, and the next one. */
+  | { kind: 'turn'; key: string; turn: number }
   /** What only says that something happened, and whatever this console does not know. */
   | { kind: 'quiet'; key: string; name: string; data: unknown };
 
 /** What a message gives by itself; runs of steps are joined across messages. */
-type Part = Exclude<Block, { kind: 'steps' }> | { kind: 'step'; key: string; step: Step; handedOver: boolean };
+type Part = Exclude<Block, { kind: 'steps' | 'turn' }> | { kind: 'step'; key: string; step: Step; handedOver: boolean };
 
 export interface PlanItem {
   text: string;
@@ -106,16 +108,25 @@ const orderOf = ({ role, readAt, createdAt, status }: Message): string =>
 export function blocksOf(messages: readonly Message[], before: ReadonlyMap<string, Block>): Block[] {
   const blocks: Block[] = [];
   const sorted = messages.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : orderOf(a) > orderOf(b) ? 1 : 0));
-  for (const block of sorted.flatMap(ownBlocksOf)) {
-    const last = blocks.at(-1);
-    if (block.kind !== 'step') blocks.push(block);
-    else if (last?.kind === 'steps' && last.handedOver === block.handedOver) last.steps.push(block.step);
-    else blocks.push({ kind: 'steps', key: `steps-${block.key}`, steps: [block.step], handedOver: block.handedOver });
+  let turn = 0;
+  for (const message of sorted) {
+    const of = message.turn ?? 0;
+    if (turn > 0 && of > turn) blocks.push({ kind: 'turn', key: `turn-${turn}`, turn });
+    turn = Math.max(turn, of);
+    for (const block of ownBlocksOf(message)) append(blocks, block);
   }
   return blocks.map((block) => {
     const known = before.get(block.key);
+    if (block.kind === 'turn') return known ?? block;
     return block.kind === 'steps' && known?.kind === 'steps' && sameSteps(known.steps, block.steps) ? known : block;
   });
+}
+
+function append(blocks: Block[], block: Part): void {
+  const last = blocks.at(-1);
+  if (block.kind !== 'step') blocks.push(block);
+  else if (last?.kind === 'steps' && last.handedOver === block.handedOver) last.steps.push(block.step);
+  else blocks.push({ kind: 'steps', key: `steps-${block.key}`, steps: [block.step], handedOver: block.handedOver });
 }
 
 const sameSteps = (a: Step[], b: Step[]) => a.length === b.length && a.every((step, index) => step === b[index]);

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { isForbidden, isGone, isPatchOmitted, type StoredFile, type Task } from '../../api/client.ts';
 import { decisionsOf, decisionsQuery } from '../../api/decisions.ts';
 import { conversationQuery, taskFilesQuery, taskQuery } from '../../api/queries.ts';
@@ -24,8 +24,9 @@ import css from './task.module.css';
 
 // Patches are read more seldom than conversations, and reviewed by a program of their own.
 const Changes = program(() => import('./changes.tsx'));
+const Folder = program(() => import('./folder/folder.tsx'));
 
-const TABS = ['conversation', 'changes', 'files'] as const;
+const TABS = ['conversation', 'changes', 'files', 'folder'] as const;
 type Tab = (typeof TABS)[number];
 
 export default function TaskPage({ taskId }: { taskId: string }) {
@@ -44,7 +45,7 @@ function OneTask({ taskId }: { taskId: string }) {
   // The events read it, and keep it up.
   const conversation = useQuery({ ...conversationQuery(taskId), enabled: false });
   const files = useFiles(taskId, readsFiles, task);
-  const [tab, setTab] = useParam<Tab>('tab', 'conversation');
+  const [current, setTab] = useTab(taskId);
   const [panel, togglePanel] = usePanel();
   const messages = conversation.data?.messages;
   const plan = useMemo(() => planOf(messages ?? []), [messages]);
@@ -53,7 +54,6 @@ function OneTask({ taskId }: { taskId: string }) {
   const decisions = useMemo(() => decisionsOf(approvals.data ?? []), [approvals.data]);
   const turn = useMemo(() => Math.max(0, ...(messages ?? []).map((message) => message.turn ?? 0)), [messages]);
   const patches = files.data?.filter(isPatch);
-  const current = TABS.find((one) => one === tab) ?? 'conversation';
 
   useTitle(task);
   const turnTab = (by: number) =>
@@ -76,16 +76,13 @@ function OneTask({ taskId }: { taskId: string }) {
   let shown: ReactNode;
   if (current !== 'conversation' && !readsFiles) shown = <Refused scope="files:read" />;
   else if (current === 'changes')
-    shown = (
-      <Suspense fallback={<Reading error={null} />}>
-        <Changes task={task} files={patches} error={files.error} omitted={isPatchOmitted(task)} />
-      </Suspense>
-    );
+    shown = <Changes task={task} files={patches} error={files.error} omitted={isPatchOmitted(task)} />;
+  else if (current === 'folder') shown = <Folder taskId={taskId} status={task?.status} />;
   else if (current === 'files') shown = <Files taskId={taskId} list={files.data} error={files.error} />;
   else if (task && conversation.data) {
     shown = (
       <Decisions value={decisions}>
-        <Conversation task={task} data={conversation.data} />
+        <Conversation task={task} data={conversation.data} turn={turn} />
       </Decisions>
     );
   } else if (conversation.error) {
@@ -107,7 +104,7 @@ function OneTask({ taskId }: { taskId: string }) {
         <div className={css.main}>
           {!lost && (
             <div className={css.tabPanel} role="tabpanel" id="tab-panel" aria-labelledby={`tab-${current}`}>
-              {shown}
+              <Suspense fallback={<Reading error={null} />}>{shown}</Suspense>
             </div>
           )}
           {task && (
@@ -123,6 +120,19 @@ function OneTask({ taskId }: { taskId: string }) {
       </div>
     </LiveContext>
   );
+}
+
+/** The folder has an address of its own: its path is none of the patch's. */
+function useTab(taskId: string): [Tab, (tab: Tab) => void] {
+  const [tab, setTab] = useParam<Tab>('tab', 'conversation');
+  const [location, navigate] = useLocation();
+  const inFolder = location.endsWith('/folder');
+  const go = (next: Tab) => {
+    if (next !== 'folder' && !inFolder) return setTab(next);
+    const to = next === 'folder' ? '/folder' : next === 'conversation' ? '' : `?tab=${next}`;
+    navigate(`/tasks/${taskId}${to}`, { replace: true });
+  };
+  return [inFolder ? 'folder' : (TABS.find((one) => one === tab) ?? 'conversation'), go];
 }
 
 const isPatch = ({ origin, name, mediaType }: StoredFile): boolean =>
@@ -186,7 +196,7 @@ interface TabsProps {
 }
 
 function Tabs({ current, choose, turn, patches, files }: TabsProps) {
-  const counts = { conversation: 0, changes: patches ?? 0, files: files ?? 0 };
+  const counts = { conversation: 0, changes: patches ?? 0, files: files ?? 0, folder: 0 };
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (by === undefined) return;
