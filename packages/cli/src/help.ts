@@ -71,6 +71,18 @@ const VERBS: Record<string, VerbHelp> = {
     lines: [['resume TASK', 'a paused task goes on where it stopped; one that waits tries again at once']],
     example: 'mw resume 01a2047b-2b2f-71b6-93df-54922585c41e',
   },
+  fork: {
+    lines: [
+      ['fork TASK [CONTENT|-]', 'makes a new task of one as it was at the end of a turn; without a content it waits'],
+    ],
+    options: [
+      ['--turn N', 'the last turn that it has; without it the last one that has ended'],
+      ['--title T', 'what it is called; without it as the original'],
+      ['--model M', 'another model than that of the original'],
+      ['--effort low|medium|high', 'how much the model thinks'],
+    ],
+    example: "mw fork 01a2047b-2b2f-71b6-93df-54922585c41e --turn 2 'Try it without the library.'",
+  },
   tasks: {
     lines: [['tasks', 'lists the tasks that are not archived, newest first']],
     options: [
@@ -100,6 +112,27 @@ const VERBS: Record<string, VerbHelp> = {
     lines: [['files TASK', 'lists its files']],
     options: [OUT, ['--zip FILE', 'saves all of them as one zip']],
     example: 'mw files 01a2047b-2b2f-71b6-93df-54922585c41e --out results',
+  },
+  secrets: {
+    lines: [
+      ['secrets list', 'what tasks use and never see, with the hosts that it goes to'],
+      ['secrets set NAME', 'stores a value from standard input; one that is there gets it as its new value'],
+      ['secrets delete SECRET', 'the next request of a task goes without it'],
+    ],
+    options: [
+      ['--host H[:PORT]', 'of set: where the value goes; may come several times'],
+      ['--header H', 'the header that it stands in; Authorization without it'],
+      ['--form bearer|basic|token|raw', 'how it stands there; bearer in Authorization, else raw'],
+      ['--user U', 'with basic: the user name'],
+      ['--query Q', 'the parameter of the address that it stands in, in place of a header'],
+      ['--method M', 'for these methods alone; may come several times'],
+      ['--path P', 'for these paths alone, such as /repos/acme/**; may come several times'],
+      ['--project P', 'for the tasks of a project; else for all of the workspace'],
+      ['--mine', 'for your own tasks'],
+      ['--env E', 'the variable that has the placeholder; the name without it'],
+      ['--description D', 'for people'],
+    ],
+    example: 'mw secrets set GITHUB_TOKEN --host api.github.com < token.txt',
   },
   webhooks: {
     lines: [

@@ -1,16 +1,20 @@
 // The command of those who give work to a service (reference §19): its verbs and its exit codes.
 import { ConnectionError, MillwrightError } from '@millwright/sdk';
 import { help, helpOf, version } from './help.js';
-import { parse, UsageError } from './line.js';
+import { parse, UsageError, type Verb } from './line.js';
 import { Interrupted } from './interrupts.js';
+import { SECRETS } from './secrets.js';
 import { plain } from './terminal.js';
 import { VERBS } from './verbs.js';
-import { webhooks } from './webhooks.js';
+import { PARTS as WEBHOOKS } from './webhooks.js';
 
 export { type Entry, Transcript } from './transcript.js';
 
 /** 0 completed, 1 failed, 2 a wrong line, 3 waits for a person, 4 cancelled, 5 refused or unreachable, 130 interrupted. */
 export const EXIT = { done: 0, failed: 1, usage: 2, waits: 3, cancelled: 4, refused: 5, interrupted: 130 } as const;
+
+/** Their first word says what. */
+const GROUPS: Record<string, Record<string, Verb | undefined>> = { webhooks: WEBHOOKS, secrets: SECRETS };
 
 /** Carries out a command line and sets the exit code of the process. */
 export async function main(args: readonly string[]): Promise<void> {
@@ -32,8 +36,8 @@ async function codeOf(args: readonly string[]): Promise<number> {
     return printed(helpOf(words[0] ?? '') ?? help(), EXIT.done);
   }
   try {
-    // Its first word says what.
-    if (name === 'webhooks') return await webhooks(rest);
+    const parts = Object.hasOwn(GROUPS, name) ? GROUPS[name] : undefined;
+    if (parts !== undefined) return await ofGroup(name, parts, rest);
     const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
     if (verb === undefined) throw new UsageError(`'${name}' is no verb: 'mw --help' shows them.`);
     return await verb.run(parse(name, rest, verb));
@@ -46,6 +50,14 @@ async function codeOf(args: readonly string[]): Promise<number> {
     if (options.includes('--json')) console.log(JSON.stringify({ error: { message, ...refusal } }));
     return code;
   }
+}
+
+function ofGroup(group: string, parts: Record<string, Verb | undefined>, args: readonly string[]): Promise<number> {
+  const [name = '', ...rest] = args;
+  const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
+  if (part === undefined)
+    throw new UsageError(`Expected: mw ${group} ${Object.keys(parts).join('|')}. 'mw ${group} --help' shows more.`);
+  return part.run(parse(`${group} ${name}`, rest, part));
 }
 
 /** What a person is told, and what a program is; null for a mistake of this program. */

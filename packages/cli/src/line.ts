@@ -8,7 +8,7 @@ export class UsageError extends Error {}
 export type OptionKind = 'text' | 'texts' | 'switch';
 
 export interface Verb {
-  /** Of the words behind the verb: `TASK`, or `CONTENT|-`. */
+  /** Of the words behind the verb: `TASK`, or `CONTENT|-`. The last may be one that can be left out: `[CONTENT|-]`. */
   words: readonly string[];
   options: Record<string, OptionKind>;
   /** Resolves with the exit code. */
@@ -25,6 +25,10 @@ export class Line {
     const word = this.words[index];
     if (word === undefined) throw new UsageError("A word is missing: 'mw --help' shows the line.");
     return word;
+  }
+  /** Undefined when it is left out. */
+  optionalWord(index: number): string | undefined {
+    return this.words[index];
   }
   text(name: string): string | undefined {
     return this.values[name] as string | undefined;
@@ -53,7 +57,8 @@ export function parse(name: string, args: readonly string[], { words, options }:
       options: Object.fromEntries(known),
       allowPositionals: true,
     });
-    if (positionals.length !== words.length) {
+    const needed = words.filter((word) => !word.startsWith('[')).length;
+    if (positionals.length < needed || positionals.length > words.length) {
       const more = positionals.length > words.length && words.length > 0;
       const hint = more ? ', a text of several words in quotes' : '';
       throw new UsageError(`Expected: mw ${[name, ...words].join(' ')}${hint}. 'mw ${name} --help' shows more.`);

@@ -95,6 +95,22 @@ const resume: Verb = {
   run: async (line) => printTask(line, await client().tasks.resume(line.word(0))),
 };
 
+const fork: Verb = {
+  words: ['TASK', '[CONTENT|-]'],
+  options: { turn: 'text', title: 'text', model: 'text', effort: 'text' },
+  async run(line) {
+    const [turn, title, model, content] = [numberIn(line, 'turn'), line.text('title'), line.text('model'), line.optionalWord(1)];
+    const body = {
+      ...(turn && { turn }),
+      ...(title && { title }),
+      ...(content !== undefined && { content: await contentOf(content) }),
+      ...(model && { model }),
+      ...effortIn(line),
+    };
+    return printTask(line, await client().tasks.fork(line.word(0), body));
+  },
+}; // prettier-ignore
+
 const tasks: Verb = {
   words: [],
   options: {
@@ -156,7 +172,7 @@ const files: Verb = {
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
   login: { words: [], options: { url: 'text' }, run: login },
-  run, follow, send, withdraw, answer, cancel, pause, resume, archive, tasks, show, files, listen,
+  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, listen,
 }; // prettier-ignore
 
 function printTask(line: Line, task: Task): number {
@@ -171,23 +187,32 @@ async function contentOf(word: string): Promise<string> {
 }
 
 async function taskOf(line: Line): Promise<CreateTask> {
-  const [projectId, model, maxSteps] = [line.text('project'), line.text('model'), line.text('max-steps')];
-  const effort = oneOf(line, 'effort', ['low', 'medium', 'high'] as const);
+  const [projectId, model, maxSteps] = [line.text('project'), line.text('model'), numberIn(line, 'max-steps')];
   const approvals = oneOf(line, 'approvals', ['none', 'writes'] as const);
   const whenBlocked = oneOf(line, 'when-blocked', ['fail', 'wait'] as const);
-  if (maxSteps !== undefined && !/^[1-9]\d*$/.test(maxSteps)) throw new UsageError('--max-steps takes a number.');
   const [metadata, tags] = [metadataIn(line), line.texts('tag')];
   return {
     content: await contentOf(line.word(0)),
     ...(projectId && { projectId }),
     ...(model && { model }),
-    ...(effort && { effort }),
+    ...effortIn(line),
     ...(approvals && { approvals }),
     ...(whenBlocked && { whenBlocked }),
-    ...(maxSteps && { budget: { maxSteps: Number(maxSteps) } }),
+    ...(maxSteps && { budget: { maxSteps } }),
     ...(metadata && { metadata }),
     ...(tags.length > 0 && { tags }),
   };
+}
+
+function numberIn(line: Line, name: string): number | undefined {
+  const word = line.text(name);
+  if (word !== undefined && !/^[1-9]\d*$/.test(word)) throw new UsageError(`--${name} takes a number.`);
+  return word === undefined ? undefined : Number(word);
+}
+
+function effortIn(line: Line): Pick<CreateTask, 'effort'> {
+  const effort = oneOf(line, 'effort', ['low', 'medium', 'high'] as const);
+  return effort === undefined ? {} : { effort };
 }
 
 function metadataIn(line: Line): Record<string, string> | undefined {

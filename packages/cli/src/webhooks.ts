@@ -1,6 +1,6 @@
 import type { WebhookDelivery } from '@millwright/sdk';
 import { client } from './account.js';
-import { type Line, parse, UsageError, type Verb } from './line.js';
+import { type Line, UsageError, type Verb } from './line.js';
 import { plain } from './terminal.js';
 
 /** The verbs below `webhooks`. */
@@ -45,15 +45,6 @@ export const PARTS: Record<string, Verb | undefined> = {
     run: async (line) => printDelivery(line, await client().webhooks.redeliver(line.word(0), line.word(1))),
   },
 };
-
-/** `webhooks`, whose first word says what. */
-export function webhooks(args: readonly string[]): Promise<number> {
-  const [name = '', ...rest] = args;
-  const part = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
-  if (part === undefined)
-    throw new UsageError(`Expected: mw webhooks ${Object.keys(PARTS).join('|')}. 'mw webhooks --help' shows more.`);
-  return part.run(parse(`webhooks ${name}`, rest, part));
-}
 
 function printDelivery(line: Line, one: WebhookDelivery): number {
   print(line, one, `${one.id}  ${one.status}  ${one.eventType}  ${one.createdAt}`);

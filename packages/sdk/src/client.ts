@@ -15,6 +15,7 @@ import {
   Uploads,
 } from './resources.js';
 import { Repositories, RepositoryConnections } from './repositories.js';
+import { Secrets } from './secrets.js';
 import { Tasks } from './tasks.js';
 import { type ClientOptions, Transport } from './transport.js';
 import type { WorkspaceEvent } from './types.js';
@@ -45,6 +46,7 @@ export class Millwright {
   readonly projects: Projects;
   readonly repositories: Repositories;
   readonly repositoryConnections: RepositoryConnections;
+  readonly secrets: Secrets;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
   readonly notices: PersonalNotices;
@@ -70,6 +72,7 @@ export class Millwright {
     this.projects = new Projects(transport);
     this.repositories = new Repositories(transport);
     this.repositoryConnections = new RepositoryConnections(transport);
+    this.secrets = new Secrets(transport);
     this.tasks = new Tasks(transport);
     this.uploads = new Uploads(transport);
     this.notices = new PersonalNotices(transport);

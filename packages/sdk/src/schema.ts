@@ -70,6 +70,7 @@ export interface components {
          *         "type": "task",
          *         "id": "01a2047b-2baf-772d-b7a8-6b80d6175e36"
          *       },
+         *       "fields": null,
          *       "outcome": "done",
          *       "code": null,
          *       "requestId": "01a2047b-2ba8-7f15-8f0f-1c2d6a3a9b3e",
@@ -88,6 +89,8 @@ export interface components {
             code: string | null;
             /** @description More than 1: so many refusals of one key, beyond 60 in a minute, counted together. */
             count: number;
+            /** @description Of a change that was done (`PATCH`): the names of the fields that were given. Never what was in them. */
+            fields: string[] | null;
             id: components["schemas"]["Id"];
             keyId: components["schemas"]["Id"] | null;
             /** @enum {string} */
@@ -542,6 +545,18 @@ export interface components {
         BillingUsageResponse: {
             usage: components["schemas"]["UsageRow"][];
         };
+        Binding: {
+            /** @description A name in small letters such as `api.github.com`, `*.` and a name of two labels or more for one label before it, or an address. One of those that the operator allows. */
+            host: string;
+            /** @description Of which requests; without it of all. */
+            methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[] | null;
+            /** @description Patterns of the paths of requests: `*` stands for one segment, `**` for any. Without it all paths. */
+            paths?: string[] | null;
+            /** @description Where in the request: `{header}` or `{query}`. */
+            place: components["schemas"]["Place"];
+            /** @description 443 is the default. */
+            port?: number;
+        };
         Budget: {
             /** @description USD, a decimal number above 0, as text. Only with a model that has prices. */
             maxCost?: string | null;
@@ -678,6 +693,24 @@ export interface components {
             push?: string[];
             /** @description Of an account, a project or a group at the host. It is never shown. */
             token?: string;
+        };
+        /**
+         * @example {
+         *       "description": "Reads and writes issues.",
+         *       "value": "github_pat_of_another_account"
+         *     }
+         */
+        ChangeSecret: {
+            /** @description Where the value goes. It goes nowhere else. */
+            bindings?: components["schemas"]["Binding"][];
+            /** @description For people. */
+            description?: string | null;
+            /** @description The variable that has the placeholder inside of the sandbox: none that the sandbox sets itself, or that decides which programs run. */
+            env?: string;
+            /** @description Once in its scope. In a task a user’s own goes before the project’s, and that before the workspace’s. */
+            name?: string;
+            /** @description It is never shown. */
+            value?: string;
         };
         /**
          * @example {
@@ -893,6 +926,48 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "GITHUB_TOKEN",
+         *       "description": "Reads issues.",
+         *       "scope": "workspace",
+         *       "value": "github_pat_of_an_account",
+         *       "bindings": [
+         *         {
+         *           "host": "api.github.com",
+         *           "methods": [
+         *             "GET"
+         *           ],
+         *           "paths": [
+         *             "/repos/acme/**"
+         *           ],
+         *           "place": {
+         *             "header": "Authorization",
+         *             "form": "bearer"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        CreateSecret: {
+            /** @description Where the value goes. It goes nowhere else. */
+            bindings: components["schemas"]["Binding"][];
+            /** @description For people. */
+            description?: string | null;
+            /** @description The variable that has the placeholder inside of the sandbox: none that the sandbox sets itself, or that decides which programs run. */
+            env?: string;
+            /** @description Once in its scope. In a task a user’s own goes before the project’s, and that before the workspace’s. */
+            name: string;
+            /** @description For the scope `project` alone. */
+            projectId?: string | null;
+            /**
+             * @description Whose tasks have it: all of the workspace (default), those of a project, or your own.
+             * @enum {string}
+             */
+            scope?: "workspace" | "project" | "user";
+            /** @description It is never shown. */
+            value: string;
+        };
+        /**
+         * @example {
          *       "name": "build server",
          *       "role": "member"
          *     }
@@ -1052,7 +1127,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -1137,6 +1212,54 @@ export interface components {
             files: components["schemas"]["File"][];
             /** @description For the query parameter `cursor`; null at the end. */
             nextCursor: string | null;
+        };
+        FolderEntry: {
+            /** @enum {string} */
+            kind: "file" | "folder" | "link";
+            /** @description Of a file, by its name. */
+            mediaType: string | null;
+            modifiedAt: components["schemas"]["Timestamp"];
+            /** @description Relative to `/workdir`, or absolute in `/tmp` or the home. */
+            path: string;
+            /** @description Bytes; 0 for a folder. */
+            size: number;
+        };
+        /**
+         * @example {
+         *       "turn": 1,
+         *       "title": "Sort two lines, the other way",
+         *       "content": "```bash\nsort -r sorted.txt\n```\n"
+         *     }
+         */
+        ForkTask: {
+            /** @description What one turn of the fork may use; null for no limit of its own. Without it that of the original. */
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description The next message of the fork. Markdown. Without it the fork waits as `completed`. */
+            content?: string;
+            /**
+             * @description How much the model thinks, as `GET /v1/models` lists it for the model. Without it as in the original; for another model that does not take this, the default of that model.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
+            /** @description At most 16 pairs of text of your own. Without it those of the original. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description An id of `GET /v1/models`. Without it that of the original. */
+            model?: string;
+            /** @description The project that the fork belongs to; null for none. Without it that of the original, as long as that is there. */
+            projectId?: string | null;
+            /** @description Words of your own that lists can be filtered by. Without it those of the original. */
+            tags?: string[];
+            /** @description Without it that of the original. */
+            title?: string;
+            /** @description The last turn that the fork has; without it the last one that has ended. */
+            turn?: number;
+            /**
+             * @description `wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for; `fail`: it is not. Without it as in the original.
+             * @enum {string}
+             */
+            whenBlocked?: "fail" | "wait";
         };
         HealthLiveResponse: {
             /** @constant */
@@ -1548,6 +1671,19 @@ export interface components {
             id: components["schemas"]["Id"];
             name: string;
         };
+        Place: {
+            /**
+             * @description How the value stands in the header: `Bearer VALUE`, Basic with the value as the password, `token VALUE`, or the value alone. Default `bearer` for Authorization, else `raw`.
+             * @enum {string}
+             */
+            form?: "bearer" | "basic" | "token" | "raw";
+            /** @description The name of a header, such as `Authorization`. */
+            header?: string;
+            /** @description The name of a parameter of the query. */
+            query?: string;
+            /** @description With `basic`: the user name that is sent. Without it whichever the request has. */
+            user?: string | null;
+        };
         /**
          * @example {
          *       "id": "01a2047b-2a5a-72ee-b4c7-579b44bf2fce",
@@ -1719,15 +1855,26 @@ export interface components {
                  */
                 signals: "ok" | "degraded";
                 /**
-                 * @description `full`: below `DISK_RESERVE_BYTES`, new data is refused. No reason for a 503: reads and deletes go on.
+                 * @description `full`: below `DISK_RESERVE_BYTES`, new data is refused; `degraded`: the storage of files does not answer (`STORAGE`). Both are no reason for a 503: all else goes on.
                  * @enum {string}
                  */
-                storage: "ok" | "full" | "unavailable";
+                storage: "ok" | "full" | "degraded" | "unavailable";
             };
             /** @description What guards this process and keeps tenants apart, one sentence each, as the boot said it. */
             inForce: string[];
             /** @description Of which installation the process is: the same for all that share its database. No secret. */
             installation: string;
+            /** @description All that work on tasks now; empty while the database is unavailable. No reason for a 503. */
+            machines: {
+                /** Format: uuid */
+                id: string;
+                /** @description How many it works on at once. */
+                places: number;
+                /** @description Tasks at work whose folder it has. */
+                running: number;
+                /** @enum {string} */
+                status: "working" | "draining";
+            }[];
             /** @description What this machine does not offer for it. No reason for a 503. */
             missing: string[];
             /** @enum {string} */
@@ -1870,6 +2017,61 @@ export interface components {
             /** @description How long the former secret signs too, in seconds; 86400 is the default. */
             overlapSeconds?: number;
         };
+        Secret: {
+            bindings: components["schemas"]["SecretBinding"][];
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            description: string | null;
+            /** @description The variable that has the placeholder inside of the sandbox. */
+            env: string;
+            id: components["schemas"]["Id"];
+            name: string;
+            /** @description Not null exactly with the scope `project`. */
+            projectId: components["schemas"]["Id"] | null;
+            /** @enum {string} */
+            scope: "workspace" | "project" | "user";
+            updatedAt: components["schemas"]["Timestamp"];
+            usedAt: components["schemas"]["Timestamp"] | null;
+            /** @description One more with each change of the value or the bindings. */
+            version: number;
+        };
+        SecretBinding: {
+            host: string;
+            /** @description Null: all. */
+            methods: string[] | null;
+            /** @description Null: all. */
+            paths: string[] | null;
+            place: components["schemas"]["SecretPlace"];
+            port: number;
+        };
+        /** @description Where in a request the value stands. */
+        SecretPlace: unknown;
+        SecretResponse: {
+            secret: components["schemas"]["Secret"];
+        };
+        SecretsListResponse: {
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            secrets: components["schemas"]["Secret"][];
+        };
+        /** @description What a task did with a secret at one host. */
+        SecretUse: {
+            firstAt: components["schemas"]["Timestamp"];
+            host: string;
+            lastAt: components["schemas"]["Timestamp"];
+            /** @description How often an answer had the value, and the task read `[secret NAME]` in its place. */
+            masked: number;
+            name: string;
+            /** @description That had the placeholder where it may not stand. */
+            refused: number;
+            /** @description That had the value. */
+            requests: number;
+            /** @description It may be deleted by now. */
+            secretId: components["schemas"]["Id"];
+        };
+        SecretUsesResponse: {
+            uses: components["schemas"]["SecretUse"][];
+        };
         /**
          * @example {
          *       "content": "```bash\nwc -l sorted.txt\n```\n",
@@ -1904,6 +2106,28 @@ export interface components {
         };
         ServiceAccountsResponse: {
             serviceAccounts: components["schemas"]["ServiceAccount"][];
+        };
+        /** @description What the folder of a task, its home and `/tmp` held at one moment. */
+        Snapshot: {
+            /** @description The sum of the sizes of its files. */
+            bytes: number;
+            createdAt: components["schemas"]["Timestamp"];
+            files: number;
+            id: components["schemas"]["Id"];
+            /** @description How many steps the turn had then. */
+            step: number;
+            turn: number;
+        };
+        SnapshotsFolderResponse: {
+            entries: components["schemas"]["FolderEntry"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            snapshot: components["schemas"]["Snapshot"] | null;
+        };
+        SnapshotsListResponse: {
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            snapshots: components["schemas"]["Snapshot"][];
         };
         SourceDocumentPart: {
             mediaType: string;
@@ -1988,6 +2212,7 @@ export interface components {
          *         "automationId": null,
          *         "automationRunId": null
          *       },
+         *       "forkedFrom": null,
          *       "result": null,
          *       "usage": {
          *         "inputTokens": 0,
@@ -2046,6 +2271,12 @@ export interface components {
             effort: components["schemas"]["Effort"] | null;
             /** @description When the status became final; else null. */
             finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The task that it is a fork of, which may be deleted since; else null. */
+            forkedFrom: {
+                taskId: components["schemas"]["Id"];
+                /** @description The last turn that it has of that task. */
+                turn: number;
+            } | null;
             id: components["schemas"]["Id"];
             /** @description Messages on record, shown or not. */
             messageCount: number;

@@ -5,7 +5,8 @@ import { Collection, segment } from './resources.js';
 import { limited, reasonOf } from './signals.js';
 import type { CallOptions, Query } from './transport.js';
 import type {
-  Answer, ChangeTask, CreateTask, Deleted, Delta, File, Interaction, ListTasks, Message, PauseTask, SendMessage, Task, TaskEvent, TaskStatus,
+  Answer, ChangeTask, CreateTask, Deleted, Delta, File, FolderEntry, ForkTask, Interaction, ListTasks, Message, PauseTask, SendMessage, SecretUse, Snapshot, Task,
+  TaskEvent, TaskStatus,
 } from './types.js'; // prettier-ignore
 import { isFinal } from './types.js';
 
@@ -62,6 +63,11 @@ export class Tasks extends Collection {
     return this.one('task', { ...this.post(id, '/cancel', options), repeatable: true });
   }
 
+  /** A new task as this one was at the end of a turn. 409 `snapshot_gone`: the folder of that turn is no more. */
+  fork(id: string, body: ForkTask = {}, options?: CallOptions): Promise<Task> {
+    return this.one('task', { ...this.post(id, '/fork', options), body, keyed: true });
+  }
+
   /** No worker takes it up until `resumeAt`, or until it is resumed. 409 `task_not_pausable`: it is final. */
   pause(id: string, body: PauseTask = {}, options?: CallOptions): Promise<Task> {
     return this.one('task', { ...this.post(id, '/pause', options), body, repeatable: true });
@@ -103,6 +109,30 @@ export class Tasks extends Collection {
   /** All files of the task as one zip. Resolves with the head of the answer, as `files.content` does. */
   filesArchive(id: string, options: CallOptions = {}): Promise<Response> {
     return this.transport.response({ method: 'GET', path: this.path(id, '/files/archive'), ...options });
+  }
+
+  /** What the task did with secrets, by name and host. */
+  secretUses(id: string, options?: CallOptions): Promise<SecretUse[]> {
+    return this.one('uses', { method: 'GET', path: this.path(id, '/secrets'), ...options });
+  }
+
+  /** Newest first. */
+  snapshots(id: string, query: { limit?: number } = {}, options?: CallOptions): List<Snapshot> {
+    return this.all(this.path(id, '/snapshots'), 'snapshots', query, options);
+  }
+
+  /** The entries of one folder of the task, as a snapshot has them: by default `/workdir`, and the newest. */
+  workdir(
+    id: string,
+    query: { path?: string; snapshot?: string; limit?: number } = {},
+    options?: CallOptions,
+  ): List<FolderEntry> {
+    return this.all(this.path(id, '/workdir'), 'entries', query, options);
+  }
+
+  /** A file of the folder of the task. Resolves with the head of the answer, as `files.content` does. */
+  workdirContent(id: string, query: { path: string; snapshot?: string }, options: CallOptions = {}): Promise<Response> {
+    return this.transport.response({ method: 'GET', path: this.path(id, '/workdir/content'), query, ...options });
   }
 
   /**
