@@ -3,7 +3,7 @@ import { common, onPostgres } from './jest.config.mjs';
 
 /** Minutes each, of what other files touch too: only the long form (`-- --long`) has them, and a run that names one. */
 const LONG_ALONE = {
-  processes: ['main-thread'],
+  processes: ['main-thread', 'memory-in-s3'],
   console: ['typing', 'killed', 'following', 'webhooks', 'settings', 'composing'],
 };
 const named = (file) => process.argv.slice(2).some((word) => word.includes(file));
@@ -18,7 +18,7 @@ const suite = (name) => ({
   displayName: name,
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
   testPathIgnorePatterns: ['/node_modules/', ...leftOut(name)],
-  ...(['processes', 'faults'].includes(name) && {
+  ...(['processes', 'faults', 'machines'].includes(name) && {
     setupFilesAfterEnv: ['<rootDir>/test/harness/told-at-the-end.ts'],
   }),
 });
@@ -28,5 +28,5 @@ export default {
   maxWorkers: 2,
   testTimeout: 90_000,
   testSequencer: '<rootDir>/test/harness/longest-first.mjs',
-  projects: ['e2e', 'processes', 'faults', 'walls', 'automations', 'fuzz', 'console'].map(suite),
+  projects: ['e2e', 'processes', 'faults', 'walls', 'automations', 'fuzz', 'console', 'machines'].map(suite),
 };

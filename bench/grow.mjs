@@ -1,4 +1,5 @@
 // npm run bench -- grow [--tasks 200000] [--rounds 9]: every hot route on a full database beside an empty one, taking turns.
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startModel } from './agent.mjs';
 import { median, percentile, table } from './figures.mjs';
@@ -164,6 +165,7 @@ async function timed(work) {
 async function claims({ none, all }, queued, rounds) {
   const { Database } = await import('../dist/platform/database/database.js');
   const { QUEUED, CLAIM } = await import('../dist/work/runs/run-claims.sql.js');
+  const here = { machineId: randomUUID(), leaseSeconds: 30 };
   const { usageRulesOf } = await import('../dist/resources/billing/usage.sql.js');
   const caps = { freeCap: 4, paidCap: 20 };
   const times = { look: { none: [], all: [] }, claim: { none: [], all: [] } };
@@ -174,9 +176,9 @@ async function claims({ none, all }, queued, rounds) {
     try {
       for (let n = 0; n < rounds * REQUESTS; n++) {
         let next;
-        const look = QUEUED({ limit: 8, open: 4, claiming: [], ...caps });
+        const look = QUEUED({ limit: 8, open: 4, claiming: [], ...here, ...caps });
         times.look[name].push(await timed(async () => ([next] = await database.polling.run(look))));
-        const claim = CLAIM({ runId: next.id, leaseSeconds: 30, rules: usageRulesOf({}), ...caps });
+        const claim = CLAIM({ runId: next.id, rules: usageRulesOf({}), ...here, ...caps });
         await client.query('BEGIN');
         times.claim[name].push(await timed(() => client.query(claim)));
         await client.query('ROLLBACK');

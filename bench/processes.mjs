@@ -13,7 +13,7 @@ const running = new Set();
 // However the bench ends, short of a SIGKILL, what it started ends with it.
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
-/** A program that is ready when `url` answers 200, and when there is none when `ready` says so. */
+/** A program that is ready when `url` answers 200, and when there is none when `ready` says so. With `ipc` it sends messages. */
 export class Program {
   #tail = '';
 
@@ -26,16 +26,18 @@ export class Program {
   }
 
   /** `bootMs` is the time from the spawn to the first 200, to within 5 ms. */
-  static async start(command, args, { env = {}, url = null, ready = url && (() => answers(url)) } = {}) {
+  static async start(command, args, { env = {}, url = null, ready = url && (() => answers(url)), ...more } = {}) {
     const began = performance.now();
     const options = {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(more.ipc ? ['ipc'] : [])],
     };
     const program = new Program(spawn(command, args, options), url);
     running.add(program.child);
-    while (!(await ready())) {
-      if (program.child.exitCode !== null || performance.now() - began > BOOT_MS) {
+    while (!(await ready(program))) {
+      if (program.child.exitCode !== null || performance.now() - began > (more.patienceMs ?? BOOT_MS)) {
+        // Or it would write into folders that are being removed.
+        await program.stop();
         throw new Error(`${command} ${args.join(' ')} did not start:\n${program.#tail}`);
       }
       await delay(5);
@@ -49,9 +51,9 @@ export class Program {
     return Program.start(process.execPath, [...(options.flags ?? []), file, ...(options.args ?? [])], options);
   }
 
-  /** CPU seconds so far, those of its ended children included. */
+  /** CPU seconds so far, with those of all that it has started. */
   get cpu() {
-    return cpuOf(readFileSync(`/proc/${this.child.pid}/stat`, 'utf8'));
+    return cpuOfTree(this.child.pid);
   }
 
   /** Resident memory of the process and of what it started, MiB. */

@@ -2,6 +2,7 @@
 // npm run bench -- against REF [routes|steps|boot|create …] [--rounds 9]
 // npm run bench -- gate [--record]
 // npm run bench -- grow [part of a route's name …] [--tasks 200000] [--rounds 9]
+// npm run bench -- simulate [--workers 1,10,30,100] [--seconds 30] [--think 1000] [--rate 2] [--places 16] [--turns 4] [--without-redis]
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { against } from './against.mjs';
@@ -34,15 +35,24 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string' },
-    seconds: { type: 'string', default: '5' },
+    seconds: { type: 'string' },
     connections: { type: 'string' },
     tasks: { type: 'string' },
+    workers: { type: 'string' },
+    think: { type: 'string' },
+    rate: { type: 'string' },
+    places: { type: 'string' },
+    turns: { type: 'string' },
+    'without-redis': { type: 'boolean', default: false },
+    spoil: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     burn: { type: 'string', default: '0' },
   },
 });
-const numbers = ['rounds', 'seconds', 'connections', 'tasks'].filter((name) => values[name] !== undefined);
+const numbers = ['rounds', 'seconds', 'connections', 'tasks', 'think', 'rate', 'places', 'turns'].filter(
+  (name) => values[name] !== undefined,
+);
 const options = Object.fromEntries(numbers.map((name) => [name, Number(values[name])]));
 // What its children are is removed at the end of the process, and its folders at the end of the run.
 if (positionals[0] === 'against') {
@@ -59,6 +69,18 @@ if (positionals[0] === 'gate') {
   const open = await gate({ record: values.record, burn: Number(values.burn) });
   process.exit(open ? 0 : 1);
 }
+if (positionals[0] === 'simulate') {
+  const { simulate } = await import('./simulate.mjs');
+  const workers = values.workers?.split(',').map(Number);
+  const well = await simulate({
+    ...options,
+    ...(workers && { workers }),
+    redis: !values['without-redis'],
+    spoil: values.spoil,
+    json: values.json,
+  });
+  process.exit(well ? 0 : 1);
+}
 const names = positionals.length === 0 ? Object.keys(COMMANDS) : positionals;
 const unknown = names.find((name) => COMMANDS[name] === undefined);
 if (unknown !== undefined) throw new Error(`${unknown} is not known; there are ${Object.keys(COMMANDS).join(', ')}.`);
@@ -71,7 +93,7 @@ try {
   const world = await opening;
   for (const name of names) {
     const { title, measure } = COMMANDS[name];
-    results[name] = await measure(world, { rounds: 3, ...options });
+    results[name] = await measure(world, { rounds: 3, seconds: 5, ...options });
     if (!values.json) console.log(table(title, results[name]));
   }
   if (values.json) console.log(JSON.stringify({ at: new Date().toISOString(), node: process.version, results }));

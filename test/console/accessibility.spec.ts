@@ -21,6 +21,7 @@ const VIEWS: Record<string, (world: World) => string> = {
   'task-done': ({ tasks }) => `/tasks/${tasks.done}`,
   'task-changes': ({ tasks }) => `/tasks/${tasks.done}?tab=changes`,
   'task-files': ({ tasks }) => `/tasks/${tasks.done}?tab=files`,
+  'task-folder': ({ tasks }) => `/tasks/${tasks.done}/folder`,
   'task-question': ({ tasks }) => `/tasks/${tasks.asks}`,
   'task-approval': ({ tasks }) => `/tasks/${tasks.approval}`,
   'task-failed': ({ tasks }) => `/tasks/${tasks.failed}`,

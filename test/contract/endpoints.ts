@@ -105,6 +105,16 @@ const REPOSITORIES: Row[] = [
   row('POST', '/v1/repository-connections/{repositoryConnectionId}/test', { scopes: 'personal', policy: 'resource_write', answer: ['connection'] }),
 ]; // prettier-ignore
 
+const BINDINGS = [{ host: 'api.github.com', place: { header: 'Authorization' } }];
+const SECRETS: Row[] = [
+  read('/v1/tasks/{taskId}/secrets', ['tasks:read'], ['uses']),
+  list('/v1/secrets', ['automations:read'], 'secrets'),
+  row('POST', '/v1/secrets', { scopes: ['automations:write'], policy: 'resource_write', status: 201, answer: ['secret'], body: { name: 'TOKEN', value: 'a-value-of-a-test', bindings: BINDINGS } }),
+  read('/v1/secrets/{secretId}', ['automations:read'], ['secret']),
+  row('PATCH', '/v1/secrets/{secretId}', { scopes: ['automations:write'], policy: 'resource_write', answer: ['secret'], body: { description: 'For tests.' } }),
+  row('DELETE', '/v1/secrets/{secretId}', { scopes: ['automations:write'], policy: 'resource_write', answer: DELETED }),
+]; // prettier-ignore
+
 const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };
 const WEBHOOKS: Row[] = [
   list('/v1/webhooks', ['automations:read'], 'webhooks'),
@@ -158,6 +168,7 @@ export const ENDPOINTS: readonly Row[] = [
   row('POST', '/v1/tasks', { ...ATTACHES, status: 201, answer: ['task'], body: { content: 'x' } }),
   read('/v1/tasks/{taskId}', ['tasks:read'], ['task']),
   row('POST', '/v1/tasks/{taskId}/cancel', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
+  row('POST', '/v1/tasks/{taskId}/fork', { scopes: ['tasks:write', 'files:read'], policy: 'task_execution', key: 'required', answer: ['task'], status: 201, body: {} }),
   row('POST', '/v1/tasks/{taskId}/pause', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'], body: {} }),
   row('POST', '/v1/tasks/{taskId}/resume', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
   row('POST', '/v1/tasks/{taskId}/interaction', { ...ATTACHES, status: 202, answer: ['task'], body: { interactionId: 'x', content: 'x' }, elsewhere: 'interactions' }),
@@ -168,6 +179,9 @@ export const ENDPOINTS: readonly Row[] = [
   row('DELETE', '/v1/tasks/{taskId}/messages/{messageId}', { scopes: ['tasks:write'], policy: 'resource_write', answer: DELETED }),
   list('/v1/tasks/{taskId}/files', ['tasks:read', 'files:read'], 'files'),
   { ...read('/v1/tasks/{taskId}/files/archive', ['tasks:read', 'files:read'], []), answer: null },
+  list('/v1/tasks/{taskId}/snapshots', ['tasks:read'], 'snapshots'),
+  { ...list('/v1/tasks/{taskId}/workdir', ['tasks:read', 'files:read'], 'entries'), answer: ['entries', 'nextCursor', 'snapshot'] },
+  { ...read('/v1/tasks/{taskId}/workdir/content', ['tasks:read', 'files:read'], []), answer: null, elsewhere: 'workdir' },
   row('POST', '/v1/uploads', { scopes: ['files:write'], policy: 'file_upload', status: 201, answer: ['upload'], body: 'form' }),
   list('/v1/files', ['files:read'], 'files'),
   read('/v1/files/{fileId}', ['files:read'], ['file']),
@@ -176,6 +190,7 @@ export const ENDPOINTS: readonly Row[] = [
   ...AUTOMATIONS.map((one) => ({ ...one, builtBy: 'automations' as const })),
   { ...list('/v1/repositories', ['projects:read'], 'repositories'), answer: ['nextCursor', 'partial', 'repositories'] },
   { ...read('/v1/repositories/branches', ['projects:read'], ['branches', 'nextCursor', 'partial']), pages: 100, elsewhere: 'repositories-list' },
+  ...SECRETS,
   ...WEBHOOKS,
   list('/v1/audit', 'administration', 'entries'),
   ...NOTICES,

@@ -32,7 +32,7 @@ export interface Case {
 interface Ids {
   /** Null in the place without one. */
   project: string | null;
-  /** Waits for the answer to a question. */
+  /** Waits, in its second turn, for the answer to a question. */
   task: string;
   interaction: string;
   /** Waits in the task, sent by its creator. */
@@ -137,7 +137,7 @@ class Rows {
 
   private task({ user }: Member, project_id: string | null, status: string): string {
     const of = { workspace_id: this.workspaceId, project_id, created_by: user.id };
-    return this.put('tasks', { ...of, title: 'T', status, model: 'runbook', last_seq: 2, turn: 1 });
+    return this.put('tasks', { ...of, title: 'T', status, model: 'runbook', last_seq: 2, turn: 2 });
   }
 
   private message({ user }: Member, task_id: string): string {
@@ -147,7 +147,7 @@ class Rows {
 
   private question(task_id: string): string {
     const parts = [{ type: 'tool', toolCallId: 'c' }];
-    const message_id = this.put('messages', { task_id, seq: 1, read_seq: 1, turn: 1, created_by: null, role: 'assistant', status: 'in_progress', parts });
+    const message_id = this.put('messages', { task_id, seq: 1, read_seq: 1, turn: 2, created_by: null, role: 'assistant', status: 'in_progress', parts });
     this.tables.tool_invocations.push({ message_id, idx: 0, tool_call_id: 'c', name: 'ask', input: {}, state: 'running' });
     return this.put('interactions', { task_id, message_id, tool_call_id: 'c', type: 'question', question: 'Q?', expires_at: '2099-01-01' });
   } // prettier-ignore

@@ -7,9 +7,12 @@ import { BEHIND, NEXT } from '../../src/platform/events/event-handlers.sql.js';
 import { UsageSums } from '../../src/resources/billing/usage-sums.js';
 import { REPORTS } from '../../src/resources/billing/usage-report.sql.js';
 import { usageRulesOf } from '../../src/resources/billing/usage.sql.js';
+import { StorageQuota } from '../../src/resources/files/storage-quota.js';
 import { listTasks, type TaskFilters, type TaskPage } from '../../src/resources/tasks/task-list.sql.js';
+import { TURN_OF } from '../../src/resources/tasks/task-fork.sql.js';
 import { GET } from '../../src/resources/tasks/task.sql.js';
 import { CLAIM, EXPIRED, QUEUED } from '../../src/work/runs/run-claims.sql.js';
+import { LOAD } from '../../src/work/runs/run-loader.sql.js';
 import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 
@@ -53,7 +56,7 @@ describe('The rows that a hot statement reads', () => {
   });
   afterAll(() => client.end());
 
-  /** Finished tasks of sixty days, but the newest fifty, which wait; of each an event, an entry of the ledger and one of the audit log. */
+  /** Finished tasks of sixty days, but the newest fifty, which wait; of each an event, two snapshots, an entry of the ledger and one of the audit log. */
   async function fill(): Promise<void> {
     const { workspace, user } = member;
     const all = `unnest($3::uuid[]) WITH ORDINALITY AS i (id, n)`;
@@ -75,6 +78,11 @@ describe('The rows that a hot statement reads', () => {
       `INSERT INTO usage_ledger (workspace_id, at, message_id, task_id, created_by, model, starts_turn, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens)
        SELECT $1, ${at}, id, id, $2, 'runbook', true, 10, 5, 0, 0 FROM ${all}`,
+      [workspace.id, user.id, ids],
+    );
+    await service.db.query(
+      `INSERT INTO snapshots (id, workspace_id, task_id, turn, step, files, bytes, manifest)
+       SELECT gen_random_uuid(), $1, id, turn, turn, 1, 1, id FROM ${all}, generate_series(1, 2) turn WHERE $2::uuid IS NOT NULL`,
       [workspace.id, user.id, ids],
     );
     await service.db.query(
@@ -110,6 +118,7 @@ describe('The rows that a hot statement reads', () => {
   const audit = { since: null, until: null, beforeAt: null, beforeId: null, limit: PAGE };
   const period = () => ({ from: new Date(Date.now() - 30 * 86_400_000), to: new Date() });
   const workspaceId = () => member.workspace.id;
+  const storage = () => service.app.get(StorageQuota, { strict: false });
 
   /** Each with the most rows that it may read: some for each row of a page, or what the comment says. */
   const HOT: [name: string, query: () => Query<unknown>, most: number, plans?: 'custom' | 'generic'][] = [
@@ -136,9 +145,11 @@ describe('The rows that a hot statement reads', () => {
     // The sums of thirty days, and the ledger of at most two: it has a hundred entries a day.
     ['the use of thirty days by model', () => REPORTS.model({ auth, ...period(), limit: 1_000 }), 500],
     ['the use of thirty days by project', () => REPORTS.project({ auth, ...period(), limit: 1_000 }), 500],
+    ['what a run begins with', () => LOAD({ taskId: ids[0] ?? '', limits: storage().limits, rules: usageRulesOf({}) }), 10],
+    ['the turn that is forked', () => TURN_OF({ sourceId: ids[0] ?? '', wanted: null, traceless: [] }), 10],
     // Each workspace that waits is visited once, and no more of its runs than may start.
-    ['the queue', () => QUEUED({ limit: 8, open: 4, claiming: [], ...CAPS }), 60],
-    ['a claim', () => CLAIM({ runId: ids.at(-1) ?? '', leaseSeconds: 30, rules: usageRulesOf({}), ...CAPS }), 60],
+    ['the queue', () => QUEUED({ limit: 8, open: 4, claiming: [], leaseSeconds: 30, machineId: newId(), ...CAPS }), 60],
+    ['a claim', () => CLAIM({ runId: ids.at(-1) ?? '', leaseSeconds: 30, machineId: newId(), rules: usageRulesOf({}), ...CAPS }), 60],
     ['leases that have run out', () => EXPIRED(), 10],
     ['whether handlers are behind', () => BEHIND({ names: ['Nobody.reads'] }), 20],
     ['the next events of a handler', () => NEXT({ name: 'Nobody.reads', types: ['task.created'], limit: PAGE }), 700],

@@ -35,6 +35,7 @@ const RULES: [operation: string, rule: Rule][] = [
   ['PATCH /v1/tasks/{taskId}', { thing: 'task', needed: 'owned' }],
   ['DELETE /v1/tasks/{taskId}', { thing: 'task', needed: 'owned' }],
   ['POST /v1/tasks/{taskId}/cancel', { thing: 'task', needed: 'seen' }],
+  ['POST /v1/tasks/{taskId}/fork', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/pause', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/resume', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/interaction', { thing: 'task', needed: 'seen', request: ({ interaction }) => ({ json: { interactionId: interaction, content: 'x' } }) }],
@@ -44,6 +45,9 @@ const RULES: [operation: string, rule: Rule][] = [
   ['DELETE /v1/tasks/{taskId}/messages/{messageId}', { thing: 'task', needed: 'owned' }],
   ['GET /v1/tasks/{taskId}/files', { thing: 'task', needed: 'seen' }],
   ['GET /v1/tasks/{taskId}/files/archive', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/snapshots', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/workdir', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/secrets', { thing: 'task', needed: 'seen' }],
   ['DELETE /v1/files/{fileId}', { thing: 'taskFile', needed: 'seen', by: 'a file of a task', inUse: () => true }],
   ['DELETE /v1/files/{fileId}', { thing: 'projectFile', needed: 'seen', by: 'a file of a project', inUse: ({ project }) => project !== null }],
   ['GET /v1/files/{fileId}', { thing: 'taskFile', needed: 'seen', by: 'a file of a task' }],
@@ -73,11 +77,12 @@ const LISTS: { list: string; thing: Thing; filteredBy?: 'project'; without?: 'pr
 ];
 
 /**
- * Not of this rule: a key is its user's alone, a connection the workspace's or a user's; repositories and connections to them are seen by all members;
- * members and service accounts, the log and webhooks are for owners and admins.
+ * Not of this rule: a key is its user's alone, a connection the workspace's or a user's; repositories and connections to them are seen by all members,
+ * secrets as test/e2e/secrets.spec.ts has it;
+ * members and service accounts, the log and webhooks are for owners and admins. A file of a folder is there when a worker was: test/e2e/workdir.spec.ts.
  */
 const OUTSIDE =
-  /\{(keyId|connectionId|memberId|serviceAccountId)\}|^\/v1\/(audit|webhooks|repositories|repository-connections)\b/;
+  /\{(keyId|connectionId|memberId|serviceAccountId)\}|^\/v1\/(audit|webhooks|repositories|repository-connections|secrets)\b|\/workdir\/content$/;
 
 const isAdmin = ({ role }: Case['caller']) => role === 'owner' || role === 'admin';
 

@@ -17,6 +17,9 @@ import { attach, makeTask, upload } from '../harness/files.js';
 import { addProjectFile } from '../harness/projects.js';
 import { ENDPOINTS, type Row } from './endpoints.js';
 
+/** Secrets are bound to a host that the operator allows. */
+const SANDBOX = { network: 'allow' as const, allowHosts: ['api.github.com'] };
+
 export class World {
   private constructor(
     readonly service: TestApp,
@@ -28,7 +31,7 @@ export class World {
 
   /** A service that does no work, so that nothing changes by itself. */
   static async make(config: NonNullable<BootOptions['config']> = {}): Promise<World> {
-    const service = await bootApp({ config });
+    const service = await bootApp({ config: { sandbox: SANDBOX, ...config } });
     const routes = service.app.get(EndpointExplorer).routes.map(({ method, path }) => `${method} ${path}`);
     const built = (row: Row) => routes.includes(`${row.method} ${row.path.replace(/\{(\w+)\}/g, ':$1')}`);
     // Owners, so that no route refuses them for the role.
@@ -89,7 +92,12 @@ export class World {
       return 'github';
     }
     if (member === null) return uuidv7();
-    if (name === 'taskId') return this.created(member, '/v1/tasks', 'task', { content: 'x' });
+    if (name === 'taskId') {
+      const id = await this.created(member, '/v1/tasks', 'task', { content: 'x' });
+      // Only a turn that has ended is forked.
+      if (path.endsWith('/fork')) await this.service.db.query('UPDATE tasks SET turn = 1 WHERE id = $1', [id]);
+      return id;
+    }
     if (name === 'messageId')
       return this.created(member, path.replace('/{messageId}', ''), 'message', { content: 'x' });
     if (name === 'fileId') return this.file(member);
@@ -106,6 +114,7 @@ export class World {
     if (name === 'keyId') return this.created(member, '/v1/keys', 'key', { name: 'K', scopes: ['tasks:read'] });
     if (name === 'webhookId') return this.webhook(member);
     if (name === 'repositoryConnectionId') return this.repositoryConnection(member);
+    if (name === 'secretId') return this.secret(member);
     if (name === 'deliveryId') return this.created(member, path.replace(/deliveries.*/, 'test'), 'delivery');
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
   }
@@ -123,6 +132,15 @@ export class World {
     const [file] = await attach(this.service, member, task, [(await upload(this.service, member, 'x')).id]);
     if (file === undefined) throw new Error('Nothing was attached.');
     return file.id;
+  }
+
+  /** A new snapshot of a task. */
+  async snapshot(taskId: string): Promise<void> {
+    await this.service.db.query(
+      `INSERT INTO snapshots (id, workspace_id, task_id, turn, step, files, bytes, manifest)
+       SELECT $2, workspace_id, id, 1, 1, 0, 0, repeat('0', 64) FROM tasks WHERE id = $1`,
+      [taskId, uuidv7()],
+    );
   }
 
   /** A new file of a project that is gone. */
@@ -144,6 +162,12 @@ export class World {
     return this.created(member, '/v1/repository-connections', 'connection', given);
   }
 
+  /** A workspace has at most 200. */
+  private async secret(member: Member): Promise<string> {
+    const bindings = [{ host: 'api.github.com', place: { header: 'Authorization' } }];
+    return this.created(member, '/v1/secrets', 'secret', { name: newName(), value: 'a-value-of-a-test', bindings });
+  }
+
   /** A workspace has at most 20. */
   private async trimWebhooks(): Promise<void> {
     await this.service.db.query(
@@ -163,11 +187,13 @@ export class World {
 
 const newAddress = () => `${uuidv7()}@acme.example`;
 const newUrl = () => `https://hooks.example/${uuidv7()}`;
+const newName = () => `TOKEN_${uuidv7().replaceAll('-', '_').toUpperCase()}`;
 
-/** The fields whose value is taken once: one webhook for each address, a person is a member once, and a service account has its name. */
+/** The fields whose value is taken once: one webhook for each address, a person is a member once, and a service account and a secret have their names. */
 function once({ method, path }: Row): Record<string, string> {
   if (method === 'POST' && path === '/v1/members') return { email: newAddress() };
   if (method === 'POST' && path === '/v1/service-accounts') return { name: `Robot ${uuidv7()}` };
+  if (method === 'POST' && path === '/v1/secrets') return { name: newName() };
   return method === 'POST' && path === '/v1/webhooks' ? { url: newUrl() } : {};
 }
 

@@ -47,10 +47,12 @@ const noneUnsealed = async (id: string) => {
 };
 /** Another transaction may still write, and the chore may be at it at this moment. */
 const allSealed = ({ workspace: { id } }: Member) => until('all rows to be sealed', () => noneUnsealed(id), PATIENTLY);
-/** A workspace with six sealed rows. */
+/** A workspace with six sealed rows. One is of a change. */
 const sealed = async () => {
   const owner = await makeMember(service, { role: 'owner' });
-  for (let n = 0; n < 3; n++) await createProject(owner);
+  const { id } = await createProject(owner);
+  await createProject(owner);
+  await owner.client.patch(`/v1/projects/${id}`, { name: 'Q', description: null });
   await allSealed(owner);
   return owner;
 };
@@ -59,13 +61,8 @@ const chainOf = async ({ workspace }: Member) => {
   return chains.find((chain) => chain.workspace === workspace.slug);
 };
 const brokenOf = async (owner: Member) => (await chainOf(owner))?.broken;
-const rowAt = async ({ workspace }: Member, seq: number) => {
-  const [row] = await query<{ id: string }>('SELECT id FROM audit_log WHERE workspace_id = $1 AND seq = $2', [
-    workspace.id,
-    seq,
-  ]);
-  return row?.id;
-};
+const rowAt = async ({ workspace: { id } }: Member, seq: number) =>
+  (await query<{ id: string }>('SELECT id FROM audit_log WHERE workspace_id = $1 AND seq = $2', [id, seq]))[0]?.id;
 
 describe('The chain of a workspace (reference §14)', () => {
   it('is sealed by a chore within 10 s: places from 1 on, one chain for each workspace', async () => {
@@ -87,13 +84,13 @@ describe('The chain of a workspace (reference §14)', () => {
     let last = Buffer.alloc(32);
     for (const row of entries.reverse()) {
       const text = JSON.stringify([
-        owner.workspace.id, row.seq, row['id'], row['at'], row.actor?.id ?? null, row['keyId'], row['address'],
-        row['action'], row.target.type, row.target.id, row['outcome'], row['code'], row['requestId'], row['count'],
+        owner.workspace.id, row.seq, row['id'], row['at'], row.actor?.id ?? null, row['keyId'], row['address'], row['action'], row.target.type,
+        row.target.id, row['outcome'], row['code'], row['requestId'], row['count'], ...(row['fields'] === null ? [] : [row['fields']]),
       ]);
       last = createHash('sha256').update(last).update(text).digest();
       expect(row.hash).toBe(last.toString('hex'));
     }
-    expect(entries).toHaveLength(6);
+    expect(entries.map((row) => row['fields'])).toEqual([null, null, null, null, null, ['name', 'description']]);
     expect((await chainOf(owner))?.hash).toBe(last.toString('hex'));
   }); // prettier-ignore
 
@@ -148,6 +145,8 @@ describe('The chain of a workspace (reference §14)', () => {
   it.each<[string, string, number, boolean, string]>([
     ['changed', `UPDATE audit_log SET target_id = 'x' WHERE workspace_id = $1 AND seq = 3`, 3, true, 'seal does not fit'],
     ['made another’s', `UPDATE audit_log SET actor_id = NULL WHERE workspace_id = $1 AND seq = 4`, 4, true, 'seal does not fit'],
+    ['given another field', `UPDATE audit_log SET fields = '{name}' WHERE workspace_id = $1 AND seq = 6`, 6, true, 'seal does not fit'],
+    ['robbed of its fields', `UPDATE audit_log SET fields = NULL WHERE workspace_id = $1 AND seq = 6`, 6, true, 'seal does not fit'],
     ['deleted', `DELETE FROM audit_log WHERE workspace_id = $1 AND seq = 3`, 3, false, 'is missing'],
     ['deleted, the first ones', `DELETE FROM audit_log WHERE workspace_id = $1 AND seq < 3`, 1, false, 'from here to 2 are missing'],
     ['deleted, the last ones', `DELETE FROM audit_log WHERE workspace_id = $1 AND seq > 4`, 5, false, 'from here to 6 are missing'],
@@ -228,7 +227,7 @@ describe('The chain of a workspace (reference §14)', () => {
 
 describe('A verb of the operator (reference §14, §16)', () => {
   /** Verbs that change nothing: they only show something. */
-  const READS = /^(audit|doctor|completion)\b|(list|deliveries|usage)$/;
+  const READS = /^(audit|doctor|completion)\b|(list|status|deliveries|usage)$/;
   const done = new Set<string>();
 
   /** The actions that a line of the command leaves in the log. */
@@ -282,8 +281,9 @@ describe('A verb of the operator (reference §14, §16)', () => {
     room.remove();
   }); // prettier-ignore
 
-  it('is in that list, or only shows something; that of a restore is in the restored log (backup-audit.spec.ts), for adopt see installation.spec.ts', () => {
-    for (const elsewhere of ['restore', 'adopt']) done.add(elsewhere);
+  it('is in that list, or only shows something; that of a restore is in the restored log (backup-audit.spec.ts), for adopt see installation.spec.ts, for a drain machines.spec.ts, for a rotation secret-key.spec.ts; a move of files changes no row', () => {
+    for (const elsewhere of ['restore', 'adopt', 'machine.drain', 'storage.move', 'secret-key.rotate'])
+      done.add(elsewhere);
     const verbs = program(new ExtensionSet([])).commands.flatMap((group) =>
       group.commands.length === 0 ? [group.name()] : group.commands.map((one) => `${group.name()}.${one.name()}`),
     );

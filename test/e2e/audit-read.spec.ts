@@ -104,12 +104,26 @@ describe('GET /v1/audit (reference §14)', () => {
         address: '127.0.0.1',
         action: 'project.create',
         target: { type: 'project', id: answer.body.project.id },
+        fields: null,
         outcome: 'done',
         code: null,
         requestId: answer.headers.get('x-request-id'),
         count: 1,
       },
     ]);
+  });
+
+  it('of a change shows which fields were given, and not what', async () => {
+    const { id } = await createProject(member);
+    const change = async (json: object) => {
+      expect((await member.client.patch(`/v1/projects/${id}`, json)).status).toBe(200);
+      return (await read(member.client, '?limit=1')).body.entries[0];
+    };
+    expect(await change({ description: 'canary', tags: ['canary'] })).toMatchObject({
+      fields: ['description', 'tags'],
+    });
+    expect(await change({})).toMatchObject({ action: 'project.update', fields: [] });
+    expect(JSON.stringify(await read(member.client))).not.toContain('canary');
   });
 
   it('shows what the operator did, without an actor, and nothing of other workspaces', async () => {

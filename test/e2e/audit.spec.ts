@@ -197,7 +197,7 @@ describe('A refusal (reference §14)', () => {
     const path = await world.path(row, null);
     const answer = await world.send(row, poor.client, path);
     expect(answer.status).toBe(403);
-    const last = path.split('/').at(-1) === 'content' ? path.split('/').at(-2) : (path.match(/[0-9a-f-]{36}/g) ?? []).at(-1);
+    const last = path.endsWith('/content') && !path.endsWith('/workdir/content') ? path.split('/').at(-2) : (path.match(/[0-9a-f-]{36}/g) ?? []).at(-1);
     const id = row.path.includes('{integrationSlug}') ? 'github' : (last ?? null);
     expect(await rowsOf(requestId(answer))).toEqual([
       {

@@ -8,6 +8,7 @@ import { type Interaction, unwrap } from '@millwright/sdk';
 import { helpOf } from '../../packages/cli/src/help.js';
 import { replyOf } from '../../packages/cli/src/questions.js';
 import { VERBS } from '../../packages/cli/src/verbs.js';
+import { SECRETS } from '../../packages/cli/src/secrets.js';
 import { PARTS } from '../../packages/cli/src/webhooks.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
@@ -232,6 +233,7 @@ describe('The command (reference §19)', () => {
     for (const [name, verb] of [
       ...Object.entries(VERBS),
       ...Object.values(PARTS).map((part) => ['webhooks', part] as const),
+      ...Object.values(SECRETS).map((part) => ['secrets', part] as const),
     ]) {
       const shown = helpOf(name) ?? '';
       expect(shown).toContain(`\n  mw ${name}`);

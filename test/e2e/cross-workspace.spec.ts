@@ -40,8 +40,10 @@ const FILTERS: [operation: string, parameter: string, kind: string][] = [
   ['DELETE /v1/members/{memberId}', 'transferTo', 'memberId'],
   ['GET /v1/webhooks/{webhookId}/deliveries', 'taskId', 'taskId'],
   ['GET /v1/events', 'projectId', 'projectId'],
+  ['GET /v1/tasks/{taskId}/workdir', 'snapshot', 'snapshotId'],
+  ['GET /v1/tasks/{taskId}/workdir/content', 'snapshot', 'snapshotId'],
 ];
-const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy', 'type', 'types', 'wait', 'deltas', 'project', 'format', 'archived', 'createdAfter', 'createdBefore', 'sort', 'q', 'tag', 'metadata', 'host', 'url', 'refresh', 'endpoint']; // prettier-ignore
+const NO_NAMES = ['limit', 'cursor', 'status', 'order', 'since', 'until', 'action', 'from', 'to', 'groupBy', 'type', 'types', 'wait', 'deltas', 'project', 'format', 'archived', 'createdAfter', 'createdBefore', 'sort', 'q', 'tag', 'metadata', 'host', 'url', 'refresh', 'endpoint', 'path']; // prettier-ignore
 /** There `after` is a position, which is a number. */
 const BY_POSITION = ['GET /v1/tasks/{taskId}/events', 'GET /v1/events'];
 
@@ -57,10 +59,12 @@ const FIELDS: [operation: string, field: string, json: (id: string, own: Ids) =>
   ['POST /v1/tasks', 'uploadId', (uploadId) => ({ content: 'x', attachments: [{ uploadId }] })],
   ['PATCH /v1/tasks/{taskId}', 'projectId', (projectId) => ({ projectId })],
   ['POST /v1/tasks/{taskId}/messages', 'uploadId', (uploadId) => ({ content: 'x', attachments: [{ uploadId }] })],
+  ['POST /v1/tasks/{taskId}/fork', 'projectId', (projectId) => ({ projectId })],
   ['POST /v1/tasks/{taskId}/interaction', 'interactionId', (interactionId) => ({ interactionId, content: 'x' })],
   ['POST /v1/tasks/{taskId}/interaction', 'uploadId', (uploadId, own) => ({ interactionId: own['interactionId'], attachments: [{ uploadId }] })],
   ['POST /v1/automations', 'projectId', (projectId) => ({ name: 'A', content: 'x', cron: '0 9 * * *', projectId })],
   ['PATCH /v1/automations/{automationId}', 'projectId', (projectId) => ({ projectId })],
+  ['POST /v1/secrets', 'projectId', (projectId) => ({ name: 'ANOTHER', value: 'a-value-of-a-test', scope: 'project', projectId, bindings: [{ host: 'api.github.com', place: { header: 'Authorization' } }] })],
   ['POST /v1/webhooks', 'projectId', (projectId) => ({ url: 'https://hooks.example/', types: ['*'], projectId })],
   ['PATCH /v1/webhooks/{webhookId}', 'projectId', (projectId) => ({ projectId })],
 ]; // prettier-ignore

@@ -8,6 +8,7 @@ import { holdingTask, waiting } from '../harness/locks.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
+import { LONG } from '../harness/numbers.js';
 import { SLOW, sizedIt, slowIt } from '../harness/slow.js';
 
 /** One worker with few places, and a model that answers when the test says so. */
@@ -69,7 +70,7 @@ const UNCAPPED = { plans: { paid: { runningTasks: 100 } } };
 /** Tasks of a busy workspace that wait. */
 const QUEUED = SLOW ? 500 : 40;
 /** Of a worker, with the most that one workspace gets. */
-const PLACES = [[2, 1], ...(SLOW ? [[16, 12]] : [])] as [number, number][];
+const PLACES = [[2, 1], ...(LONG ? [[16, 12]] : [])] as [number, number][];
 
 const suite = (signals: () => Promise<Record<string, string>>) => () => {
   let bench: Bench;

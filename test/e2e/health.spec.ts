@@ -137,6 +137,7 @@ describe('Health and figures (reference §16)', () => {
     expect(figure(text, 'millwright_waiting_age_seconds{queue="automations"}')).toBe(0);
     expect(figure(text, 'millwright_waiting_age_seconds{queue="events"}')).toBe(0);
     expect(figure(text, 'millwright_runs{state="queued"}')).toBe(1);
+    expect(figure(text, 'millwright_runs_queued')).toBe(1);
     expect(figure(text, 'millwright_queue_age_seconds')).toBeGreaterThanOrEqual(100);
   });
 

@@ -2,7 +2,7 @@
 import { bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
-import { type Holder, holding, holdingTask, untilWaiting, waiting } from '../harness/locks.js';
+import { CLAIM_BEGINS, type Holder, holding, holdingTask, untilWaiting, waiting } from '../harness/locks.js';
 import { createTask, finished, reaches } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { slowIt } from '../harness/slow.js';
@@ -96,7 +96,7 @@ describe('While somebody has locked the rows of tasks', () => {
     for (let n = 0; n < LOCKED; n++) locked.push((await createTask(member.client, { content: 'Wait.' })).id);
     holder = await holdingTasks(locked);
     const other = await worker();
-    await until('claims to wait', async () => (await waiting(db)).some((sql) => sql.includes('may_claim')));
+    await until('claims to wait', async () => (await waiting(db)).some((sql) => sql.includes(CLAIM_BEGINS)));
     (await model.asked()).answer({ text: 'Done.' });
     await finished(member.client, id);
     // Taken from the dead one, recovered, claimed.
@@ -110,7 +110,7 @@ describe('While somebody has locked the rows of tasks', () => {
     const { id } = await createTask(member.client, { content: 'Begin.' });
     holder = await holdingTask(service.db, id);
     first.request.answer({ text: 'Done.' });
-    await untilWaiting(service.db, 'may_claim');
+    await untilWaiting(service.db, CLAIM_BEGINS);
     await until('the claim to wait no more', async () => (await waiting(service.db)).length === 0);
     await holder.release();
     holder = null;

@@ -4,13 +4,15 @@ import { Database } from '../../src/platform/database/database.js';
 import { Notices } from '../../src/platform/notices/notices.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { WITHDRAW } from '../../src/resources/tasks/messages/withdrawal.sql.js';
+import { newId } from '../../src/platform/database/ids.js';
+import type { Machine } from '../../src/work/machines/machine.js';
 import { RunClaims } from '../../src/work/runs/run-claims.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ALL_SHOWN, EventWatch, foldViews, told } from '../harness/events.js';
 import { upload } from '../harness/files.js';
 import { bash, HeldModel } from '../harness/held-model.js';
-import { type Holder, holdingTask, untilWaiting } from '../harness/locks.js';
+import { CLAIM_BEGINS, type Holder, holdingTask, untilWaiting } from '../harness/locks.js';
 import { createProject } from '../harness/projects.js';
 import { createTask, finished, type MessageBody, reaches, readMessages, readTask } from '../harness/tasks.js';
 
@@ -162,7 +164,13 @@ describe('Withdrawing a message that waits in a queued task (reference §6)', ()
   });
 
   describe('while a claim waits for the task', () => {
-    const claims = () => new RunClaims(service.app.get(Database), service.app.get(Notices), service.app.get(Env));
+    const claims = () =>
+      new RunClaims(
+        service.app.get(Database),
+        service.app.get(Notices),
+        { id: newId() } as Machine,
+        service.app.get(Env),
+      );
 
     it.each<[string, number, string[]]>([
       ['the message of the turn', 0, ['Two.']],
@@ -178,7 +186,7 @@ describe('Withdrawing a message that waits in a queued task (reference §6)', ()
       const [run] = await service.db.query<{ id: string }>(`SELECT id FROM runs WHERE task_id = $1 AND status = 'queued'`, [id]);
       const holder = await holdingTask(service.db, id);
       const claiming = claims().claim(run?.id ?? '');
-      await untilWaiting(service.db, 'may_claim');
+      await untilWaiting(service.db, CLAIM_BEGINS);
       // The snapshot of the claim is taken: it has the message.
       await withdrawLate(holder, id, gone, ann.user.id);
       expect((await claiming) ?? (await claims().claim(run?.id ?? ''))).toMatchObject({ taskId: id });

@@ -7,10 +7,14 @@ import { REVIEWS } from '../extensions/reviews/reviews.extension.js';
 import { bootApp, type TestApp } from '../harness/app.js';
 import { createAutomation } from '../harness/automation-requests.js';
 import { Client } from '../harness/client.js';
+import { newId } from '../../src/platform/database/ids.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { BEAT } from '../../src/work/machines/machines.sql.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { emptyDatabase } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
+import { S3Stand } from '../harness/s3-stand.js';
 import { createTask } from '../harness/tasks.js';
 import { SLOW, sizedIt, slowIt } from '../harness/slow.js';
 
@@ -22,6 +26,7 @@ interface World {
   connection: string;
   /** In the workspace `default`, with reviews of its tasks. */
   automation: string;
+  machine: string;
   reviews: string[];
   /** A folder that is not there yet. */
   backup: string;
@@ -73,6 +78,11 @@ const CASES: Record<string, Case> = {
   'automation run': { line: ({ automation }) => [automation, ...inDefault] },
   'reviews list': { line: () => inDefault },
   'reviews delete': { line: ({ reviews }) => [reviews.pop() ?? ''] },
+  'machine list': { line: () => [] },
+  'machine drain': { line: ({ machine }) => [machine] },
+  'secret-key status': { line: () => [] },
+  'secret-key rotate': { line: () => [] },
+  'storage move': { line: () => ['--to', 's3'] },
   'audit list': { line: at },
   'audit verify': { line: () => [] },
   backup: { line: ({ backup }) => [backup] },
@@ -96,6 +106,8 @@ it('Every verb of the operator command, also those of extensions, is tried below
   expect(Object.keys(CASES).toSorted()).toEqual(VERBS.toSorted());
 });
 
+/** Of the command alone: what `secret-key rotate` is for. */
+const SECRET_KEY_PREVIOUS = 'the secret before of the tests, at least 32 bytes';
 const SERVER = 'on a server with DATABASE_URL';
 // Starting the embedded database for each verb takes about a second.
 const PATIENCE = 180_000;
@@ -104,10 +116,20 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
   const folder = temporaryFolder();
   const room = temporaryFolder();
   const embedded = where.includes('embedded');
-  const world: World = { slug: '', email: '', key: '', connection: '', automation: '', reviews: [], backup: '' };
+  const world: World = {
+    slug: '',
+    email: '',
+    key: '',
+    connection: '',
+    automation: '',
+    machine: newId(),
+    reviews: [],
+    backup: '',
+  };
   let db: TestDatabase;
   let service: TestApp;
   let operator: Operator;
+  let bucket: S3Stand;
 
   beforeAll(async () => {
     const env = { DATA_DIR: folder.path, ...(embedded ? { DATABASE_URL: '' } : {}) };
@@ -115,7 +137,14 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
     service = await bootApp({ env, extensions: [REVIEWS], db });
     const { url } = service.app.get(DatabaseServer, { strict: false });
     const { port } = new URL(service.url);
-    operator = new Operator({ db: { url } }, { ...env, PORT: port }, [REVIEWS]);
+    bucket = await S3Stand.start();
+    operator = new Operator(
+      { db: { url } },
+      { ...env, SECRET_KEY_PREVIOUS, PORT: port, ...bucket.env, STORAGE: 'local' },
+      [REVIEWS],
+    );
+    const works = { workerId: newId(), machineId: world.machine, host: 'mill', places: 4, version: '1' };
+    await service.app.get(Transactions, { strict: false }).run(BEAT(works));
     const words = ['key', 'create', ...inDefault, '--user', 'owner@localhost'];
     const { key } = await operator.json<{ key: { secret: string } }>(...words);
     const client = new Client(service.url, key.secret);
@@ -127,6 +156,7 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
     }
   }, PATIENCE);
   afterAll(async () => {
+    await bucket.close();
     await db.drop();
     folder.remove();
     room.remove();
@@ -137,7 +167,9 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
     const empty = await emptyDatabase();
     const DATA_DIR = join(room.path, `${world.slug}-anew`);
     try {
-      return await act(new Operator({ db: embedded ? { url: '' } : empty }, { DATA_DIR }, [REVIEWS]));
+      return await act(
+        new Operator({ db: embedded ? { url: '' } : empty }, { DATA_DIR, SECRET_KEY_PREVIOUS }, [REVIEWS]),
+      );
     } finally {
       await empty.drop();
     }

@@ -5,13 +5,14 @@ import { createAutomation } from '../harness/automation-requests.js';
 import { walk } from '../harness/pages.js';
 import { addProjectFile, createProject } from '../harness/projects.js';
 import { createTask, finished, type MessageBody, runTask } from '../harness/tasks.js';
+import { LONG } from '../harness/numbers.js';
 import { SLOW } from '../harness/slow.js';
 
 /** Rows that exist throughout; as many again are deleted meanwhile where rows can be. */
 const LASTING = SLOW ? 12 : 4;
 const WRITERS = 3;
 /** What each writer adds, and deletes half of. */
-const ROUNDS = SLOW ? 8 : 2;
+const ROUNDS = LONG ? 8 : SLOW ? 4 : 2;
 
 interface Collection {
   path: string;

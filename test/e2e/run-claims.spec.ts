@@ -1,5 +1,7 @@
 import { Env } from '../../src/platform/config/env.js';
+import { newId } from '../../src/platform/database/ids.js';
 import { Database } from '../../src/platform/database/database.js';
+import type { Machine } from '../../src/work/machines/machine.js';
 import type { ClaimedRun } from '../../src/work/runs/claimed-run.js';
 import { RunClaims } from '../../src/work/runs/run-claims.js';
 import { Notices } from '../../src/platform/notices/notices.js';
@@ -7,6 +9,8 @@ import { bootApp, type TestApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { mostRunning, recordRunning } from '../harness/running.js';
 import { createTask } from '../harness/tasks.js';
+
+const MACHINE = { id: newId() } as Machine;
 
 describe('A run that is no longer held (reference §5)', () => {
   let member: Member;
@@ -16,7 +20,7 @@ describe('A run that is no longer held (reference §5)', () => {
   const api = useService();
   beforeAll(async () => {
     member = await makeMember(api);
-    claims = new RunClaims(api.app.get(Database), api.app.get(Notices), api.app.get(Env));
+    claims = new RunClaims(api.app.get(Database), api.app.get(Notices), MACHINE, api.app.get(Env));
   });
 
   const claim = async (): Promise<ClaimedRun> => {
@@ -63,7 +67,7 @@ describe('A kept place (docs/decisions/0029)', () => {
   const api = useService();
   // Another worker, with connections of its own.
   let other: TestApp;
-  const claimsOf = ({ app }: TestApp) => new RunClaims(app.get(Database), app.get(Notices), app.get(Env));
+  const claimsOf = ({ app }: TestApp) => new RunClaims(app.get(Database), app.get(Notices), MACHINE, app.get(Env));
   const count = 12;
 
   beforeAll(async () => {

@@ -264,7 +264,8 @@ describe('Stored bytes (reference §7, §14)', () => {
           status: 'failed',
           statusReason: {
             code: 'storage_exhausted',
-            message: expect.stringMatching(/stores 30\d{5} of the 2097152 bytes .*: delete tasks/),
+            // The workdir, and its snapshot.
+            message: expect.stringMatching(/stores 60\d{5} of the 2097152 bytes .*: delete tasks/),
             retryable: true,
           },
         });

@@ -60,6 +60,21 @@ describe('Tasks that ask for JSON (reference §4, §15)', () => {
     expect(tasks.find((one) => one.id === id)?.result?.output).toEqual({ reason: 'again', n: 4 });
   });
 
+  it('have it in a fork of the last turn; one of an earlier turn has the text alone, and goes on with the schema', async () => {
+    const { client } = member;
+    const { id } = await made(client, { content: run(GOOD) });
+    await ended(id);
+    await client.post(`/v1/tasks/${id}/messages`, { content: run('{"reason": "again", "n": 4}') });
+    await ended(id);
+    const fork = async (body: object) => (await client.post<{ task: Task }>(`/v1/tasks/${id}/fork`, body)).body.task;
+    const last = await fork({});
+    expect(last).toMatchObject({ outputSchema, result: { output: { reason: 'again', n: 4 } } });
+    const earlier = await fork({ turn: 1 });
+    expect(earlier).toMatchObject({ result: { text: expect.stringContaining('counted'), output: null } });
+    await client.post(`/v1/tasks/${earlier.id}/messages`, { content: run(GOOD) });
+    expect((await ended(earlier.id)).result?.output).toEqual(VALUE);
+  });
+
   it('fail, `output_invalid`, when the answer does not fit after it was mended; a message may bring one that does', async () => {
     const { client } = member;
     const { id } = await made(client, { content: run('{"reason": "none"}') });

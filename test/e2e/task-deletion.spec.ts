@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
+import { SnapshotStore } from '../../src/resources/snapshots/snapshot-store.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { SandboxSelector } from '../../src/engine/sandbox/sandbox-selector.js';
 import { bootApp, bootWorker, type TestApp, useService } from '../harness/app.js';
@@ -119,6 +120,9 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
     await finished(member.client, second.id);
     await remove(member.client, first.id);
     await service.db.query('UPDATE uploads SET expires_at = now()');
+    // What only snapshots of the deleted task named goes a day later.
+    await service.db.query("UPDATE snapshot_objects SET unnamed_at = unnamed_at - interval '25 hours'");
+    await service.app.get(SnapshotStore, { strict: false }).forget();
     const cleaner = service.app.get(FileCleaner, { strict: false });
     await cleaner.purgeUploads();
     const root = join(service.app.get(DataDir).path, 'files');
@@ -162,6 +166,24 @@ describe('Deleting a task (reference §5, §7, §8)', () => {
     }
     const stored = await service.db.query<{ body: string }>('SELECT body FROM idempotency_keys');
     expect(stored.filter(({ body }) => /Secret|Hidden|Because/.test(body))).toEqual([]);
+  });
+
+  it('a stored fork is replayed without what it was made of, and creates nothing', async () => {
+    const given = { title: 'Secret', metadata: { about: 'Secret' }, tags: ['secret'] };
+    const source = await runTask(member.client, script({ text: 'Secret answer.' }), given);
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const path = `/v1/tasks/${source.id}/fork`;
+    const fork = () => member.client.post<{ task: TaskBody }>(path, {}, { headers });
+    const made = await fork();
+    expect(made.body.task.result).toMatchObject({ text: 'Secret answer.' });
+    await remove(member.client, made.body.task.id);
+    const again = await fork();
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+    const result = { ...made.body.task.result, text: '' };
+    expect(again.body.task).toEqual({ ...made.body.task, title: '', result, metadata: {}, tags: [] });
+    const stored = `SELECT 1 FROM idempotency_keys WHERE location = $1 AND body ILIKE '%secret%'`;
+    expect(await service.db.query(stored, [`/v1/tasks/${made.body.task.id}`])).toEqual([]);
+    expect((await member.client.get(`/v1/tasks/${made.body.task.id}`)).status).toBe(404);
   });
 
   slowIt('a deletion that races with its work leaves nothing, whichever of them is first', async () => {

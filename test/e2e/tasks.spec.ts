@@ -81,6 +81,7 @@ describe('Tasks (reference §4)', () => {
       updatedAt: expect.any(String),
       startedAt: null,
       finishedAt: null,
+      forkedFrom: null,
     });
     await finished(member.client, task.id);
   });

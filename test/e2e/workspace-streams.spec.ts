@@ -88,6 +88,8 @@ describe('The events of a workspace, as a client follows them (reference §17)',
   it('of a deleted task its end stays, for those who saw it', async () => {
     const { id } = await createTask(member.client, { content: 'x' });
     const other = await makeMember(service, { workspace: owner.workspace });
+    // Otherwise the stream begins before the create.
+    await allShown();
     const readers = [await stream(), await stream('', other)];
     await member.client.delete(`/v1/tasks/${id}`);
     await until('its end', () => readers[0]?.events.length === 1);

@@ -1,13 +1,14 @@
 import { jest } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readdir, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { WorkspaceRemover } from '../../src/access/workspaces/workspace-remover.js';
 import { DataDir } from '../../src/platform/config/data-dir.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
 import { FileStorage } from '../../src/resources/files/storage/file-storage.js';
+import { snapshotsPlace } from '../../src/resources/files/storage/snapshots-place.js';
 import { defineExtension, type StorageDriver, type StoredBytes } from 'millwright';
 import { bootApp, bootWorker, type TestApp } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
@@ -15,17 +16,19 @@ import { checkedFetch, postForm, storedFiles, upload } from '../harness/files.js
 import { emptyDatabase } from '../harness/new-database.js';
 import { Operator } from '../harness/operator.js';
 import { temporaryFolder } from '../harness/service.js';
+import { S3Stand } from '../harness/s3-stand.js';
 import { createTask, finished } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { TableStorage, TableStorageModule } from './table-storage.js';
 
 const TABLES = defineExtension({ name: 'tables', module: TableStorageModule, operatorModule: TableStorageModule });
-const HOUR = 3_600_000;
-const LIMIT = 1024 * 1024;
+const [HOUR, LIMIT] = [3_600_000, 1024 * 1024];
 
 /** What the tests look at behind the seam: the digests of what is kept, and a way to make all of it old. */
 interface Backstage {
   name: string;
+  /** What the service needs to know besides. */
+  env?: () => Record<string, string>;
   kept: (service: TestApp) => Promise<string[]>;
   age: (service: TestApp) => Promise<unknown>;
 }
@@ -49,14 +52,27 @@ const table: Backstage = {
   age: ({ db }) => db.query(`UPDATE kept_files SET put_at = 'epoch'`),
 };
 
+let stand: S3Stand;
+const s3: Backstage = {
+  name: 's3',
+  env: () => stand.env,
+  kept: async () =>
+    [...(await stand.objects()).map((key) => basename(key)), ...[...stand.uploads.keys()].map(() => 'arriving')].sort(),
+  age: () => stand.age(),
+};
+beforeAll(async () => {
+  stand = await S3Stand.start();
+});
+afterAll(() => stand.close());
+
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-describe.each([local, table])('The storage driver $name (reference §7)', ({ name, kept, age }) => {
+describe.each([local, table, s3])('The storage driver $name (reference §7)', ({ name, kept, age, env: further }) => {
   let service: TestApp;
   let member: Member;
 
   beforeAll(async () => {
-    const env = { STORAGE: name, MAX_UPLOAD_BYTES: String(LIMIT) };
+    const env = { STORAGE: name, MAX_UPLOAD_BYTES: String(LIMIT), ...further?.() };
     service = await bootWorker({ env, imports: [TableStorageModule] });
   });
   beforeEach(async () => {
@@ -65,7 +81,7 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
   // Each test begins with an empty storage.
   afterEach(async () => {
     for (const { id } of await service.db.query<{ id: string }>('SELECT id FROM workspaces'))
-      await driver().removeAll(id);
+      for (const place of [id, snapshotsPlace(id)]) await driver().removeAll(place);
   });
   afterAll(() => service.close());
 
@@ -90,7 +106,7 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     expect(driver() instanceof TableStorage).toBe(name === 'table');
     await put('here');
     expect(await kept(service)).toEqual([sha256('here')]);
-    expect((await storedFiles(service)).length).toBe(name === 'table' ? 0 : 1);
+    expect((await storedFiles(service)).length).toBe(name === 'local' ? 1 : 0);
   });
 
   it('carries files from the upload through a task to the download, and to their end', async () => {
@@ -130,7 +146,9 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     expect(await cleaner().sweep()).toBe(0);
     expect((await client.delete(`/v1/tasks/${id}`)).status).toBe(200);
     expect(await cleaner().sweep()).toBe(2);
-    expect(await kept(service)).toEqual([]);
+    const ofSnapshots = await service.db.query<{ sha256: string }>('SELECT sha256 FROM snapshot_objects');
+    const objects = new Set(ofSnapshots.map(({ sha256 }) => sha256));
+    expect((await kept(service)).filter((sha256) => !objects.has(sha256))).toEqual([]);
   });
 
   it('names bytes that are gone, and no failure of its own is taken for one of the database', async () => {
@@ -228,11 +246,11 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     const [room, target] = [temporaryFolder(), await emptyDatabase()];
     const [backup, dataDir] = [join(room.path, 'backup'), join(room.path, 'data')];
     const operator = (url: string, DATA_DIR: string) =>
-      new Operator({ db: { url } }, { STORAGE: name, DATA_DIR }, [TABLES]);
+      new Operator({ db: { url } }, { STORAGE: name, DATA_DIR, ...further?.() }, [TABLES]);
     await upload(service, member, 'to be kept');
     await operator(service.db.url, service.app.get(DataDir).path).run('backup', backup);
     await operator(target.url, dataDir).run('restore', backup);
-    const env = { STORAGE: name, DATA_DIR: dataDir };
+    const env = { STORAGE: name, DATA_DIR: dataDir, ...further?.() };
     const copy = await bootApp({ env, imports: [TableStorageModule], db: target });
     const restored = copy.app.get(FileStorage, { strict: false });
     const { stream } = await restored.open(member.workspace.id, sha256('to be kept'));
@@ -242,12 +260,41 @@ describe.each([local, table])('The storage driver $name (reference §7)', ({ nam
     await target.drop();
     room.remove();
   });
+
+  it('is only named by a backup that asks for it, where it outlives the machine (reference §16)', async () => {
+    const [room, target] = [temporaryFolder(), await emptyDatabase()];
+    const [backup, dataDir] = [join(room.path, 'backup'), join(room.path, 'data')];
+    const operator = (url: string, DATA_DIR: string, more = {}) =>
+      new Operator({ db: { url } }, { STORAGE: name, DATA_DIR, ...further?.(), ...more }, [TABLES]);
+    await upload(service, member, 'to be named');
+    const making = operator(service.db.url, service.app.get(DataDir).path).run(
+      'backup',
+      backup,
+      '--files',
+      'reference',
+    );
+    if (name === 's3') {
+      expect(await making).toContain('1 files, 11 B, named where they are: s3://files/tests/files/');
+      expect(await readdir(backup)).not.toContain('files');
+      const elsewhere = operator(target.url, dataDir, { S3_PREFIX: 'elsewhere' }).run('restore', backup);
+      await expect(elsewhere).rejects.toThrow(`1 of 1 are not in this storage as they were: ${member.workspace.id}/${sha256('to be named')}.`); // prettier-ignore
+      await operator(target.url, dataDir).run('restore', backup);
+      const rows = await target.query('SELECT 1 FROM uploads WHERE sha256 = $1', [sha256('to be named')]);
+      expect(rows).toHaveLength(1);
+      expect(await kept(service)).toEqual([sha256('to be named')]);
+    } else {
+      await expect(making).rejects.toThrow('Make a backup that has them, with --files copy.');
+      await expect(readdir(backup)).rejects.toThrow('ENOENT');
+    }
+    await target.drop();
+    room.remove();
+  });
 });
 
 it('A storage that nobody provides stops the boot with the names that there are', async () => {
   const boot = bootApp({ env: { ROLE: 'api', STORAGE: 'cloud' }, imports: [TableStorageModule] });
   await expect(boot).rejects.toMatchObject({
     name: 'ConfigurationError',
-    message: 'STORAGE: one of local, table is expected.',
+    message: 'STORAGE: one of local, s3, table is expected.',
   });
 });

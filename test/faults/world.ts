@@ -11,7 +11,8 @@ import { until } from '../harness/until.js';
 import { MODEL } from './orders.js';
 
 const run = promisify(execFile);
-const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
+/** The build of this checkout. */
+export const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
 export interface WorldOptions {
   databaseUrl: string;
@@ -30,12 +31,14 @@ export interface WorldOptions {
 
 export class World {
   readonly workers: ServiceProcess[] = [];
-  api: ServiceProcess;
+  /** Requests go to them in turn. */
+  apis: ServiceProcess[] = [];
   secret = '';
   private readonly folder = temporaryFolder();
   private readonly started: ServiceProcess[] = [];
   private readonly up = new Set<ServiceProcess>();
   private readonly env: Record<string, string>;
+  private turn = 0;
 
   private constructor(
     private readonly options: WorldOptions,
@@ -76,13 +79,27 @@ export class World {
     }
   }
 
-  /** Starts the worker of this place, and does not wait until it works. */
-  async startWorker(place: number): Promise<void> {
+  /** The one whose turn it is. */
+  get api(): ServiceProcess {
+    const api = this.apis[this.turn++ % this.apis.length];
+    if (api === undefined) throw new Error('No process serves the API.');
+    return api;
+  }
+  set api(only: ServiceProcess) {
+    this.apis = [only];
+  }
+
+  /**
+   * Starts the worker of this place, and does not wait until it works.
+   * @param dist another build of the service.
+   */
+  async startWorker(place: number, dist?: string): Promise<void> {
     const { databaseUrl, firstWorkerUrl = databaseUrl } = this.options;
-    const worker = await this.spawn({ ROLE: 'worker', DATABASE_URL: place === 0 ? firstWorkerUrl : databaseUrl });
+    const DATABASE_URL = place === 0 ? firstWorkerUrl : databaseUrl;
+    const worker = await this.spawn({ ROLE: 'worker', DATABASE_URL }, dist);
     this.workers[place] = worker;
     // One that is killed while it boots is none that failed.
-    void worker.ready().then(
+    void worker.ready(120_000).then(
       () => this.up.add(worker),
       () => undefined,
     );
@@ -99,9 +116,9 @@ export class World {
   }
 
   /** One more process of the API; resolves when it answers. */
-  async startApi(): Promise<ServiceProcess> {
-    const api = await this.spawn({ ROLE: 'api' });
-    await api.ready();
+  async startApi(dist?: string): Promise<ServiceProcess> {
+    const api = await this.spawn({ ROLE: 'api' }, dist);
+    await api.ready(120_000);
     return api;
   }
 
@@ -125,8 +142,8 @@ export class World {
     this.folder.remove();
   }
 
-  private async spawn(env: Record<string, string>): Promise<ServiceProcess> {
-    const { dist = DIST, ringUrl } = this.options;
+  private async spawn(env: Record<string, string>, dist = this.options.dist ?? DIST): Promise<ServiceProcess> {
+    const { ringUrl } = this.options;
     const ring = env['ROLE'] === 'api' && ringUrl !== undefined ? { REDIS_URL: ringUrl } : {};
     const process = await ServiceProcess.spawn({ ...this.env, ...env, ...ring }, join(dist, 'main.js'));
     this.started.push(process);

@@ -12,7 +12,7 @@ import {
 } from './residue.js';
 import { World } from './world.js';
 
-const REQUESTS = Number(process.env['MILLWRIGHT_FUZZ_REQUESTS'] ?? (LONG ? 200_000 : 12_000));
+const REQUESTS = Number(process.env['MILLWRIGHT_FUZZ_REQUESTS'] ?? (LONG ? 200_000 : 14_000));
 /** So many bring the service to its usual number of connections. */
 const WARM_UP = Math.min(2_000, REQUESTS / 10);
 /** Two cores answer some 300 a second, those of a busy machine 10. Milliseconds. */

@@ -18,6 +18,8 @@ const BESIDE: Record<string, RegExp> = {
   'POST /v1/tasks/{taskId}/interaction': /^(content|optionIds|attachments|decision|reason|remember)$/,
   'GET /v1/tasks/{taskId}/messages': /^after$/,
   'POST /v1/tasks/{taskId}/messages': /^review\[\d+\]\.(path|endLine|text)$/,
+  // One that has ended; the model's prices.
+  'POST /v1/tasks/{taskId}/fork': /^(turn|budget\.maxCost)$/,
   // Not in the past, and at most so far away.
   'POST /v1/tasks/{taskId}/pause': /^resumeAt$/,
   // Each is for one form alone, of two.
@@ -28,6 +30,8 @@ const BESIDE: Record<string, RegExp> = {
   'POST /v1/webhooks/{webhookId}/recover': /^since$/,
   'POST /v1/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
   'POST /v1/service-accounts/{serviceAccountId}/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
+  // A document has no form of an address.
+  'POST /v1/members': /^email$/,
   'DELETE /v1/members/{memberId}': /^transferTo$/,
   // Form of the provider.
   'POST /v1/integrations/{integrationSlug}/connections': /^secret$/,
@@ -35,6 +39,9 @@ const BESIDE: Record<string, RegExp> = {
   // A token, or what a GitHub App has.
   'POST /v1/repository-connections': CREDENTIAL,
   'PATCH /v1/repository-connections/{repositoryConnectionId}': CREDENTIAL,
+  // A project goes with its scope alone; what fits what in a place; variables of the sandbox.
+  'POST /v1/secrets': /^(projectId|env|value|bindings.*)$/,
+  'PATCH /v1/secrets/{secretId}': /^(env|value|bindings.*)$/,
   'GET /v1/repositories/branches': /^url$/,
   'DELETE /v1/notices/push': /^endpoint$/,
   'PUT /v1/notices': /^(needsYou|finished|failed|hookUrl|quiet(\..*)?)$/,

@@ -4,6 +4,7 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BESIDE } from '../../src/engine/sandbox/workdir/workdirs.js';
 import { FileCleaner } from '../../src/resources/files/file-cleaner.js';
+import { snapshotsPlaceOf } from '../../src/resources/files/storage/snapshots-place.js';
 import { until } from '../harness/until.js';
 import type { World } from './world.js';
 
@@ -94,7 +95,8 @@ export async function bytesAfterCleaning(world: World): Promise<Bytes> {
   await app.app.get(FileCleaner, { strict: false }).sweep();
   await app.close();
   const rows = await world.db.query<{ path: string }>(
-    `SELECT workspace_id || '/' || sha256 AS path FROM uploads UNION SELECT workspace_id || '/' || sha256 FROM files`,
+    `SELECT workspace_id || '/' || sha256 AS path FROM uploads UNION SELECT workspace_id || '/' || sha256 FROM files
+     UNION SELECT ${snapshotsPlaceOf('workspace_id')} || '/' || sha256 FROM snapshot_objects`,
   );
   const stored = (await filesIn(root)).map((path) => path.slice(root.length + 1).replace(/\/[0-9a-f]{2}\//, '/'));
   return { stored: stored.sort(), known: rows.map(({ path }) => path).sort() };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DEFECTS, form, type Form } from './forms.js';
 import type { Operation, Operations } from './operations.js';
 import { BODY_TEXTS, CHANGES, type Change, oddText, type Spelling, spelling } from './mutations.js';
-import { allowed, BROWSER, CHOICE, COMMAND, HOST_TOKEN, QUESTION, ref, type Ref } from './values.js';
+import { allowed, BROWSER, CHOICE, COMMAND, HOST_TOKEN, NEW_VALUE, QUESTION, ref, type Ref } from './values.js';
 
 export type Distortion =
   | { aspect: 'path'; at: number; text: string }
@@ -42,7 +42,7 @@ const WHO = fc.oneof(
 );
 
 /** What owners and admins alone may do. */
-const OF_OWNERS = /^\/v1\/(webhooks|audit|members|service-accounts|repository-connections)(\/|$)/;
+const OF_OWNERS = /^\/v1\/(webhooks|audit|members|service-accounts|repository-connections|secrets)(\/|$)/;
 
 /** Mostly somebody who may do it. */
 const whoDoes = ({ template }: Operation) =>
@@ -120,6 +120,8 @@ export function sequence(operations: Operations): fc.Arbitrary<Step[]> {
     dialogue(operations),
     attachment(operations),
     withdrawal(operations),
+    fork(operations),
+    folder(operations),
     leftOver(operations),
     delivery(operations),
     notices(operations),
@@ -133,12 +135,15 @@ export function sequence(operations: Operations): fc.Arbitrary<Step[]> {
 const BODIES: Record<string, object> = {
   'POST /v1/automations': { name: 'Yearly', content: 'A task.', cron: '0 0 1 1 *' },
   'PATCH /v1/tasks/{taskId}': { title: 'Called so' },
+  'POST /v1/tasks/{taskId}/fork': { content: 'Another way.' },
   'PATCH /v1/automations/{automationId}': { name: 'Twice a year', cron: '0 0 1 1,7 *' },
   'POST /v1/keys': { name: 'One more', scopes: ['tasks:read'] },
   'POST /v1/integrations/{integrationSlug}/connections': { scope: 'user' },
   'POST /v1/integrations/{integrationSlug}/connections/{connectionId}/rotate': { overlapSeconds: 0 },
   'POST /v1/repository-connections': { host: 'github.com', token: HOST_TOKEN },
   'PATCH /v1/repository-connections/{repositoryConnectionId}': { push: [] },
+  'PATCH /v1/secrets/{secretId}': NEW_VALUE,
+  'PATCH /v1/webhooks/{webhookId}': { types: ['task.completed'] },
 };
 
 /** Made, used, deleted, used after that: for everything whose creation has a path below it. */
@@ -207,6 +212,8 @@ function attachment(operations: Operations): fc.Arbitrary<Step[]> {
     at('POST /v1/uploads'),
     at('POST /v1/tasks', { body: { content: 'See the file.', attachments } }),
     at('GET /v1/tasks/{taskId}/files'),
+    at('GET /v1/tasks/{taskId}/snapshots'),
+    at('GET /v1/tasks/{taskId}/workdir'),
     fc.array(fc.oneof(...read), { maxLength: 4 }),
     at('POST /v1/tasks/{taskId}/messages', { body: { attachments } }),
   );
@@ -218,6 +225,37 @@ function withdrawal(operations: Operations): fc.Arbitrary<Step[]> {
   const send = at('POST /v1/tasks/{taskId}/messages', { body: { content: 'Go on.' } });
   const end = at('DELETE /v1/tasks/{taskId}/messages/{messageId}');
   return steps(at('POST /v1/tasks', { body: { content: 'Begin.' } }), send, send, send, send, end, end);
+}
+
+/** A fork of a task with a file, and one of the fork, read and deleted beside what they are forks of. */
+function fork(operations: Operations): fc.Arbitrary<Step[]> {
+  const at = (name: string, fixed: Partial<Step> = {}) => right(operations, operations.named(name), fixed);
+  const ended = at('GET /v1/tasks/{taskId}', { settle: true });
+  const attachments = [{ uploadId: ownRef('uploadId') }];
+  const make = ['POST /v1/tasks/{taskId}/fork', 'DELETE /v1/tasks/{taskId}'].map((name) => step(operations, operations.named(name))); // prettier-ignore
+  return steps(
+    at('POST /v1/uploads'),
+    at('POST /v1/tasks', { body: { content: 'See the file.', attachments } }),
+    ended,
+    at('POST /v1/tasks/{taskId}/fork', { body: {} }),
+    at('POST /v1/tasks/{taskId}/fork', { body: { turn: 1, content: 'Another way.' } }),
+    ended,
+    fc.array(fc.oneof(...make), { maxLength: 3 }),
+    at('GET /v1/tasks/{taskId}/files'),
+    at('GET /v1/tasks/{taskId}/messages'),
+    at('DELETE /v1/tasks/{taskId}'),
+  );
+}
+
+/** A file that a task has made, and its events. */
+function folder(operations: Operations): fc.Arbitrary<Step[]> {
+  const at = (name: string, fixed: Partial<Step> = {}) => right(operations, operations.named(name), fixed);
+  return steps(
+    at('POST /v1/tasks', { body: { content: '```sh\necho here > here\n```' } }),
+    at('GET /v1/tasks/{taskId}', { settle: true }),
+    at('GET /v1/tasks/{taskId}/workdir/content', { query: [['path', 'here']] }),
+    at('GET /v1/tasks/{taskId}/events'),
+  );
 }
 
 /** A file whose project is deleted. */

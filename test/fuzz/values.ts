@@ -35,6 +35,10 @@ const WORK = [fence('file path=a.txt', 'A'), fence('bash', 'cat a.txt'), fence('
 /** Of the code host that stands in for github.com. */
 export const HOST_TOKEN = 'a-token-of-a-test';
 
+/** Of a secret. */
+export const NEW_VALUE = { value: 'a-value-of-a-test' };
+const BINDINGS = [{ host: 'github.com', place: { header: 'Authorization' } }];
+
 /** As a browser gives it. */
 export const BROWSER = {
   endpoint: 'https://push.example/send/7f1c',
@@ -52,6 +56,8 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   after: () => ref('messageId'),
   cursor: () => ref('cursor'),
   model: () => fc.constant('runbook'),
+  // Of tasks that seldom have more.
+  turn: () => fc.constantFrom(1, 2, 2_147_483_647),
   cron: () => fc.constantFrom('0 0 1 1 *', '30 9 * * MON-FRI'),
   timezone: () => fc.constantFrom('UTC', 'Europe/Berlin'),
   createdAfter: () => fc.constantFrom('2026-01-01', '2026-11-01T09:00:00Z'),
@@ -73,6 +79,8 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   endpoint: () => fc.uuid().map((id) => `https://push.example/${id}`),
   hookUrl: () => fc.uuid().map((id) => `https://chat.example/${id}`),
   keys: () => fc.constant(BROWSER.keys),
+  value: () => fc.constant(NEW_VALUE.value),
+  bindings: () => fc.constantFrom(BINDINGS, [{ host: 'github.com', methods: ['GET'], paths: ['/acme/**'], place: { query: 'key' } }]), // prettier-ignore
   optionIds: () => fc.subarray(['a', 'b'], { minLength: 1 }),
   content: () =>
     fc.oneof(

@@ -50,7 +50,8 @@ export class World {
     host.add('acme/api');
     const repositories = { 'github.com': host.known()[host.name] };
     const rateLimits = { ...FAR_LIMITS.rateLimits, free: tight };
-    writeFileSync(config, JSON.stringify({ rateLimits, repositories, repositoryNetworks: ['127.0.0.1/32'] }));
+    const sandbox = { network: 'allow', allowHosts: ['github.com'] };
+    writeFileSync(config, JSON.stringify({ rateLimits, sandbox, repositories, repositoryNetworks: ['127.0.0.1/32'] }));
     const app = await bootApp({ db, env: { DATA_DIR: dataDir } });
     const { people, member, outsider } = await makePeople(app);
     await app.close();

@@ -67,8 +67,8 @@ export async function digestOf(url: string): Promise<string> {
     const { rows: tables } = await client.query<{ name: string }>(TABLES);
     for (const { name } of tables) {
       const all = `string_agg(t::text, E'\\n' ORDER BY t::text)`;
-      // A chore of the service that runs meanwhile seals what is in the log.
-      if (name === 'public.audit_chains') continue;
+      // A chore of the service that runs meanwhile seals what is in the log; its processes say that they work.
+      if (name === 'public.audit_chains' || name === 'public.workers') continue;
       const digested = name.startsWith('public.audit_log') ? 'count(*)' : all;
       const { rows } = await client.query(`SELECT ${digested} AS text FROM ${name} t`);
       hash.update(JSON.stringify([name, rows]));

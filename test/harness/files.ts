@@ -84,12 +84,14 @@ export function attach(
   });
 }
 
-/** The names of all files that lie in the service's storage. */
-export async function storedFiles({ app }: TestApp): Promise<string[]> {
+/** The names of all files that lie in the service's storage, without the objects of snapshots that it knows. */
+export async function storedFiles({ app, db }: TestApp): Promise<string[]> {
   const found = await readdir(`${app.get(DataDir).path}/files`, { recursive: true, withFileTypes: true }).catch(
     () => [],
   );
-  return found.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  const objects = await db.query<{ sha256: string }>('SELECT sha256 FROM snapshot_objects');
+  const snapshots = new Set(objects.map(({ sha256 }) => sha256));
+  return found.filter((entry) => entry.isFile() && !snapshots.has(entry.name)).map((entry) => entry.name);
 }
 
 /** How many files of the service's storage this process holds open. */

@@ -11,7 +11,7 @@ export interface Holder {
 }
 
 /** A transaction that has run a statement: what that has locked stays locked. Waits in its turn when others hold it. */
-export async function holding(db: TestDatabase, sql: string, parameters: unknown[] = []): Promise<Holder> {
+export async function holding(db: Pick<TestDatabase, 'url'>, sql: string, parameters: unknown[] = []): Promise<Holder> {
   const client = new pg.Client({ connectionString: db.url });
   // A test that failed has not released it, and the database goes with it.
   client.on('error', () => undefined);
@@ -31,6 +31,9 @@ export async function holding(db: TestDatabase, sql: string, parameters: unknown
 export function holdingTask(db: TestDatabase, id: string): Promise<Holder> {
   return holding(db, 'SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE', [id]);
 }
+
+/** Words near the beginning of the statement that claims a run: PostgreSQL shows the first 1,024 bytes of a statement. */
+export const CLAIM_BEGINS = 'AS read_upto FROM tasks';
 
 /** The statements that wait for a lock at this moment. */
 export async function waiting(db: TestDatabase): Promise<string[]> {

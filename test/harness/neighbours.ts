@@ -1,6 +1,11 @@
 // Two workspaces for the suite that asks for the things of the one with the keys of the other.
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
+import { capture } from '../../src/engine/snapshots/snapshots.js';
+import { newId } from '../../src/platform/database/ids.js';
+import { SnapshotStore } from '../../src/resources/snapshots/snapshot-store.js';
 import { type Case, makeCases } from '../contract/places.js';
 import type { Row } from '../contract/endpoints.js';
 import type { World } from '../contract/world.js';
@@ -11,6 +16,7 @@ import { connect, deliver, github } from './hooks.js';
 import { readPage } from './pages.js';
 import type { Ids } from './probes.js';
 import { addProjectFile } from './projects.js';
+import { temporaryFolder } from './service.js';
 
 /** Stands in every text of the one workspace, and in none of the other. */
 export const CANARY = 'canary';
@@ -51,6 +57,7 @@ export async function makeAsked(world: World): Promise<Asked> {
   const webhooks = await makeWebhooks(both, CANARY);
   pages['/v1/webhooks/{webhookId}/deliveries'] = `/v1/webhooks/${webhooks.webhookId[0]}/deliveries`;
   const repositoryConnectionId = [await connectHost(both, 'canary.one'), await connectHost(both, 'canary.two')];
+  const secretId = [await makeSecret(both, 'CANARY_ONE'), await makeSecret(both, 'CANARY_TWO')];
   const some = [owner, both, former].flatMap((person) => casesOf(cases, person).filter((_one, n) => n % 8 === 0));
   return {
     workspace: both.workspace,
@@ -60,6 +67,7 @@ export async function makeAsked(world: World): Promise<Asked> {
       connectionId: connections.map(({ id }) => id),
       ...webhooks,
       repositoryConnectionId,
+      secretId,
     },
     cursors: await cursors(world, both.client, pages),
     used: await useKeys(world, both.client, first.ids),
@@ -125,12 +133,29 @@ async function fill(service: TestApp, member: Member, { project, task, automatio
     await client.post(`/v1/tasks/${task}/messages`, { content: CANARY });
     await client.post(`/v1/automations/${automation}/run`);
   }
+  await makeSnapshots(service, member, task);
   return {
+    '/v1/tasks/{taskId}/snapshots': `/v1/tasks/${task}/snapshots`,
+    '/v1/tasks/{taskId}/workdir': `/v1/tasks/${task}/workdir`,
     '/v1/projects/{projectId}/files': `/v1/projects/${project}/files`,
     '/v1/tasks/{taskId}/files': `/v1/tasks/${task}/files`,
     '/v1/tasks/{taskId}/messages': `/v1/tasks/${task}/messages`,
     '/v1/automations/{automationId}/runs': `/v1/automations/${automation}/runs`,
   };
+}
+
+/** Two snapshots of a folder with two files. */
+async function makeSnapshots({ app, db }: TestApp, { workspace }: Member, task: string): Promise<void> {
+  const folder = temporaryFolder();
+  for (const name of [CANARY, `${CANARY}.2`]) writeFileSync(join(folder.path, name), CANARY);
+  const objects = app.get(SnapshotStore, { strict: false }).of(workspace.id, new AbortController().signal);
+  const made = await capture({ workdir: folder.path }, null, objects, AbortSignal.timeout(60_000));
+  folder.remove();
+  await db.query(
+    `INSERT INTO snapshots (id, workspace_id, task_id, turn, step, files, bytes, manifest)
+     SELECT id, $1, $2, turn, 1, 2, 14, $3 FROM unnest($4::uuid[]) WITH ORDINALITY made (id, turn)`,
+    [workspace.id, task, made?.manifest, [newId(), newId()]],
+  );
 }
 
 async function idsOf({ db }: TestApp, { workspace, key }: Member, cases: Case[]): Promise<Asked['ids']> {
@@ -143,6 +168,7 @@ async function idsOf({ db }: TestApp, { workspace, key }: Member, cases: Case[])
     automationId: inCapitals(some.map(({ automation }) => automation)),
     fileId: inCapitals(some.flatMap(({ taskFile, projectFile }) => [taskFile, projectFile])),
     interactionId: some.map(({ interaction }) => interaction),
+    snapshotId: await all('SELECT id FROM snapshots WHERE workspace_id = $1'),
     uploadId: await all('SELECT id FROM uploads WHERE workspace_id = $1'),
     messageId: await all(
       'SELECT m.id FROM messages m JOIN tasks t ON t.id = m.task_id WHERE t.workspace_id = $1 LIMIT 3',
@@ -221,7 +247,7 @@ export async function belongings({ db }: TestApp, workspaceId: string): Promise<
   return found;
 }
 
-/** What a workspace has for all of its callers: a webhook with a delivery, a member, a service account, a repository connection. */
+/** What a workspace has for all of its callers: a webhook with a delivery, a member, a service account, a repository connection, a secret. */
 export async function makeShared(owner: Member): Promise<Ids> {
   const { webhookId, deliveryId } = await makeWebhooks(owner, 'own');
   const made = async (path: string, json: object) => {
@@ -233,6 +259,7 @@ export async function makeShared(owner: Member): Promise<Ids> {
     memberId: await made('/v1/members', { email: 'one@own.example', role: 'member' }),
     serviceAccountId: await made('/v1/service-accounts', { name: 'Own' }),
     repositoryConnectionId: await connectHost(owner, 'localhost:1'),
+    secretId: await makeSecret(owner, 'OWN'),
   };
 }
 
@@ -242,6 +269,14 @@ async function connectHost({ client }: Member, host: string): Promise<string> {
   const { body, text } = await client.post<{ connection?: { id: string } }>('/v1/repository-connections', given);
   if (body.connection === undefined) throw new Error(text);
   return body.connection.id;
+}
+
+async function makeSecret({ client }: Member, name: string): Promise<string> {
+  const bindings = [{ host: 'api.github.com', place: { header: 'Authorization' } }];
+  const given = { name, description: name === 'OWN' ? null : CANARY, value: `${CANARY}-value`, bindings };
+  const { body, text } = await client.post<{ secret?: { id: string } }>('/v1/secrets', given);
+  if (body.secret === undefined) throw new Error(text);
+  return body.secret.id;
 }
 
 /** The case of a caller's own things in a private project of its own. */

@@ -39,14 +39,31 @@ export async function processesGone(text: string, within?: number): Promise<void
   });
 }
 
-/** Empty for a process that has just ended. */
-const commandLine = (pid: number): string => read(`/proc/${pid}/cmdline`);
+/** Those that a process has started, by whichever of its threads. */
+export function childrenOf(pid: number): number[] {
+  return foldersIn(`/proc/${pid}/task`)
+    .flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' '))
+    .filter((child) => child !== '')
+    .map(Number);
+}
+
+/** The words that it was started with, each with a NUL behind it; empty for a process that has just ended. */
+export const commandLine = (pid: number): string => read(`/proc/${pid}/cmdline`);
 const words = (pid: number): string => commandLine(pid).replaceAll('\0', ' ');
 
 /** `D (disk sleep)`, and in which call of the kernel it waits. */
 function stateOf(pid: number): string {
   const state = /^State:\s+(.*)$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 'ended';
   return `${state} ${read(`/proc/${pid}/wchan`)}`;
+}
+
+/** None of what has just ended. */
+function foldersIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 function read(path: string): string {

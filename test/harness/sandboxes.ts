@@ -22,6 +22,7 @@ import type {
   RunResult,
   SandboxLimits,
   SandboxReport,
+  SandboxSecrets,
   SandboxSession,
 } from '../../src/engine/sandbox/sandbox.js';
 import type { Asked, Said } from './sandbox-host.js';
@@ -53,9 +54,14 @@ export class SandboxBench {
   }
 
   /** With the network that its limits allow. */
-  async open(taskId: string = randomUUID(), network = true): Promise<Opened> {
+  async open(taskId: string = randomUUID(), network = true, secrets?: SandboxSecrets): Promise<Opened> {
     const controller = new AbortController();
-    const session = await this.sandbox.open({ taskId, network, signal: controller.signal });
+    const session = await this.sandbox.open({
+      taskId,
+      network,
+      signal: controller.signal,
+      ...(secrets && { secrets }),
+    });
     this.opened.set(session, taskId);
     const abort = (reason?: Error) => controller.abort(reason);
     return { session, taskId, abort, workdir: join(this.dataDir.path, 'workdirs', taskId) };

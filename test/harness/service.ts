@@ -87,12 +87,13 @@ export class ServiceProcess {
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
   }
 
-  async ready(): Promise<void> {
+  /** @param within milliseconds. */
+  async ready(within = 60_000): Promise<void> {
     const answers = async () => {
       if (this.ended) throw new Error(`The service ended instead of starting:\n${this.output}`);
       return (await fetch(`${this.url}/health/ready`).catch(() => null))?.ok;
     };
-    await until('the service to be ready', answers, { within: 60_000 });
+    await until('the service to be ready', answers, { within });
   }
 
   /** Ends it with a signal and resolves with its exit code, null when the signal killed it. */

@@ -4,6 +4,7 @@ import { createServer as createHttps } from 'node:https';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Resolver } from '../../src/platform/egress/name-servers.js';
@@ -73,6 +74,11 @@ export class WebHosts {
     const hosts = new WebHosts(servers, pages);
     for (const server of servers) await once(server.listen(0, address), 'listening');
     return hosts;
+  }
+
+  /** What becomes another protocol. */
+  onUpgrade(take: (request: IncomingMessage, socket: Duplex) => void): void {
+    for (const server of this.servers) server.on('upgrade', take);
   }
 
   get http(): number {

@@ -51,7 +51,7 @@ describe('A boot that cannot succeed says why in words (reference §16)', () => 
 
   it.each([
     ['SANDBOX', 'one of auto, bubblewrap, namespaces, none is expected.'],
-    ['STORAGE', 'one of local is expected.'],
+    ['STORAGE', 'one of local, s3 is expected.'],
     ['BILLING', 'one of operator is expected.'],
     ['AGENT_ENGINE', 'one of loop is expected.'],
   ])(

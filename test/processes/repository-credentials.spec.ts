@@ -82,7 +82,7 @@ describe('The credentials of repository connections (reference §15)', () => {
       expect(body.connection.status).toBe('failed');
     }
     const { out } = await operator.attempt('doctor', '--json', '--no-models');
-    expect(out).toContain('of connections, repository connections, webhooks and notices can be read');
+    expect(out).toContain('in the database can be read');
     await operator.run('backup', join(folder.path, 'backup'));
     const files = readdirSync(join(folder.path, 'backup'), { recursive: true, withFileTypes: true });
     const kept = files

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Millwright } from '@millwright/sdk';
+import { bootApp, useService } from '../harness/app.js';
+import { makeMember, type Member } from '../harness/client.js';
+import { Command } from '../harness/command.js';
+import { createProject } from '../harness/projects.js';
+
+const MW = fileURLToPath(new URL('../../packages/cli/bin.js', import.meta.url));
+const VALUE = 'a-value-of-the-tests';
+
+describe('Secrets from a client (reference §19, §24)', () => {
+  let owner: Member;
+  const service = useService(() =>
+    bootApp({ config: { sandbox: { network: 'allow', allowHosts: ['api.github.com', 'github.com', 'a.test:8443'] } } }),
+  );
+  beforeEach(async () => {
+    owner = await makeMember(service, { role: 'owner' });
+  });
+
+  const mw = async (args: string[], input = '') => {
+    const env = { PATH: process.env['PATH'], MILLWRIGHT_URL: service.url, MILLWRIGHT_API_KEY: owner.key.secret };
+    const command = new Command(spawn(process.execPath, [MW, 'secrets', ...args], { env }));
+    command.child.stdin?.end(input);
+    return { code: await command.code(), out: command.out, err: command.err };
+  };
+  const told = ({ out }: { out: string }) => JSON.parse(out) as { id: string; version: number; bindings: object[] };
+
+  it('the command takes a value from standard input, and gives one that is there a new one', async () => {
+    const hosts = ['--host', 'api.github.com', '--host', 'a.test:8443', '--path', '/repos/acme/**', '--method', 'GET'];
+    const made = await mw(['set', 'TOKEN', ...hosts, '--json'], `${VALUE}\n`);
+    expect(made.code).toBe(0);
+    const place = { header: 'Authorization', form: 'bearer', user: null };
+    const narrow = { methods: ['GET'], paths: ['/repos/acme/**'], place };
+    expect(told(made).bindings).toEqual([
+      { host: 'api.github.com', port: 443, ...narrow },
+      { host: 'a.test', port: 8443, ...narrow },
+    ]);
+    const again = told(await mw(['set', 'TOKEN', '--json'], 'another-value-of-it'));
+    expect([again.id, again.version, again.bindings]).toEqual([told(made).id, 2, told(made).bindings]);
+    const basic = await mw(['set', 'TOKEN', '--mine', '--host', 'github.com', '--form', 'basic', '--user', 'x'], VALUE);
+    expect(basic.out).toMatch(/^\S+ {2}TOKEN {2}user {2}github.com {2}not used yet\n$/);
+    const { out } = await mw(['list']);
+    expect(out.trim().split('\n')).toHaveLength(2);
+    expect(out + made.out + basic.out).not.toContain(VALUE);
+    expect((await mw(['delete', told(made).id])).out).toBe(`Deleted ${told(made).id}\n`);
+    expect((await mw(['list'])).out.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('the command says what is missing', async () => {
+    expect(await mw(['set', 'TOKEN'], VALUE)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--host is missing'),
+    });
+    expect(await mw(['set', 'TOKEN', '--host', 'a.test'])).toMatchObject({ code: 2, err: expect.stringContaining('Standard input is empty') }); // prettier-ignore
+    expect(await mw(['set', 'TOKEN', '--host', 'other.test'], VALUE)).toMatchObject({ code: 5, err: expect.stringContaining('not among the hosts') }); // prettier-ignore
+    expect(await mw(['get'])).toMatchObject({ code: 2, err: expect.stringContaining('mw secrets list|set|delete') });
+  });
+
+  it('the SDK creates, reads, changes and deletes them, and says what a task did with them', async () => {
+    const { secrets, tasks } = new Millwright({ apiKey: owner.key.secret, baseUrl: service.url });
+    const project = await createProject(owner, { name: 'Shown' });
+    const bindings = [{ host: 'api.github.com', place: { header: 'Authorization' } }];
+    const made = await secrets.create({
+      name: 'TOKEN',
+      scope: 'project',
+      projectId: project.id,
+      value: VALUE,
+      bindings,
+    });
+    expect(await secrets.get(made.id)).toEqual(made);
+    expect(await secrets.update(made.id, { value: 'another-value-of-it' })).toMatchObject({ version: 2 });
+    expect((await secrets.list().page()).items.map(({ id }) => id)).toEqual([made.id]);
+    const { id } = await tasks.create({ content: 'Go on.' });
+    expect(await tasks.secretUses(id)).toEqual([]);
+    expect(await secrets.delete(made.id)).toMatchObject({ deleted: true });
+  });
+});
