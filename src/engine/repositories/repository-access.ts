@@ -36,6 +36,25 @@ export interface RepositoryAccess {
  */
 export type ConnectionsOf = (sql: Sql | null, workspaceSlug: string) => Promise<RepositoryAccess[]>;
 
+/** The value of a workspace's secret that is the token for a host. */
+export interface SecretToken {
+  token: string;
+  /** Another one when the value is another; it says nothing of it. */
+  version: string;
+  /** The host has taken it. */
+  used(): Promise<void>;
+}
+
+/**
+ * The secret of a workspace by its name, when it is bound to the host; else null. The transaction or pool is as of {@link ConnectionsOf}.
+ */
+export type SecretTokenOf = (
+  sql: Sql | null,
+  workspaceSlug: string,
+  name: string,
+  url: URL,
+) => Promise<SecretToken | null>;
+
 /** GitLab takes 255 characters, GitHub 140, and git(1) 250 of a branch. */
 const LONGEST_PATH = 512;
 const [STAR, STARS, SLASH] = [-1, -2, 0x2f];

@@ -10,7 +10,13 @@ import { Egress } from '../../platform/egress/egress.js';
 import type { Sql } from '../../platform/database/sql.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import type { Asked } from './repository-error.js';
-import { allows, type ConnectionsOf, type RepositoryAccess } from './repository-access.js';
+import {
+  allows,
+  type ConnectionsOf,
+  type RepositoryAccess,
+  type SecretToken,
+  type SecretTokenOf,
+} from './repository-access.js';
 
 /** From where a repository is cloned: over the network, or from a folder of this host with all links resolved. */
 export type RepositorySource = { type: 'https'; url: URL } | { type: 'file'; url: URL; path: string };
@@ -29,6 +35,7 @@ export class RepositoryRules {
   private readonly folders: readonly string[];
   private readonly tokens: ReadonlyMap<string, string>;
   private connections: ConnectionsOf = () => Promise.resolve([]);
+  private secretToken: SecretTokenOf = () => Promise.resolve(null);
 
   constructor(
     env: Env,
@@ -62,12 +69,17 @@ export class RepositoryRules {
     this.connections = connections;
   }
 
+  /** Says where the secrets of workspaces are. */
+  useSecrets(secretToken: SecretTokenOf): void {
+    this.secretToken = secretToken;
+  }
+
   /**
    * What a workspace may use: first the operator's entries that have a credential for it, then its own connections, oldest first.
    * @param sql the transaction of a request that writes, the pool of one that reads; null for a worker.
    */
   async accesses(sql: Sql | null, workspaceSlug: string): Promise<RepositoryAccess[]> {
-    const own = Object.keys(this.hosts).map((host) => this.operators(host, workspaceSlug));
+    const own = await Promise.all(Object.keys(this.hosts).map((host) => this.operators(sql, host, workspaceSlug)));
     return [...own.filter((one) => one !== null), ...(await this.connections(sql, workspaceSlug))];
   }
 
@@ -84,7 +96,7 @@ export class RepositoryRules {
     const path = pathAt(url);
     const fits = ({ host, paths, push }: RepositoryAccess) =>
       host === url.host && allows(paths, path) && (branch === null || allows(push, branch));
-    const own = this.operators(url.host, workspaceSlug);
+    const own = await this.operators(sql, url.host, workspaceSlug);
     if (own !== null && allows(own.paths, path)) return fits(own) ? own : null;
     return (await this.connections(sql, workspaceSlug)).find(fits) ?? null;
   }
@@ -151,24 +163,36 @@ export class RepositoryRules {
   }
 
   /** The operator's credential for a host, when there is one for the workspace. */
-  private operators(host: string, workspaceSlug: string): RepositoryAccess | null {
+  private async operators(sql: Sql | null, host: string, workspaceSlug: string): Promise<RepositoryAccess | null> {
     const entry = this.entry(host);
-    const token = entry?.tokenEnv === undefined ? undefined : this.tokens.get(entry.tokenEnv);
-    if (entry === undefined || token === undefined || !entry.workspaces.includes(workspaceSlug)) return null;
+    if (entry === undefined || !entry.workspaces.includes(workspaceSlug)) return null;
+    const found = await this.tokenOf(sql, host, entry, workspaceSlug);
+    if (found === null) return null;
     const { paths, push } = entry;
     return {
       connectionId: null,
       name: null,
-      credential: '',
+      credential: found.version,
       host,
       hosting: this.hosting(host),
       paths,
       push,
       caFile: this.caFile(host),
-      token: () => Promise.resolve(token),
-      accepted: () => Promise.resolve(),
+      token: () => Promise.resolve(found.token),
+      accepted: () => found.used(),
       refused: () => Promise.resolve(false),
     };
+  }
+
+  private async tokenOf(
+    sql: Sql | null,
+    host: string,
+    { tokenEnv, secret }: RepositoryHost,
+    workspaceSlug: string,
+  ): Promise<SecretToken | null> {
+    if (secret !== undefined) return this.secretToken(sql, workspaceSlug, secret, new URL(`https://${host}`));
+    const token = tokenEnv === undefined ? undefined : this.tokens.get(tokenEnv);
+    return token === undefined ? null : { token, version: '', used: () => Promise.resolve() };
   }
 
   private entry(host: string): RepositoryHost | undefined {

@@ -281,6 +281,9 @@ describe('CONFIG_FILE', () => {
     ['no allowance', { plans: { free: { windows: [{ ...usage, allowance: 0 }] } } }, /windows\.0\.allowance/],
     ['half a task', { plans: { free: { windows: [{ ...usage, allowance: 0.5 }] } } }, /windows\.0\.allowance: a whole/],
     ['a window twice', { plans: { paid: { windows: [usage, usage] } } }, /plans\.paid\.windows: each window/],
+    ['two tokens of a host', { repositories: { a: { tokenEnv: 'T', secret: 'T' } } }, /a\.secret: either/],
+    ['a host that nothing opens', { repositories: { a: { paths: ['a/*'] } } }, /a\.tokenEnv: /],
+    ['no name of a secret', { repositories: { a: { secret: 'my-token' } } }, /a\.secret: .*GITHUB_TOKEN/],
     ['a limit of nothing', { sandbox: { processes: 0 } }, /sandbox\.processes/],
   ])('is refused with %s', (_what, content, message) => {
     const said = refusal(configured(content));

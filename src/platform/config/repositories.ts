@@ -8,6 +8,11 @@ const patterns = z.array(z.string().min(1));
 const host = z.strictObject({
   /** Name of the variable that holds the token. Without it the entry says what the host is, and workspaces bring the credentials. */
   tokenEnv: z.string().min(1).optional(),
+  /** In place of `tokenEnv`: name of the secret of each of the workspaces that is the token (reference §24). */
+  secret: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'the name of a secret is expected, such as GITHUB_TOKEN')
+    .optional(),
   /** Slugs of the workspaces whose tasks may use it. */
   workspaces: z.array(z.string().min(1)).default([]),
   /** Paths of repositories, without `.git`; `*` stands for any characters but a slash, `**` for any. */
@@ -34,11 +39,16 @@ export const repositoriesSchema = z
     for (const [name, entry] of Object.entries(hosts)) {
       const message = wrongApi(name, entry);
       if (message !== null) context.addIssue({ code: 'custom', path: [name, 'api'], message });
+      if (entry.tokenEnv !== undefined && entry.secret !== undefined) {
+        context.addIssue({ code: 'custom', path: [name, 'secret'], message: 'either this or tokenEnv is expected' });
+      }
       if (
         entry.tokenEnv === undefined &&
+        entry.secret === undefined &&
         [entry.workspaces, entry.paths, entry.push].some(({ length }) => length > 0)
       ) {
-        const needed = 'the name of a variable is expected: without a token nothing is allowed to anybody';
+        const needed =
+          'the name of a variable, or a secret, is expected: without a token nothing is allowed to anybody';
         context.addIssue({ code: 'custom', path: [name, 'tokenEnv'], message: needed });
       }
     }

@@ -18,15 +18,17 @@ const LONGEST_NAME = 253;
  */
 const NEVER = /^(host|cookie|user-agent|referer|origin|via|forwarded|x-forwarded-.*|connection|transfer-encoding|content-length|upgrade|te|trailer|keep-alive|expect|proxy-.*)$/i; // prettier-ignore
 
-/** Where values may go: the hosts that the operator lists, and places that show nobody a value (reference §24). */
+/** Where values may go: the hosts that the operator lists for sandboxes or reads repositories of with a secret, and places that show nobody a value (reference §24). */
 @Injectable()
 export class BindingRules {
   private readonly hosts: readonly string[];
   private readonly egress: Egress;
 
   constructor(env: Env) {
-    this.hosts = secretHostsOf(env.file.sandbox);
-    this.egress = new Egress(env.file.sandbox?.allowNetworks ?? []);
+    const { sandbox, repositories = {}, repositoryNetworks = [] } = env.file;
+    const bySecret = Object.entries(repositories).filter(([, { secret }]) => secret !== undefined);
+    this.hosts = [...secretHostsOf(sandbox), ...bySecret.map(([host]) => host)];
+    this.egress = new Egress([...(sandbox?.allowNetworks ?? []), ...repositoryNetworks]);
   }
 
   /** Whole bindings. Throws 400 `invalid_field` and `host_not_allowed`, with the path of the field. Names are not resolved: their addresses are checked at each connection. */

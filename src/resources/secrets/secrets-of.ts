@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { SecretToken } from '../../engine/repositories/repository-access.js';
+import { leadsTo } from '../../engine/sandbox/network/vault.mjs';
 import { Sealing } from '../../platform/config/sealing.js';
 import { Database } from '../../platform/database/database.js';
+import type { Sql } from '../../platform/database/sql.js';
 import type { Binding } from './binding.js';
 import { ownerOfValue, type SecretScope } from './secret.entity.js';
-import { SET_USED, USABLE, type UsedRow } from './secrets.sql.js';
+import { OF_WORKSPACE, SET_USED, USABLE, type UsedRow } from './secrets.sql.js';
 
 /** A secret as a task uses it. It is for the memory of a worker alone: it goes into no row, log, event or message. */
 export interface UsableSecret {
@@ -42,6 +45,19 @@ export class SecretsOf {
     const given = { workspaceId, userId, projectId, names: names === 'all' ? null : names };
     const rows = await this.database.work.run(USABLE(given));
     return rows.map((row) => ({ ...row, value: this.open(row) }));
+  }
+
+  /**
+   * The workspace's secret of a name as the token of its repositories at a host; null when there is none, when no binding leads to the host,
+   * and when its value cannot be read.
+   * @param sql of the request; null: the worker's.
+   */
+  async token(sql: Sql | null, slug: string, name: string, { hostname, port }: URL): Promise<SecretToken | null> {
+    const [row] = await (sql ?? this.database.work).run(OF_WORKSPACE({ slug, name }));
+    if (!row?.bindings.some((binding) => leadsTo(binding, hostname, port === '' ? 443 : Number(port)))) return null;
+    const token = this.open(row);
+    if (token === null) return null;
+    return { token, version: `${row.id} ${row.version}`, used: () => this.used([row.id], new Date()) };
   }
 
   /** Puts on record when they were last used. What is gone is left out. */

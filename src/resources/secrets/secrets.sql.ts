@@ -59,6 +59,11 @@ WHERE s.workspace_id = ${uuid('workspaceId')} AND (${textsOrNull('names')} IS NU
   AND (s.scope = 'workspace' OR s.project_id = ${uuidOrNull('projectId')} OR s.user_id = ${uuid('userId')})
 ORDER BY s.name, array_position(ARRAY['user', 'project', 'workspace'], s.scope)`.rows<UsedRow>();
 
+/** The workspace's own of a name; those of a project or a user are not for the whole workspace. */
+export const OF_WORKSPACE = sql`
+SELECT ${USED} FROM secrets s JOIN workspaces w ON w.id = s.workspace_id
+WHERE w.slug = ${text('slug')} AND s.scope = 'workspace' AND s.name = ${text('name')}`.rows<UsedRow>();
+
 /** The time moves forward alone. By id: several transactions lock them in one order. */
 export const SET_USED = sql`
 UPDATE secrets SET used_at = ${time('at')}

@@ -41,3 +41,4 @@ export declare class Vault {
   checkBody(bytes: Buffer): void;
   put(asked: Asked): { target: string; headers: string[]; used: string[] };
 }
+export declare function leadsTo(binding: VaultBinding, host: string, port: number): boolean;

@@ -140,7 +140,8 @@ function misplaced({ name }, where) {
   );
 }
 
-function leadsTo(binding, host, port) {
+/** Whether a binding is for requests to this host and port. */
+export function leadsTo(binding, host, port) {
   if (binding.port !== port) return false;
   if (!binding.host.startsWith('*.')) return binding.host === host;
   const label = host.slice(0, 1 - binding.host.length);
