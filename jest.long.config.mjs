@@ -3,8 +3,12 @@ import { common, onPostgres } from './jest.config.mjs';
 
 /** Minutes each, of what other files touch too: only the long form (`-- --long`) has them, and a run that names one. */
 const LONG_ALONE = {
-  processes: ['main-thread', 'memory-in-s3'],
-  console: ['typing', 'killed', 'following', 'webhooks', 'settings', 'composing'],
+  processes: ['main-thread', 'memory-in-s3', 'cancel-installations', 'many-tasks', 'image', 'logs-and-traces'],
+  faults: ['crash-loop', 'controls', 'quiet'],
+  console: [
+    ...['typing', 'killed', 'following', 'webhooks', 'settings', 'composing'],
+    ...['automation-repository', 'repository-connections', 'integrations', 'budgets', 'cron'],
+  ],
 };
 const named = (file) => process.argv.slice(2).some((word) => word.includes(file));
 const leftOut = (name) =>

@@ -1,15 +1,23 @@
 // npm run test:slow: what npm test has no time for: test/slow, test/hostile, and of other files the tests that say so (test/harness/slow.ts).
-// Arguments go to Jest: npm run test:slow -- fairness.
+// Arguments go to Jest: npm run test:slow -- fairness. `-- --long` has all files: without it some that take a minute or more are left out.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest } from './jest.mjs';
 import { ROOT, main, prepare } from './setup.mjs';
 
+/** Of these, `npm test` has a witness, or other suites go the same way. */
+const LONG_ALONE = ['operator-verbs', 'fairness', 'event-handlers', 'repository-push', 'forks-of-many', 'simulation'];
+
 await main(async () => {
   await prepare();
-  const words = process.argv.slice(2);
+  const words = process.argv.slice(2).filter((word) => word !== '--long');
+  const long = words.length < process.argv.length - 2;
   const names = words.filter((word) => !word.startsWith('-'));
-  const files = slowFiles().filter((path) => names.length === 0 || names.some((name) => path.includes(name)));
+  const wanted = (path) =>
+    names.length > 0
+      ? names.some((name) => path.includes(name))
+      : long || !LONG_ALONE.some((name) => path.endsWith(`/${name}.spec.ts`));
+  const files = slowFiles().filter(wanted);
   if (files.length === 0) throw new Error(`No test file with a slow form has ${names.join(' or ')} in its path.`);
   const options = words.filter((word) => word.startsWith('-'));
   process.exitCode = await jest([...options, '--testTimeout=240000', '--runTestsByPath', ...files], {

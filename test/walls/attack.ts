@@ -10,6 +10,8 @@ export interface Attack {
   keys?: number;
   /** Tasks that are over, in its workspace from the beginning. */
   tasks?: number;
+  /** The long form alone has it: another attack of the short one goes the same way. */
+  longAlone?: true;
   /** A few seconds of it. The long form sends wave after wave. */
   wave: (a: TenantA, limits: Limits) => Promise<void>;
 }

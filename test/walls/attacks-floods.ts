@@ -71,6 +71,7 @@ export const FLOOD_ATTACKS: Attack[] = [
   },
   {
     name: 'texts',
+    longAlone: true,
     what: '60 connections that create tasks of 200,000 characters with ten keys',
     keys: 9,
     wave: async (a) => {
@@ -81,6 +82,7 @@ export const FLOOD_ATTACKS: Attack[] = [
   },
   {
     name: 'walkers',
+    longAlone: true,
     what: `60 connections that page through ${MANY_TASKS} tasks and search them with ten keys`,
     keys: 9,
     tasks: MANY_TASKS,

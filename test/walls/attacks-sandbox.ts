@@ -23,6 +23,7 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'children',
+    longAlone: true,
     what: 'two tasks whose eight processes take three quarters of the memory each',
     wave: (a, { memoryBytes }) =>
       a.tasks(
@@ -33,6 +34,7 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'memfd',
+    longAlone: true,
     what: 'two tasks with eight files in memory, each as large as a file may be',
     wave: (a, { diskBytes }) =>
       a.tasks(
@@ -43,6 +45,7 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'temporary',
+    longAlone: true,
     what: 'two tasks that fill the folder which lies in memory, then /tmp and their home',
     wave: (a) => a.tasks(2, 'for d in /dev/shm /tmp "$HOME"; do cat /dev/zero > $d/a; done; sleep 1'),
   },
@@ -76,6 +79,7 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'shorts',
+    longAlone: true,
     what: 'short commands in two tasks, each of which fills a little more of the disk',
     wave: (a, { diskBytes }) =>
       a.tasks(2, ...times(10, (n) => `head -c ${Math.floor(diskBytes * 0.8)} /dev/zero | tr '\\0' 'a' > f${n}`)),
@@ -91,6 +95,7 @@ export const SANDBOX_ATTACKS: Attack[] = [
   },
   {
     name: 'deleted',
+    longAlone: true,
     what: 'two tasks that hold eight files open which they have deleted',
     wave: (a, { diskBytes }) => {
       const one = (fd: number) =>

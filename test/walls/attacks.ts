@@ -38,6 +38,7 @@ const HTTP_ATTACKS: Attack[] = [
   },
   {
     name: 'strings',
+    longAlone: true,
     what: 'ten bodies at once with a text of 1 MiB, of characters, of escapes, as a key',
     wave: async (a) => {
       const bodies = [
@@ -72,6 +73,7 @@ const HTTP_ATTACKS: Attack[] = [
   },
   {
     name: 'markdown',
+    longAlone: true,
     what: '60 messages of 199,900 characters for a running task of the model runbook, each slow to parse',
     wave: async (a) => {
       const id = await a.task('```bash\nsleep 2\n```\n\n```bash\necho over\n```');
@@ -110,6 +112,7 @@ const HTTP_ATTACKS: Attack[] = [
   },
   {
     name: 'unread',
+    longAlone: true,
     what: '200 downloads of a file, none of which is read',
     wave: async (a, { uploadBytes }) => {
       const { body, status } = await a.upload(randomBytes(uploadBytes - MIB), 'unread.bin');
@@ -139,6 +142,7 @@ const HTTP_ATTACKS: Attack[] = [
   },
   {
     name: 'churn',
+    longAlone: true,
     what: 'tasks that are created, cancelled and deleted as fast as the limits allow, and one key 60 times at once',
     wave: async (a) => {
       const key = String(process.hrtime.bigint());
