@@ -1601,6 +1601,26 @@ export interface components {
         ModelsListResponse: {
             models: components["schemas"]["Model"][];
         };
+        /** @description What the commands of a task did with one host. */
+        NetworkUse: {
+            /** @description To the commands. */
+            bytesIn: number;
+            /** @description From the commands. */
+            bytesOut: number;
+            /** @description That were made. */
+            connections: number;
+            /** @description That could not be made. */
+            failed: number;
+            firstAt: components["schemas"]["Timestamp"];
+            /** @description A name or an address. `others`, with port 0, sums up hosts beyond the first 500. */
+            host: string;
+            lastAt: components["schemas"]["Timestamp"];
+            port: number;
+            /** @description Connections, and requests with the placeholder of a secret, that were refused. */
+            refused: number;
+            /** @description Why the last of them was: the host is not among those that may be reached, its address is not public, or a placeholder stood where it may not. */
+            refusedFor: ("host_not_allowed" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone") | null;
+        };
         Notices: {
             /** @description Whether the question of the task is sent too. */
             detail: boolean;
@@ -2412,6 +2432,11 @@ export interface components {
         };
         TaskFilesListResponse: {
             files: components["schemas"]["File"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
+        TaskNetworkListResponse: {
+            hosts: components["schemas"]["NetworkUse"][];
             /** @description For the query parameter `cursor`; null at the end. */
             nextCursor: string | null;
         };

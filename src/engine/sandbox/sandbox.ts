@@ -53,6 +53,8 @@ export interface SandboxOpenOptions {
   network?: boolean;
   /** Values for its requests to the network, which nothing inside knows; default none. */
   secrets?: SandboxSecrets | undefined;
+  /** Told each second, and at the end, what has come of its network since. It never throws. */
+  onNetwork?: ((uses: readonly NetworkUse[]) => void) | undefined;
   /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
   reservation?: SandboxReservation | null;
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
@@ -118,8 +120,43 @@ export interface RunResult {
 export interface NetworkReport {
   /** What its commands may reach, as the operator wrote it. */
   hosts: readonly string[];
-  /** The hosts that they were refused, some of the names. */
-  refused: readonly string[];
+  /** What they were refused: the first 20, each of its kind once. More come at the end. */
+  refused: readonly NetworkRefusal[];
+}
+
+/** Why the way out refuses: a host that is not listed, an address that is not public, or a request that may not have a value (reference §24). */
+export const REFUSALS = [
+  'host_not_allowed',
+  'address_not_public',
+  'secret_misplaced',
+  'secret_not_bound',
+  'secret_gone',
+] as const;
+export type RefusalCode = (typeof REFUSALS)[number];
+
+export interface NetworkRefusal {
+  host: string;
+  port: number;
+  code: RefusalCode;
+  /** The sentence that the sandbox was answered. */
+  reason: string;
+}
+
+/** What came of one host in a while. Beyond 100 hosts of a session the rest of them is the host `others` with port 0. */
+export interface NetworkUse {
+  host: string;
+  port: number;
+  /** Connections that were made, and those that could not be. */
+  connections: number;
+  failed: number;
+  /** Connections, and requests with a placeholder, that were refused, and why the last of them was. */
+  refused: number;
+  refusedFor: RefusalCode | null;
+  /** To the sandbox, and from it. */
+  bytesIn: number;
+  bytesOut: number;
+  firstAt: Date;
+  lastAt: Date;
 }
 
 /** A file that is open for reading. The caller reads `content` to its end or destroys it. */

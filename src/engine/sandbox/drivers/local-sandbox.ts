@@ -154,7 +154,8 @@ export abstract class LocalSandbox extends Sandbox {
     });
     const at = { folders, project, user };
     const leaves = options.network === true && this.hosts.length > 0;
-    const way = { taskId, user, authorities: prepared.authorities.certificates };
+    const { onNetwork: onUse = () => undefined } = options;
+    const way = { taskId, user, onUse, authorities: prepared.authorities.certificates };
     const launch = (command: string[], how: LaunchOptions) => this.launchCommand(command, { ...how, ...at }, prepared);
     return new LocalSession({
       folders,
@@ -162,7 +163,7 @@ export abstract class LocalSandbox extends Sandbox {
       project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
       user,
       hosts: this.hosts,
-      wayOut: leaves ? (secrets) => this.proxy.open(prepared.base, { ...way, secrets }) : null,
+      wayOut: leaves ? (secrets, onRefusal) => this.proxy.open(prepared.base, { ...way, secrets, onRefusal }) : null,
       secrets: options.secrets,
       release: () => own?.release(),
       limits: this.limits,

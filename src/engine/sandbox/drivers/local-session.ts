@@ -5,6 +5,7 @@ import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, 
 import { DiskWatch } from '../workdir/disk-watch.js';
 import type { WatchedSpace } from '../../../platform/disk/disk-space.js';
 import {
+  type NetworkRefusal,
   type NetworkReport,
   type OpenedFile,
   type RunOptions,
@@ -32,7 +33,8 @@ interface SessionParts {
   project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
   /** Makes the way out to `hosts`; null: there is none. */
-  wayOut: ((secrets: SandboxSecrets | undefined) => Promise<WayOut>) | null;
+  wayOut:
+    ((secrets: SandboxSecrets | undefined, onRefusal: (refusal: NetworkRefusal) => void) => Promise<WayOut>) | null;
   secrets: SandboxSecrets | undefined;
   hosts: readonly string[];
   /** Gives back what the session was opened with; called at its end. */
@@ -64,8 +66,9 @@ export class LocalSession extends SandboxSession {
   private readonly disk: DiskWatch;
   private wayOut: Promise<WayOut> | undefined;
   private readonly secrets: SessionSecrets;
-  /** What is reached by it; null before the first command with a network. */
-  private refused: ReadonlySet<string> | null = null;
+  /** Whether a command had a network. */
+  private reached = false;
+  private readonly refused: NetworkRefusal[] = [];
   private closed = false;
   private readonly abort = () => this.killAll('ended');
 
@@ -168,7 +171,7 @@ export class LocalSession extends SandboxSession {
   }
 
   override get network(): NetworkReport | null {
-    return this.refused && { hosts: this.parts.hosts, refused: [...this.refused] };
+    return this.reached ? { hosts: this.parts.hosts, refused: [...this.refused] } : null;
   }
 
   async close(): Promise<void> {
@@ -186,13 +189,13 @@ export class LocalSession extends SandboxSession {
 
   /** One for all commands of the session, made when the first one wants it, and again when it was lost. */
   private async openWay(open: NonNullable<SessionParts['wayOut']>): Promise<WayOut> {
-    const made = (this.wayOut ??= open(this.secrets.given));
+    const made = (this.wayOut ??= open(this.secrets.given, (refusal) => void this.refused.push(refusal)));
     const forget = () => {
       if (this.wayOut === made) this.wayOut = undefined;
     };
     made.then(async ({ lost }) => (await lost) && forget(), forget);
     const way = await made;
-    this.refused = way.refused;
+    this.reached = true;
     return way;
   }
 

@@ -10,15 +10,20 @@ import { Egress, EgressError } from '../../../platform/egress/egress.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { javaTrustStore, trustBundle } from '../drivers/etc.js';
 import { isLeftOver, ownName } from '../host.js';
-import { type SandboxSecrets, SandboxError, type TaskSecret } from '../sandbox.js';
+import {
+  type NetworkRefusal,
+  type NetworkUse,
+  type SandboxSecrets,
+  SandboxError,
+  type TaskSecret,
+} from '../sandbox.js';
+import { networkMetrics, SessionTally } from './session-tally.js';
 import type { VaultSecret } from './vault.mjs';
 
 /** The way out of one session. */
 export interface WayOut {
   /** The socket, as the host names it. */
   path: string;
-  /** The hosts that it refused, some of the names: they come while it is open. */
-  refused: ReadonlySet<string>;
   /** The files that programs inside trust in place of the ones that all sandboxes share; null: it has no authority of its own. */
   trusted: TrustedFiles | null;
   /** Values of the next requests. */
@@ -27,16 +32,6 @@ export interface WayOut {
   lost: Promise<boolean>;
   /** Ends its connections, and logs them. Idempotent. */
   close(): Promise<void>;
-}
-
-/** What came of the way out of one session. A name of the hosts may be `others`. */
-interface Tally {
-  hosts: { host: string; connections: number; failed: number; bytesIn: number; bytesOut: number }[];
-  /** How often a host was refused, and some of the names. */
-  refused: number;
-  names: string[];
-  /** Connections beyond those that a session may have at once. */
-  dropped: number;
 }
 
 /** As the host names them. */
@@ -51,6 +46,10 @@ export interface WayOptions {
   user: { uid: number } | null;
   /** Whose values it puts into requests; undefined: none, and it looks into no connection. */
   secrets: SandboxSecrets | undefined;
+  /** Told of each refusal of its kind for the first time, before the sandbox is: some of them. */
+  onRefusal: (refusal: NetworkRefusal) => void;
+  /** Told each second what has come, and of the rest before it is closed. */
+  onUse: (uses: readonly NetworkUse[]) => void;
   /** What programs inside trust, beside the authority of the way out. */
   authorities: readonly X509Certificate[];
 }
@@ -58,16 +57,22 @@ export interface WayOptions {
 type Said =
   | { type: 'opened'; id: string; error: string | null; certificate: string | null }
   | { type: 'secret'; id: string; secret: string; host: string; what: 'used' | 'refused' | 'masked' }
-  | ({ type: 'closed'; id: string } & Tally)
-  | { type: 'refused'; id: string; host: string }
+  | { type: 'counted'; id: string; uses: CountedUse[] }
+  | { type: 'refused'; id: string; refusal: NetworkRefusal }
+  /** `dropped`: connections beyond those that a session may have at once. */
+  | { type: 'closed'; id: string; dropped: number }
   | { type: 'find'; id: number; host: string };
+
+/** Times in milliseconds since 1970. */
+type CountedUse = Omit<NetworkUse, 'firstAt' | 'lastAt'> & { firstAt: number; lastAt: number };
 
 interface Way {
   path: string;
-  refused: Set<string>;
-  secrets: SandboxSecrets | undefined;
+  options: WayOptions;
+  tally: SessionTally;
   opened: (said: { error: string | null; certificate: string | null }) => void;
-  closed: (tally: Tally | null) => void;
+  /** @param dropped null: by a defect. */
+  closed: (dropped: number | null) => void;
 }
 
 /** Of the folders that hold the sockets. */
@@ -87,8 +92,7 @@ export class NetworkProxy implements OnApplicationShutdown {
   egress: Egress;
   private readonly logger = new Logger(NetworkProxy.name);
   private readonly ways = new Map<string, Way>();
-  private readonly bytes;
-  private readonly connections;
+  private readonly metrics;
   private thread: Worker | undefined;
   /** Where the sockets lie, and a descriptor of it: the path of a socket may have 107 bytes, that of a data folder has more. */
   private folder: { path: string; fd: number } | undefined;
@@ -97,23 +101,19 @@ export class NetworkProxy implements OnApplicationShutdown {
     const { network, allowHosts = [], allowNetworks = [] } = env.file.sandbox ?? {};
     this.hosts = network === 'allow' ? allowHosts : [];
     this.egress = new Egress(allowNetworks);
-    this.bytes = metrics.counter('sandbox_network_bytes_total', 'Bytes between sandboxes and hosts.', 'direction');
-    this.connections = metrics.counter(
-      'sandbox_network_connections_total',
-      'Connections that sandboxes asked for.',
-      'outcome',
-    );
+    this.metrics = networkMetrics(metrics);
   }
 
   /** @param base the folder of the sandboxes. */
-  async open(base: string, { taskId, user, secrets, authorities }: WayOptions): Promise<WayOut> {
+  async open(base: string, options: WayOptions): Promise<WayOut> {
+    const { taskId, user, secrets, authorities } = options;
     const { path: folder, fd } = (this.folder ??= makeFolder(base, user !== null));
     const id = randomBytes(8).toString('hex');
     const path = join(folder, id);
-    let ended = Promise.resolve<Tally | null>(null);
-    const refused = new Set<string>();
+    let ended = Promise.resolve<number | null>(null);
+    const tally = new SessionTally(this.metrics);
     const opened = new Promise<{ error: string | null; certificate: string | null }>((resolve) => {
-      ended = new Promise((closed) => this.ways.set(id, { path, refused, secrets, opened: resolve, closed }));
+      ended = new Promise((closed) => this.ways.set(id, { path, options, tally, opened: resolve, closed }));
       this.thread ??= this.start(authorities);
       // Only what is open keeps the process.
       this.thread.ref();
@@ -122,9 +122,9 @@ export class NetworkProxy implements OnApplicationShutdown {
     });
     const close = async () => {
       this.thread?.postMessage({ type: 'close', id });
-      const tally = await ended;
+      const dropped = await ended;
       removeFiles(path);
-      if (this.ways.delete(id) && tally !== null) this.note(taskId, tally);
+      if (this.ways.delete(id)) tally.log(this.logger, taskId, dropped ?? 0);
       if (this.ways.size === 0) this.thread?.unref();
     };
     const change = (all: readonly TaskSecret[]) =>
@@ -138,7 +138,7 @@ export class NetworkProxy implements OnApplicationShutdown {
     chmodSync(path, user === null ? 0o600 : 0o660);
     const own = certificate === null ? [] : [new X509Certificate(certificate)];
     const trusted = own.length === 0 ? null : writeTrusted(path, [...authorities, ...own]);
-    return { path, refused, trusted, change, lost: ended.then((tally) => tally === null), close };
+    return { path, trusted, change, lost: ended.then((dropped) => dropped === null), close };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -164,10 +164,19 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   private hear(thread: Worker, said: Said): void {
     if (said.type === 'find') void this.find(said).then((found) => thread.postMessage(found));
-    else if (said.type === 'refused') this.ways.get(said.id)?.refused.add(said.host);
-    else if (said.type === 'opened') this.ways.get(said.id)?.opened(said);
-    else if (said.type === 'secret') this.ways.get(said.id)?.secrets?.onUse(said);
-    else this.ways.get(said.id)?.closed(said);
+    else this.hearOf(this.ways.get(said.id), said);
+  }
+
+  private hearOf(way: Way | undefined, said: Exclude<Said, { type: 'find' }>): void {
+    if (said.type === 'refused') way?.options.onRefusal(said.refusal);
+    else if (said.type === 'opened') way?.opened(said);
+    else if (said.type === 'secret') way?.options.secrets?.onUse(said);
+    else if (said.type === 'closed') way?.closed(said.dropped);
+    else {
+      const uses = said.uses.map((use) => ({ ...use, firstAt: new Date(use.firstAt), lastAt: new Date(use.lastAt) }));
+      way?.tally.add(uses);
+      way?.options.onUse(uses);
+    }
   }
 
   /** The addresses of a host that is on the list. Plain HTTP too goes to public ones: the operator has named the host. */
@@ -198,22 +207,6 @@ export class NetworkProxy implements OnApplicationShutdown {
       closed(null);
     }
     this.ways.clear();
-  }
-
-  private note(taskId: string, { hosts, refused, names, dropped }: Tally): void {
-    for (const { host, connections, failed, bytesIn, bytesOut } of hosts) {
-      this.bytes.inc({ direction: 'in' }, bytesIn);
-      this.bytes.inc({ direction: 'out' }, bytesOut);
-      this.connections.inc({ outcome: 'made' }, connections);
-      this.connections.inc({ outcome: 'failed' }, failed);
-      const msg = `Task ${taskId} had ${connections} connections to ${host}: ${bytesIn} bytes in, ${bytesOut} out, ${failed} failed.`;
-      this.logger.log({ taskId, host, connections, failed, bytesIn, bytesOut, msg });
-    }
-    this.connections.inc({ outcome: 'refused' }, refused);
-    this.connections.inc({ outcome: 'dropped' }, dropped);
-    if (refused + dropped === 0) return;
-    const msg = `Task ${taskId} was refused ${refused} connections to hosts (${names.join(' ')}), and ${dropped} that were too many at once.`;
-    this.logger.log({ taskId, refused, dropped, hosts: names, msg });
   }
 }
 
