@@ -32,6 +32,7 @@ import { checkChoice } from './platform/plugins/plugin.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
+import { EnvironmentsModule } from './resources/environments/environments.module.js';
 import { NetworkModule } from './resources/network/network.module.js';
 import { SecretsModule } from './resources/secrets/secrets.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
@@ -91,6 +92,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     RepositoryConnectionsModule,
     NetworkModule,
     SecretsModule,
+    EnvironmentsModule,
     PersonalNoticesModule,
   ];
   const work: Modules = env.runsWork

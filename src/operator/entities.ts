@@ -21,6 +21,7 @@ import { AutomationRun } from '../resources/automations/automation-run.entity.js
 import { UsageDay } from '../resources/billing/usage-day.entity.js';
 import { UsageLedgerEntry } from '../resources/billing/usage-ledger.entity.js';
 import { UsageClosed, UsageSum } from '../resources/billing/usage-sum.entity.js';
+import { Environment, EnvironmentBuild, EnvironmentVersion } from '../resources/environments/environment.entity.js';
 import { StorageUsage } from '../resources/files/storage-usage.entity.js';
 import { StoredFile } from '../resources/files/file.entity.js';
 import { Upload } from '../resources/files/upload.entity.js';
@@ -60,6 +61,9 @@ export const ENTITIES = [
   AuditEntry,
   AuditChain,
   AuditAnchor,
+  Environment,
+  EnvironmentVersion,
+  EnvironmentBuild,
   Project,
   Task,
   SearchTerms,
