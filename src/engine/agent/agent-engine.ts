@@ -10,6 +10,7 @@ import type {
   SandboxSession,
   SharedFile,
 } from '../sandbox/sandbox.js';
+import type { TaskEnvironment } from '../sandbox/session-environment.js';
 import type { PublishedFile, Question } from './agent-tool.js';
 import type { Compaction } from './context/compaction.js';
 import type { OutputSchema } from './output/output-schema.js';
@@ -141,6 +142,8 @@ export interface AgentInput {
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
    */
   secrets?: () => Promise<SandboxSecrets | null>;
+  /** What holds for its commands. Absent: what holds for all. An engine hands it to the sandbox, and tells the model of it. */
+  environment?: TaskEnvironment;
   /** As of {@link SandboxOpenOptions}. Absent: nobody counts. */
   onNetwork?: (uses: readonly NetworkUse[]) => void;
   /** Files of the task's project, for `/project` in the sandbox. */

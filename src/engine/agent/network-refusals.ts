@@ -1,5 +1,5 @@
 import { newId } from '../../platform/database/ids.js';
-import type { NetworkRefusal } from '../sandbox/sandbox.js';
+import type { NetworkRefusal } from '../sandbox/network/refusals.js';
 import type { Finished } from './turn-outcomes.js';
 
 /** The name of the `data` part (reference §6). */

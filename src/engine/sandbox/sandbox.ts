@@ -1,6 +1,8 @@
 // The sandbox: where everything that the agent does happens. This file is the seam; the drivers stand beside it.
 import type { Readable } from 'node:stream';
+import type { NetworkRefusal, RefusalCode } from './network/refusals.js';
 import type { VaultSecret } from './network/vault.mjs';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** Limits of one sandbox. Sizes in bytes, times in seconds. Defaults: `sandbox` in the configuration (reference §16). */
 export interface SandboxLimits {
@@ -55,6 +57,8 @@ export interface SandboxOpenOptions {
   secrets?: SandboxSecrets | undefined;
   /** Told each second, and at the end, what has come of its network since. It never throws. */
   onNetwork?: ((uses: readonly NetworkUse[]) => void) | undefined;
+  /** What holds for its commands in place of what holds for all; default nothing. */
+  environment?: SessionEnvironment | undefined;
   /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
   reservation?: SandboxReservation | null;
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
@@ -66,7 +70,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Bytes for standard input; without it standard input is empty. */
   stdin?: Readable | string | Buffer;
-  /** Wall-clock limit in seconds, at most the configured one, which is the default. */
+  /** Wall-clock limit in seconds, at most that of the session, which is the default. */
   timeoutSeconds?: number;
   /** Directory to run in, inside `/workdir`, `/tmp` or the home; default `/workdir`. */
   cwd?: string;
@@ -124,24 +128,6 @@ export interface NetworkReport {
   refused: readonly NetworkRefusal[];
 }
 
-/** Why the way out refuses: a host that is not listed, an address that is not public, or a request that may not have a value (reference §24). */
-export const REFUSALS = [
-  'host_not_allowed',
-  'address_not_public',
-  'secret_misplaced',
-  'secret_not_bound',
-  'secret_gone',
-] as const;
-export type RefusalCode = (typeof REFUSALS)[number];
-
-export interface NetworkRefusal {
-  host: string;
-  port: number;
-  code: RefusalCode;
-  /** The sentence that the sandbox was answered. */
-  reason: string;
-}
-
 /** What came of one host in a while. Beyond 100 hosts of a session the rest of them is the host `others` with port 0. */
 export interface NetworkUse {
   host: string;
@@ -184,6 +170,10 @@ export abstract class SandboxSession {
   abstract readFile(path: string): Promise<OpenedFile>;
   /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
   abstract writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void>;
+  /** What a command may take at most; null: not known here. */
+  get wallClockSeconds(): number | null {
+    return null;
+  }
   /** What the workdir had, with `/tmp` and home, when it was last measured; null when it was not. */
   get workdirBytes(): number | null {
     return null;
@@ -212,6 +202,8 @@ export interface SandboxReport {
   programs?: string[];
   /** Hosts that a session with a network reaches, as the operator wrote them (reference §16). Absent: none. */
   hosts?: readonly string[];
+  /** Tools of the operator that are inside when an environment asks for them: by name and version. Absent: none. */
+  tools?: readonly { name: string; version: string }[];
 }
 
 /**

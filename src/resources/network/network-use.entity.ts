@@ -1,5 +1,5 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import type { RefusalCode } from '../../engine/sandbox/sandbox.js';
+import type { RefusalCode } from '../../engine/sandbox/network/refusals.js';
 import { Big, Timestamp } from '../../platform/database/columns.js';
 import { Task } from '../tasks/task.entity.js';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import { Page } from '../../access/auth/page.decorator.js';
-import { REFUSALS } from '../../engine/sandbox/sandbox.js';
+import { REFUSALS } from '../../engine/sandbox/network/refusals.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
 import { notFound } from '../../platform/http/api-error.js';

@@ -5,7 +5,6 @@ import { Command, type LaunchCommand, type LaunchOptions, type LaunchResources, 
 import { DiskWatch } from '../workdir/disk-watch.js';
 import type { WatchedSpace } from '../../../platform/disk/disk-space.js';
 import {
-  type NetworkRefusal,
   type NetworkReport,
   type OpenedFile,
   type RunOptions,
@@ -18,6 +17,7 @@ import {
   type WriteOptions,
 } from '../sandbox.js';
 import type { WayOut } from '../network/network-proxy.js';
+import type { NetworkRefusal } from '../network/refusals.js';
 import { NETWORK_VARIABLES } from '../network/inside.js';
 import { PROJECT } from './root-folder.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -46,6 +46,8 @@ interface SessionParts {
   resources: LaunchResources;
   shell: string[];
   environment: Record<string, string>;
+  /** Of the environment of the task; the others go before them. */
+  variables: Readonly<Record<string, string>>;
   launch: (command: string[], options: LaunchOptions) => LaunchCommand;
   signal: AbortSignal;
 }
@@ -116,6 +118,7 @@ export class LocalSession extends SandboxSession {
     this.assertOpen();
     const mark = randomBytes(16).toString('hex');
     const environment = Object.entries({
+      ...this.parts.variables,
       ...this.parts.environment,
       ...(wayOut !== null && NETWORK_VARIABLES),
       ...this.secrets.variables,
@@ -126,7 +129,7 @@ export class LocalSession extends SandboxSession {
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
     const text = long ? [JOINED, shell[0] ?? '', ...(command.match(PIECE) ?? [])] : [command];
     const words = ['/usr/bin/env', '-i', ...assignments, ...shell, '-c', ...text];
-    const group = resources.groups?.make() ?? null;
+    const group = resources.groups?.make(limits.memoryBytes) ?? null;
     const running = new Command(resources, {
       ...this.parts.launch(words, {
         cwd,
@@ -164,6 +167,10 @@ export class LocalSession extends SandboxSession {
     // An empty one in the place of a large one makes room.
     if (full !== null && content !== '') throw new SandboxFileError('too_large', `${full}. Delete files first.`);
     return this.files.write(this.atHome(path), content, options);
+  }
+
+  override get wallClockSeconds(): number {
+    return this.parts.limits.wallClockSeconds;
   }
 
   override get workdirBytes(): number | null {

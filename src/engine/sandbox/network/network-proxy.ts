@@ -10,13 +10,8 @@ import { Egress, EgressError } from '../../../platform/egress/egress.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { javaTrustStore, trustBundle } from '../drivers/etc.js';
 import { isLeftOver, ownName } from '../host.js';
-import {
-  type NetworkRefusal,
-  type NetworkUse,
-  type SandboxSecrets,
-  SandboxError,
-  type TaskSecret,
-} from '../sandbox.js';
+import { type NetworkUse, type SandboxSecrets, SandboxError, type TaskSecret } from '../sandbox.js';
+import type { NetworkRefusal } from './refusals.js';
 import { networkMetrics, SessionTally } from './session-tally.js';
 import type { VaultSecret } from './vault.mjs';
 
@@ -44,6 +39,8 @@ export interface WayOptions {
   taskId: string;
   /** Who may connect to it; null: the user of this process. */
   user: { uid: number } | null;
+  /** What may be reached, of {@link NetworkProxy.hosts}; what is not among them is not reached either. */
+  hosts: readonly string[];
   /** Whose values it puts into requests; undefined: none, and it looks into no connection. */
   secrets: SandboxSecrets | undefined;
   /** Told of each refusal of its kind for the first time, before the sandbox is: some of them. */
@@ -75,6 +72,8 @@ interface Way {
   closed: (dropped: number | null) => void;
 }
 
+/** Hosts that a refusal names of those that may be reached. */
+const NAMED_HOSTS = 20;
 /** Of the folders that hold the sockets. */
 const PREFIX = 'network.';
 /** Between two look-ups of one process: a wildcard lets a sandbox ask for any number of names. Milliseconds. */
@@ -106,7 +105,7 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   /** @param base the folder of the sandboxes. */
   async open(base: string, options: WayOptions): Promise<WayOut> {
-    const { taskId, user, secrets, authorities } = options;
+    const { taskId, user, hosts, secrets, authorities } = options;
     const { path: folder, fd } = (this.folder ??= makeFolder(base, user !== null));
     const id = randomBytes(8).toString('hex');
     const path = join(folder, id);
@@ -118,7 +117,9 @@ export class NetworkProxy implements OnApplicationShutdown {
       // Only what is open keeps the process.
       this.thread.ref();
       const all = secrets === undefined ? null : secrets.all.map(forThread);
-      this.thread.postMessage({ type: 'open', id, path: `/proc/self/fd/${fd}/${id}`, secrets: all });
+      const rules = hosts.map(ruleOf);
+      const about = { id, path: `/proc/self/fd/${fd}/${id}`, rules, allowed: named(hosts), secrets: all };
+      this.thread.postMessage({ type: 'open', ...about });
     });
     const close = async () => {
       this.thread?.postMessage({ type: 'close', id });
@@ -154,7 +155,7 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   private start(authorities: readonly X509Certificate[]): Worker {
     const rules = this.hosts.map(ruleOf);
-    const workerData = { rules, allowed: this.hosts.join(', '), authorities: authorities.map(String) };
+    const workerData = { rules, authorities: authorities.map(String) };
     const thread = new Worker(new URL('./proxy.worker.mjs', import.meta.url), { execArgv: [], env: {}, workerData });
     thread.on('message', (said: Said) => this.hear(thread, said));
     thread.on('error', (error: Error) => this.lose(thread, error.message));
@@ -208,6 +209,12 @@ export class NetworkProxy implements OnApplicationShutdown {
     }
     this.ways.clear();
   }
+}
+
+/** As many as a sentence holds. */
+function named(hosts: readonly string[]): string {
+  const more = hosts.length > NAMED_HOSTS ? `, and ${hosts.length - NAMED_HOSTS} more` : '';
+  return hosts.slice(0, NAMED_HOSTS).join(', ') + more;
 }
 
 /** What the thread is told of a secret: what comes by a message is a copy. */

@@ -11,8 +11,8 @@ import { answer, asText, withoutHops } from './http-messages.mjs';
 import { Interceptor } from './intercept.mjs';
 import { Refusal } from './refusal.mjs';
 
-/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], allowed: string, authorities: string[] }} */
-const { rules, allowed, authorities } = workerData;
+/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], authorities: string[] }} rules: no sandbox reaches more. */
+const { rules, authorities } = workerData;
 
 /** Connections of one sandbox at once, its own to its socket: npm opens 15, a browser 6 to a host. */
 const CONNECTIONS = 64;
@@ -45,9 +45,11 @@ parentPort.on('message', (message) => {
   }
 });
 
-function open({ id, path, secrets }) {
+function open({ id, path, rules: own, allowed, secrets }) {
   const way = {
     id,
+    rules: own,
+    allowed,
     interceptor: null,
     counts: new Counts((said) => parentPort.postMessage({ id, ...said })),
     dropped: 0,
@@ -166,8 +168,8 @@ async function forward(way, from, to) {
 
 /** A socket that connects to a checked address. Throws a {@link Refusal}. */
 async function dial(way, { hostname }, port, inside) {
-  if (!rules.some((rule) => fits(rule, hostname, port))) {
-    const message = `${hostname}:${port} is not among the hosts that may be reached from here: ${allowed}.`;
+  if (![rules, way.rules].every((all) => all.some((rule) => fits(rule, hostname, port)))) {
+    const message = `${hostname}:${port} is not among the hosts that may be reached from here: ${way.allowed}.`;
     throw refused(way, hostname, port, new Refusal(403, message, 'host_not_allowed'));
   }
   const addresses = await addressesOf(way, hostname, port);
