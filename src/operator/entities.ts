@@ -21,6 +21,7 @@ import { AutomationRun } from '../resources/automations/automation-run.entity.js
 import { UsageDay } from '../resources/billing/usage-day.entity.js';
 import { UsageLedgerEntry } from '../resources/billing/usage-ledger.entity.js';
 import { UsageClosed, UsageSum } from '../resources/billing/usage-sum.entity.js';
+import { Environment, EnvironmentBuild, EnvironmentVersion } from '../resources/environments/environment.entity.js';
 import { StorageUsage } from '../resources/files/storage-usage.entity.js';
 import { StoredFile } from '../resources/files/file.entity.js';
 import { Upload } from '../resources/files/upload.entity.js';
@@ -30,6 +31,7 @@ import { Project } from '../resources/projects/project.entity.js';
 import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
+import { NetworkUseCount } from '../resources/network/network-use.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
 import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
@@ -59,6 +61,9 @@ export const ENTITIES = [
   AuditEntry,
   AuditChain,
   AuditAnchor,
+  Environment,
+  EnvironmentVersion,
+  EnvironmentBuild,
   Project,
   Task,
   SearchTerms,
@@ -93,6 +98,7 @@ export const ENTITIES = [
   Webhook,
   WebhookDelivery,
   RepositoryConnection,
+  NetworkUseCount,
   Secret,
   SecretUseCount,
   NoticeSettings,
