@@ -115,6 +115,17 @@ const SECRETS: Row[] = [
   row('DELETE', '/v1/secrets/{secretId}', { scopes: ['automations:write'], policy: 'resource_write', answer: DELETED }),
 ]; // prettier-ignore
 
+const ENVIRONMENTS: Row[] = [
+  list('/v1/environments', ['projects:read'], 'environments'),
+  row('POST', '/v1/environments', { scopes: ['projects:write'], policy: 'resource_write', key: 'optional', status: 201, answer: ['environment'], body: { slug: 'node' } }),
+  read('/v1/environments/{slug}', ['projects:read'], ['environment']),
+  row('PATCH', '/v1/environments/{slug}', { scopes: ['projects:write'], policy: 'resource_write', answer: ['environment'], body: { setup: ['true'] } }),
+  row('DELETE', '/v1/environments/{slug}', { scopes: ['projects:write'], policy: 'resource_write', answer: DELETED }),
+  list('/v1/environments/{slug}/versions', ['projects:read'], 'versions'),
+  read('/v1/environments/{slug}/versions/{version}', ['projects:read'], ['version']),
+  list('/v1/environments/{slug}/builds', ['projects:read'], 'builds'),
+]; // prettier-ignore
+
 const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };
 const WEBHOOKS: Row[] = [
   list('/v1/webhooks', ['automations:read'], 'webhooks'),
@@ -191,6 +202,7 @@ export const ENDPOINTS: readonly Row[] = [
   { ...list('/v1/repositories', ['projects:read'], 'repositories'), answer: ['nextCursor', 'partial', 'repositories'] },
   { ...read('/v1/repositories/branches', ['projects:read'], ['branches', 'nextCursor', 'partial']), pages: 100, elsewhere: 'repositories-list' },
   ...SECRETS,
+  ...ENVIRONMENTS,
   ...WEBHOOKS,
   list('/v1/audit', 'administration', 'entries'),
   ...NOTICES,

@@ -13,7 +13,7 @@ import { plain } from './terminal.js';
 const run: Verb = {
   words: ['CONTENT|-'],
   options: {
-    file: 'texts', project: 'text', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
+    file: 'texts', project: 'text', environment: 'text', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
     metadata: 'texts', tag: 'texts', schema: 'text', detach: 'switch', out: 'text',
   },
   async run(line) {
@@ -194,6 +194,7 @@ async function taskOf(line: Line): Promise<CreateTask> {
   return {
     content: await contentOf(line.word(0)),
     ...(projectId && { projectId }),
+    ...environmentIn(line),
     ...(model && { model }),
     ...effortIn(line),
     ...(approvals && { approvals }),
@@ -202,6 +203,14 @@ async function taskOf(line: Line): Promise<CreateTask> {
     ...(metadata && { metadata }),
     ...(tags.length > 0 && { tags }),
   };
+}
+
+/** `node`, `node@3`, or `-` for none in place of the project's. */
+function environmentIn(line: Line): Pick<CreateTask, 'environment'> {
+  const word = line.text('environment');
+  if (word === undefined) return {};
+  const [, slug = word, version] = /^(.*)@([1-9]\d*)$/.exec(word) ?? [];
+  return { environment: version === undefined ? (word === '-' ? null : word) : { slug, version: Number(version) } };
 }
 
 function numberIn(line: Line, name: string): number | undefined {

@@ -75,6 +75,9 @@ export function isAmong(listed: readonly string[], host: string, port: number): 
   });
 }
 
+/** Whether a list of hosts may have it. */
+export const isHost = (text: string): boolean => HOST.test(text) && isAsAsked(text);
+
 /** A proxy is asked in the spelling of URLs: another one of the same address, and a port that is none, would never match. */
 function isAsAsked(host: string): boolean {
   const name = host.replace(/^\*\./, '');
