@@ -54,6 +54,7 @@ import { LastingKeys1798245200064 } from './0064-lasting-keys.js';
 import { Environments1798245300065 } from './0065-environments.js';
 import { EnvironmentsOfTasks1798245400066 } from './0066-environments-of-tasks.js';
 import { EnvironmentBuildUses1798245500067 } from './0067-environment-build-uses.js';
+import { EnvironmentTrials1798245600068 } from './0068-environment-trials.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -114,6 +115,7 @@ export const MIGRATIONS = [
   Environments1798245300065,
   EnvironmentsOfTasks1798245400066,
   EnvironmentBuildUses1798245500067,
+  EnvironmentTrials1798245600068,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -32,6 +32,7 @@ const TASK = columns(Task, 't', [
   'outputSchema',
   'projectId',
   'workdirBytes',
+  'environmentId',
 ]);
 const MESSAGE = columns(Message, 'm', ['id', 'role', 'parts', 'readSeq']);
 const ATTACHMENT = columns(StoredFile, 'f', ['path', 'sha256']);
