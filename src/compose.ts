@@ -33,6 +33,7 @@ import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
 import { EnvironmentsModule } from './resources/environments/environments.module.js';
+import { NetworkModule } from './resources/network/network.module.js';
 import { SecretsModule } from './resources/secrets/secrets.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { RepositoryListModule } from './resources/repositories/repository-list.module.js';
@@ -89,6 +90,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     SnapshotsModule,
     WebhooksModule,
     RepositoryConnectionsModule,
+    NetworkModule,
     SecretsModule,
     EnvironmentsModule,
     PersonalNoticesModule,

@@ -33,6 +33,7 @@ import { Project } from '../resources/projects/project.entity.js';
 import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
+import { NetworkUseCount } from '../resources/network/network-use.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
 import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
@@ -101,6 +102,7 @@ export const ENTITIES = [
   Webhook,
   WebhookDelivery,
   RepositoryConnection,
+  NetworkUseCount,
   Secret,
   SecretUseCount,
   NoticeSettings,

@@ -114,6 +114,10 @@ const VERBS: Record<string, VerbHelp> = {
     options: [OUT, ['--zip FILE', 'saves all of them as one zip']],
     example: 'mw files 01a2047b-2b2f-71b6-93df-54922585c41e --out results',
   },
+  network: {
+    lines: [['network TASK', 'lists the hosts that its commands reached or were refused']],
+    example: 'mw network 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
   secrets: {
     lines: [
       ['secrets list', 'what tasks use and never see, with the hosts that it goes to'],

@@ -169,10 +169,23 @@ const files: Verb = {
   },
 };
 
+const network: Verb = {
+  words: ['TASK'],
+  options: {},
+  async run(line) {
+    for await (const one of client().tasks.network(line.word(0))) {
+      const refused = one.refused > 0 ? `  refused ${one.refused} (${one.refusedFor ?? ''})` : '';
+      const counts = `${one.connections} connections  ${one.bytesIn} in  ${one.bytesOut} out${refused}`;
+      console.log(line.json ? JSON.stringify(one) : `${plain(one.host)}:${one.port}  ${counts}`);
+    }
+    return 0;
+  },
+};
+
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
   login: { words: [], options: { url: 'text' }, run: login },
-  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, listen,
+  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, network, listen,
 }; // prettier-ignore
 
 function printTask(line: Line, task: Task): number {

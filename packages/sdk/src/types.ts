@@ -29,6 +29,7 @@ export type Repository = Schemas['ListedRepository'];
 export type RepositoryConnection = Schemas['RepositoryConnection'];
 export type RepositoryBranch = Schemas['RepositoryBranch'];
 export type Secret = Schemas['Secret'];
+export type NetworkUse = Schemas['NetworkUse'];
 export type SecretUse = Schemas['SecretUse'];
 export type Environment = Schemas['Environment'];
 export type EnvironmentVersion = Schemas['EnvironmentVersion'];

@@ -55,6 +55,7 @@ import { Environments1798245300065 } from './0065-environments.js';
 import { EnvironmentsOfTasks1798245400066 } from './0066-environments-of-tasks.js';
 import { EnvironmentBuildUses1798245500067 } from './0067-environment-build-uses.js';
 import { EnvironmentTrials1798245600068 } from './0068-environment-trials.js';
+import { NetworkUses1798245800070 } from './0070-network-uses.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -116,6 +117,7 @@ export const MIGRATIONS = [
   EnvironmentsOfTasks1798245400066,
   EnvironmentBuildUses1798245500067,
   EnvironmentTrials1798245600068,
+  NetworkUses1798245800070,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
-import { isAmong, isHost, ruleOf } from '../../platform/config/network.js';
+import { hostsWithin, isHost } from '../../platform/config/network.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { isFreeVariable } from '../secrets/secret.dto.js';
 import type { ClonedRepositoryDto } from '../tasks/repository.dto.js';
 import type { Definition, Resources } from './definition.js';
+import { toolFault } from './tool-rules.js';
 import type { ChangeEnvironmentDto, EnvironmentResourcesDto } from './environment.dto.js';
 
 type Given = Omit<ChangeEnvironmentDto, 'name'>;
@@ -32,7 +33,7 @@ export class EnvironmentRules {
   private readonly limits: Required<Resources>;
 
   constructor(
-    env: Env,
+    private readonly env: Env,
     private readonly repositories: RepositoryRules,
   ) {
     this.hosts = env.file.sandbox?.allowHosts ?? [];
@@ -47,7 +48,7 @@ export class EnvironmentRules {
     const { repository, setup, variables, allowHosts, secrets, tools, resources, refresh, onFailure } = given;
     if (variables !== undefined) checkVariables(variables);
     if (allowHosts !== undefined) this.checkHosts(allowHosts);
-    if (tools !== undefined) checkTools(tools);
+    if (tools !== undefined) this.checkTools(tools);
     const definition: Definition = {
       repository: repository === undefined ? before.repository : await this.repository(repository),
       setup: setup ?? before.setup,
@@ -72,14 +73,18 @@ export class EnvironmentRules {
     return { url: url.href, ref: given.ref ?? null };
   }
 
+  private checkTools(given: Record<string, string>): void {
+    const fault = toolFault(this.env.file.sandbox, given);
+    if (fault !== null) throw invalid(fault.param, fault.what);
+  }
+
   private checkHosts(given: readonly string[]): void {
     for (const [n, host] of given.entries()) {
       const param = `allowHosts[${n}]`;
       if (!isHost(host)) {
         throw invalid(param, 'must be a host name in small letters, such as registry.npmjs.org or *.npmjs.org');
       }
-      const { name, below, ports } = ruleOf(host);
-      if (ports.every((port) => isAmong(this.hosts, below ? `*${name}` : name, port))) continue;
+      if (hostsWithin(this.hosts, [host]).length > 0) continue;
       const which = this.hosts.length === 0 ? 'none' : this.hosts.join(', ');
       const message = `${param} is not among the hosts and ports that the operator allows: ${which}.`;
       throw new ApiError('host_not_allowed', message, { param });
@@ -101,12 +106,6 @@ function checkVariables(variables: Record<string, string>): void {
   const taken = Object.keys(variables).find((name) => !isFreeVariable(name));
   if (taken === undefined) return;
   throw invalid(`variables.${taken}`, `must have another name: the sandbox has ${taken} for itself`);
-}
-
-/** The operator offers none. */
-function checkTools(tools: Record<string, string>): void {
-  const [name] = Object.keys(tools);
-  if (name !== undefined) throw invalid(`tools.${name}`, 'is a tool that the operator does not offer');
 }
 
 /** Whether two definitions are the same environment, whatever the order of their keys. */

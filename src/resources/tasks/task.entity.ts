@@ -6,7 +6,6 @@ import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import type { PushOfTask } from '../../engine/repositories/push-record.js';
-import type { NetworkReport } from '../../engine/sandbox/sandbox.js';
 import { Big, CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import { EnvironmentBuild, EnvironmentVersion } from '../environments/environment.entity.js';
 import { Project } from '../projects/project.entity.js';
@@ -148,8 +147,8 @@ export class Task {
   @Column('uuid', { nullable: true }) machineId: string | null;
   /** Whether its folders may hold what no snapshot has: calls that may change them have ended since the last one. */
   @Column('boolean', { default: false }) folderAhead: boolean;
-  /** What its commands reach; null before the first one that has a network. */
-  @Column('jsonb', { nullable: true }) network: NetworkReport | null;
+  /** What its commands reach, and the names of hosts that they were refused; null before the first one that has a network. */
+  @Column('jsonb', { nullable: true }) network: { hosts: readonly string[]; refused: readonly string[] } | null;
   /** What made it, if an automation did. Both stay when the automation is deleted: they are no foreign keys. */
   @Column('uuid', { nullable: true }) automationId: string | null;
   @Column('uuid', { nullable: true }) automationRunId: string | null;

@@ -3,6 +3,8 @@ import { TaskRepository } from '../../engine/repositories/task-repository.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { type SandboxSecrets, type SandboxSession, type RunResult } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
+import type { SessionEnvironment } from '../../engine/sandbox/session-environment.js';
+import type { Definition } from '../../resources/environments/definition.js';
 import type { BuildLog } from './build-log.js';
 import type { BuildToMake } from './builds.sql.js';
 
@@ -36,7 +38,7 @@ export class BuildMaker {
     signal: AbortSignal,
   ): Promise<void> {
     const within = AbortSignal.timeout(LONGEST_SECONDS * 1000);
-    const session = await this.open(build.id, secrets, AbortSignal.any([signal, within]));
+    const session = await this.open(build, secrets, AbortSignal.any([signal, within]));
     try {
       await this.bringIn(build, commit, session, log, signal);
       for (const command of build.definition.setup) await this.step(build, command, session, log);
@@ -57,8 +59,12 @@ export class BuildMaker {
     await this.repositories.remove(buildId);
   }
 
-  private open(taskId: string, secrets: SandboxSecrets | undefined, signal: AbortSignal): Promise<SandboxSession> {
-    return this.sandboxes.open({ taskId, network: true, secrets, signal });
+  private open(
+    { id: taskId, definition }: BuildToMake,
+    secrets: SandboxSecrets | undefined,
+    signal: AbortSignal,
+  ): Promise<SandboxSession> {
+    return this.sandboxes.open({ taskId, network: true, secrets, environment: sessionOf(definition), signal });
   }
 
   private async bringIn(
@@ -86,7 +92,6 @@ export class BuildMaker {
     log.say(`$ ${command}`);
     const result = await session.run(command, {
       network: true,
-      env: definition.variables,
       cwd: definition.repository === null ? '.' : 'repo',
       onOutput: log.add,
       // Of all that it writes the log has the end: it may write more than a command of a task whose output nobody keeps.
@@ -97,6 +102,11 @@ export class BuildMaker {
     if (result.killed !== null) log.say(result.stderr.trimEnd().split('\n').at(-1) ?? '');
     throw new BuildError(`${inWords(result)}: ${inShort(command)}`);
   }
+}
+
+/** What of an environment holds in the sessions of its builds, as in those of its tasks. */
+export function sessionOf({ variables, allowHosts, tools, resources }: Definition): SessionEnvironment {
+  return { variables, hosts: allowHosts, tools, limits: resources };
 }
 
 function inWords({ exitCode, killed }: RunResult): string {

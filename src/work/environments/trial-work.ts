@@ -7,6 +7,7 @@ import { type Job, JobHandler, JobWork } from '../../platform/jobs/job-handler.j
 import { FORGET_TRIALS, RECORD_TRIAL } from '../../resources/environments/build-asks.sql.js';
 import { type TrialJob, TRIALS } from '../../resources/environments/build-job.js';
 import type { TrialResult } from '../../resources/environments/environment-trial.entity.js';
+import { sessionOf } from './build-maker.js';
 import { BuildSecrets } from './build-secrets.js';
 import { BuildStore } from './build-store.js';
 import { TO_TRY, type Trial } from './builds.sql.js';
@@ -56,10 +57,11 @@ export class TrialWork extends JobWork<TrialJob> {
       taskId: id,
       network: true,
       secrets: (await secrets.open()) ?? undefined,
+      environment: sessionOf(definition),
       signal,
     });
     try {
-      const how = { network: true, env: definition.variables, timeoutSeconds: LIMIT_SECONDS };
+      const how = { network: true, timeoutSeconds: LIMIT_SECONDS };
       const cwd = definition.repository === null ? '.' : 'repo';
       const { exitCode, stdout, stderr } = await session.run(command, { ...how, cwd });
       return { exitCode, stdout, stderr };

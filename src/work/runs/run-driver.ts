@@ -9,6 +9,7 @@ import { Tracing } from '../../platform/tracing/tracing.js';
 import type { ClaimedRun, RunSignals } from './claimed-run.js';
 import { LiveTurn } from './live-turn.js';
 import { RunLoader } from './run-loader.js';
+import { RunNetwork } from './run-network.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
 import { RunEnvironment } from '../environments/run-environment.js';
@@ -31,6 +32,7 @@ export class RunDriver implements OnModuleInit {
     private readonly snapshots: RunSnapshots,
     private readonly secrets: RunSecrets,
     private readonly environments: RunEnvironment,
+    private readonly network: RunNetwork,
     private readonly restores: RunRestore,
     private readonly plugins: PluginRegistry,
     private readonly metrics: Metrics,
@@ -65,7 +67,8 @@ export class RunDriver implements OnModuleInit {
       await this.recorder.waits(run, waitingFor, signal);
     });
     const messages = 'told' in restored && restored.told !== null ? [...input.messages, restored.told] : input.messages;
-    const engine = this.engine.run({ ...input, messages, passOn: live.take, waits: waits.begin });
+    const told = { passOn: live.take, waits: waits.begin, onNetwork: this.network.of(run.taskId) };
+    const engine = this.engine.run({ ...input, messages, ...told });
     const report = new RunReport(this.tracing, run, input.model.id);
     try {
       let turn = 'failed' in restored ? over(restored.failed) : await engine.next();
@@ -81,6 +84,8 @@ export class RunDriver implements OnModuleInit {
         turn = await engine.next(feedback);
       }
       const outcome = withOutput(input, turn.value);
+      // A task that is over has all of it.
+      await this.network.write(run.taskId);
       const ended = await this.recorder.finish(run, outcome, signal, worked);
       this.metrics.runsEnded.inc({ outcome: ended });
       report.ended(outcome);
@@ -92,6 +97,7 @@ export class RunDriver implements OnModuleInit {
       // Lets the engine close its sandbox when it was left between two events.
       await engine.return({ type: 'completed', text: '' });
       if (secrets !== null) await this.secrets.close(secrets);
+      await this.network.write(run.taskId);
     }
   }
 }

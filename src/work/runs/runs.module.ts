@@ -31,6 +31,7 @@ import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
 import { RunLoader } from './run-loader.js';
+import { RunNetwork } from './run-network.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunRestore } from './run-restore.js';
 import { RunSecrets } from './run-secrets.js';
@@ -95,6 +96,7 @@ export class RunsModule {
         RunClaims,
         RunLeases,
         RunLoader,
+        RunNetwork,
         RunRecorder,
         RunDriver,
         RunExecutor,
