@@ -22,6 +22,8 @@ import { UsageDay } from '../resources/billing/usage-day.entity.js';
 import { UsageLedgerEntry } from '../resources/billing/usage-ledger.entity.js';
 import { UsageClosed, UsageSum } from '../resources/billing/usage-sum.entity.js';
 import { Environment, EnvironmentBuild, EnvironmentVersion } from '../resources/environments/environment.entity.js';
+import { EnvironmentBuildUse } from '../resources/environments/environment-build-use.entity.js';
+import { EnvironmentTrial } from '../resources/environments/environment-trial.entity.js';
 import { StorageUsage } from '../resources/files/storage-usage.entity.js';
 import { StoredFile } from '../resources/files/file.entity.js';
 import { Upload } from '../resources/files/upload.entity.js';
@@ -79,6 +81,8 @@ export const ENTITIES = [
   SnapshotObject,
   SnapshotUse,
   SnapshotBlob,
+  EnvironmentBuildUse,
+  EnvironmentTrial,
   WorkspaceClaim,
   Worker,
   Connection,

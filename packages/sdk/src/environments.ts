@@ -6,8 +6,12 @@ import type {
   CreateEnvironment,
   Environment,
   EnvironmentBuild,
+  EnvironmentTest,
   EnvironmentVersion,
 } from './types.js';
+
+/** Beside the client's own time: a command may take a minute, and a worker has to come to it. Milliseconds. */
+const TEST_MS = 110_000;
 
 /** Named descriptions of the box that tasks work in (reference §25), each by its slug. */
 export class Environments extends Collection {
@@ -37,5 +41,13 @@ export class Environments extends Collection {
   /** Newest first, each with the last of what its commands wrote. */
   builds(slug: string, query?: { limit?: number }, options?: CallOptions): List<EnvironmentBuild> {
     return this.all(this.path(slug, '/builds'), 'builds', query, options);
+  }
+  /** Begins to build the newest version; one that is being made already is that one. */
+  build(slug: string, options?: CallOptions): Promise<EnvironmentBuild> {
+    return this.one('build', this.post(slug, '/build', options));
+  }
+  /** Runs one command in a copy of the last build of the newest version, and waits for its end. */
+  test(slug: string, command: string, options?: CallOptions): Promise<EnvironmentTest> {
+    return this.transport.json({ ...this.post(slug, '/test', options), body: { command }, moreTime: TEST_MS });
   }
 }

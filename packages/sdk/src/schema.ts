@@ -163,6 +163,7 @@ export interface components {
          *       "id": "01a2047b-3e02-70d1-8f3c-5d1a9a7c4b10",
          *       "name": "Sweep the mill",
          *       "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
+         *       "environment": null,
          *       "cron": "30 9 * * 1-5",
          *       "timezone": "Europe/Berlin",
          *       "kind": "recurring",
@@ -302,6 +303,7 @@ export interface components {
          *         "id": null,
          *         "name": "Sweep the mill",
          *         "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
+         *         "environment": null,
          *         "cron": "30 9 * * 1-5",
          *         "timezone": "Europe/Berlin",
          *         "kind": "recurring",
@@ -627,6 +629,14 @@ export interface components {
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
         };
+        /**
+         * @example {
+         *       "setup": [
+         *         "npm ci",
+         *         "npm run build"
+         *       ]
+         *     }
+         */
         ChangeEnvironment: {
             /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
             allowHosts?: string[];
@@ -906,6 +916,34 @@ export interface components {
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
         };
+        /**
+         * @example {
+         *       "slug": "node",
+         *       "name": "Node of the API",
+         *       "repository": {
+         *         "url": "https://github.com/acme/api"
+         *       },
+         *       "setup": [
+         *         "npm ci"
+         *       ],
+         *       "variables": {
+         *         "NODE_ENV": "test"
+         *       },
+         *       "allowHosts": [],
+         *       "secrets": [
+         *         "NPM_TOKEN"
+         *       ],
+         *       "resources": {
+         *         "wallClockSeconds": 300
+         *       },
+         *       "refresh": {
+         *         "onLockfile": [
+         *           "package-lock.json"
+         *         ]
+         *       },
+         *       "onFailure": "lastGood"
+         *     }
+         */
         CreateEnvironment: {
             /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
             allowHosts?: string[];
@@ -1222,6 +1260,46 @@ export interface components {
         };
         /** @enum {string} */
         Effort: "low" | "medium" | "high";
+        /**
+         * @example {
+         *       "id": "01a2047b-6a10-7c21-8b0d-7a1f3c2b7d41",
+         *       "slug": "node",
+         *       "name": "Node of the API",
+         *       "version": 3,
+         *       "repository": {
+         *         "url": "https://github.com/acme/api",
+         *         "ref": null
+         *       },
+         *       "setup": [
+         *         "npm ci"
+         *       ],
+         *       "variables": {
+         *         "NODE_ENV": "test"
+         *       },
+         *       "allowHosts": [],
+         *       "secrets": [
+         *         "NPM_TOKEN"
+         *       ],
+         *       "tools": {},
+         *       "resources": {
+         *         "memoryBytes": null,
+         *         "diskBytes": null,
+         *         "wallClockSeconds": 300
+         *       },
+         *       "refresh": {
+         *         "onLockfile": [
+         *           "package-lock.json"
+         *         ]
+         *       },
+         *       "onFailure": "lastGood",
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-22T18:18:30.701Z",
+         *       "updatedAt": "2026-11-23T09:01:12.018Z"
+         *     }
+         */
         Environment: {
             /** @description The hosts that commands reach, as far as the operator allows them. */
             allowHosts: string[];
@@ -1269,6 +1347,21 @@ export interface components {
             /** @description The newest one, whose definition this is. */
             version: number;
         };
+        /**
+         * @example {
+         *       "id": "01a2047b-6b44-7b12-8c3e-3f90a1d5e6b8",
+         *       "version": 3,
+         *       "key": "9f2c1a7be04d",
+         *       "driver": "bubblewrap",
+         *       "state": "ready",
+         *       "files": 20015,
+         *       "bytes": 244318208,
+         *       "log": "added 812 packages in 9s\n",
+         *       "error": null,
+         *       "createdAt": "2026-11-23T09:01:14.118Z",
+         *       "finishedAt": "2026-11-23T09:01:31.702Z"
+         *     }
+         */
         EnvironmentBuild: {
             /** @description The sum of the sizes of its files. */
             bytes: number;
@@ -1288,6 +1381,9 @@ export interface components {
             /** @enum {string} */
             state: "building" | "ready" | "failed";
             version: number;
+        };
+        EnvironmentBuildResponse: {
+            build: components["schemas"]["EnvironmentBuild"];
         };
         EnvironmentResources: {
             /** @description Of the folders of a task. */
@@ -1314,6 +1410,19 @@ export interface components {
             /** @description For the query parameter `cursor`; null at the end. */
             nextCursor: string | null;
             versions: components["schemas"]["EnvironmentVersion"][];
+        };
+        /**
+         * @example {
+         *       "exitCode": 0,
+         *       "stdout": "v22.11.0\n",
+         *       "stderr": ""
+         *     }
+         */
+        EnvironmentTestResponse: {
+            exitCode: number;
+            stderr: string;
+            /** @description Beginning and end, at most 64 KiB each. */
+            stdout: string;
         };
         /** @description What an environment was. It never changes. */
         EnvironmentVersion: {
@@ -1366,7 +1475,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "environment_not_built" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -1949,6 +2058,7 @@ export interface components {
          *       "name": "Mill",
          *       "description": "Everything about the mill.",
          *       "visibility": "workspace",
+         *       "environment": "node",
          *       "tags": [
          *         "grain"
          *       ],
@@ -2407,7 +2517,7 @@ export interface components {
         };
         StatusReason: {
             /** @description For programs. The list is open: take a code that is not in it as one that you do not know. */
-            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
+            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "environment_building" | "environment_failed" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
             /** @description For people. */
             message: string;
             /** @description Whether a new message may bring the task further without any other change. */
@@ -2486,6 +2596,10 @@ export interface components {
          *         "cost": null
          *       },
          *       "outputSchema": null,
+         *       "environment": {
+         *         "slug": "node",
+         *         "version": 3
+         *       },
          *       "repository": null,
          *       "changes": null,
          *       "network": null,
@@ -2762,6 +2876,15 @@ export interface components {
             steps: number;
             /** @description Calls of tools that the model made. */
             toolCalls: number;
+        };
+        /**
+         * @example {
+         *       "command": "node --version"
+         *     }
+         */
+        TestEnvironment: {
+            /** @description For bash. It may take a minute. */
+            command: string;
         };
         /**
          * @example {

@@ -34,6 +34,7 @@ export type SecretUse = Schemas['SecretUse'];
 export type Environment = Schemas['Environment'];
 export type EnvironmentVersion = Schemas['EnvironmentVersion'];
 export type EnvironmentBuild = Schemas['EnvironmentBuild'];
+export type EnvironmentTest = Schemas['EnvironmentTestResponse'];
 export type ServiceAccount = Schemas['ServiceAccount'];
 export type Task = Schemas['Task'];
 export type TaskStatus = Task['status'];

@@ -9,6 +9,7 @@ import { descriptorsCheck } from './descriptors.check.js';
 import { diskCheck } from './disk.check.js';
 import { embeddedCheck } from './embedded.check.js';
 import { Examination } from './examination.js';
+import { environmentsCheck } from './environments.check.js';
 import { installationCheck } from './installation.check.js';
 import { machinesCheck } from './machines.check.js';
 import { mailCheck } from './mail.check.js';
@@ -39,6 +40,7 @@ export const CHECKS: readonly Check[] = [
   storageCheck,
   descriptorsCheck,
   sandboxesCheck,
+  environmentsCheck,
   modelsCheck,
   mailCheck,
   machinesCheck,

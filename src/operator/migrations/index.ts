@@ -53,6 +53,8 @@ import { SecretUses1798245100063 } from './0063-secret-uses.js';
 import { LastingKeys1798245200064 } from './0064-lasting-keys.js';
 import { Environments1798245300065 } from './0065-environments.js';
 import { EnvironmentsOfTasks1798245400066 } from './0066-environments-of-tasks.js';
+import { EnvironmentBuildUses1798245500067 } from './0067-environment-build-uses.js';
+import { EnvironmentTrials1798245600068 } from './0068-environment-trials.js';
 import { NetworkUses1798245800070 } from './0070-network-uses.js';
 
 /**
@@ -113,6 +115,8 @@ export const MIGRATIONS = [
   LastingKeys1798245200064,
   Environments1798245300065,
   EnvironmentsOfTasks1798245400066,
+  EnvironmentBuildUses1798245500067,
+  EnvironmentTrials1798245600068,
   NetworkUses1798245800070,
 ];
 

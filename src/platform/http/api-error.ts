@@ -60,6 +60,7 @@ export const ERRORS = {
   environment_exists: [409, 'conflict'],
   environment_in_use: [409, 'conflict'],
   too_many_environments: [409, 'conflict'],
+  environment_not_built: [409, 'conflict'],
   cursor_expired: [410, 'invalid_request'],
   header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],

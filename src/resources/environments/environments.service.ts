@@ -132,7 +132,7 @@ export class EnvironmentsService {
 }
 
 /** Hosts and secrets widen what a task may do. Throws 403 `role_not_allowed`; viewers are refused by the route. */
-function requireWriter(auth: AuthContext): void {
+export function requireWriter(auth: AuthContext): void {
   if (auth.credentialType !== 'personal_api_key') {
     throw new ApiError('role_not_allowed', 'This takes a personal key; a service account has none.');
   }

@@ -6,7 +6,7 @@ import { Database } from '../../platform/database/database.js';
 import type { Sql } from '../../platform/database/sql.js';
 import type { Binding } from './binding.js';
 import { ownerOfValue, type SecretScope } from './secret.entity.js';
-import { OF_WORKSPACE, SET_USED, USABLE, type UsedRow } from './secrets.sql.js';
+import { NAMED_IN, OF_WORKSPACE, SET_USED, USABLE, type UsedRow } from './secrets.sql.js';
 
 /** A secret as a task uses it. It is for the memory of a worker alone: it goes into no row, log, event or message. */
 export interface UsableSecret {
@@ -53,11 +53,17 @@ export class SecretsOf {
    * @param sql of the request; null: the worker's.
    */
   async token(sql: Sql | null, slug: string, name: string, { hostname, port }: URL): Promise<SecretToken | null> {
-    const [row] = await (sql ?? this.database.work).run(OF_WORKSPACE({ slug, name }));
+    const [row] = await (sql ?? this.database.work).run(NAMED_IN({ slug, name }));
     if (!row?.bindings.some((binding) => leadsTo(binding, hostname, port === '' ? 443 : Number(port)))) return null;
     const token = this.open(row);
     if (token === null) return null;
     return { token, version: `${row.id} ${row.version}`, used: () => this.used([row.id], new Date()) };
+  }
+
+  /** Those of the workspace alone that have these names: for what is made for all of its members. It reads anew at each call. */
+  async ofWorkspace(workspaceId: string, names: readonly string[]): Promise<UsableSecret[]> {
+    const rows = await this.database.work.run(OF_WORKSPACE({ workspaceId, names }));
+    return rows.map((row) => ({ ...row, value: this.open(row) }));
   }
 
   /** Puts on record when they were last used. What is gone is left out. */

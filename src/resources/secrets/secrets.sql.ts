@@ -1,7 +1,7 @@
 // The statements of secrets. Locks are taken in the order membership, project, workspace, secret.
 import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { sql, text, textsOrNull, time, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { sql, text, texts, textsOrNull, time, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
 import { newestFirst } from '../../platform/http/pages.js';
 import { Secret } from './secret.entity.js';
 
@@ -59,10 +59,16 @@ WHERE s.workspace_id = ${uuid('workspaceId')} AND (${textsOrNull('names')} IS NU
   AND (s.scope = 'workspace' OR s.project_id = ${uuidOrNull('projectId')} OR s.user_id = ${uuid('userId')})
 ORDER BY s.name, array_position(ARRAY['user', 'project', 'workspace'], s.scope)`.rows<UsedRow>();
 
-/** The workspace's own of a name; those of a project or a user are not for the whole workspace. */
-export const OF_WORKSPACE = sql`
+/** The one of a name that belongs to all members of the workspace. */
+export const NAMED_IN = sql`
 SELECT ${USED} FROM secrets s JOIN workspaces w ON w.id = s.workspace_id
 WHERE w.slug = ${text('slug')} AND s.scope = 'workspace' AND s.name = ${text('name')}`.rows<UsedRow>();
+
+/** Those of a workspace that belong to all of its members, by their names. */
+export const OF_WORKSPACE = sql`
+SELECT ${USED} FROM secrets s
+WHERE s.workspace_id = ${uuid('workspaceId')} AND s.scope = 'workspace' AND s.name = ANY(${texts('names')})
+ORDER BY s.name`.rows<UsedRow>();
 
 /** The time moves forward alone. By id: several transactions lock them in one order. */
 export const SET_USED = sql`

@@ -12,6 +12,7 @@ import { RunLoader } from './run-loader.js';
 import { RunNetwork } from './run-network.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
+import { RunEnvironment } from '../environments/run-environment.js';
 import { RunRestore } from './run-restore.js';
 import { RunSecrets } from './run-secrets.js';
 import { RunSnapshots } from './run-snapshots.js';
@@ -30,6 +31,7 @@ export class RunDriver implements OnModuleInit {
     private readonly recorder: RunRecorder,
     private readonly snapshots: RunSnapshots,
     private readonly secrets: RunSecrets,
+    private readonly environments: RunEnvironment,
     private readonly network: RunNetwork,
     private readonly restores: RunRestore,
     private readonly plugins: PluginRegistry,
@@ -50,10 +52,16 @@ export class RunDriver implements OnModuleInit {
     const { signal, stopping } = signals;
     signal.throwIfAborted();
     stopping.throwIfAborted();
-    const { input, snapshot, uncounted, secrets } = await this.loader.load(run, signals);
-    const noRoom = uncounted ? (input.storageExhausted ?? null) : null;
+    const { input, snapshot, inEnvironment, secrets, ...loaded } = await this.loader.load(run, signals);
     const held = { run, signal: AbortSignal.any([signal, stopping]) };
-    const restored = await this.restores.restore(held, snapshot, noRoom);
+    const repository = input.repository ?? null;
+    const begun = await this.environments.begin(held, { inEnvironment, snapshot, repository, stopping });
+    // The run is no longer this process's.
+    if ('waits' in begun) return;
+    const build = 'build' in begun ? begun.build : null;
+    const uncounted = loaded.uncounted || build !== null;
+    const noRoom = uncounted ? (input.storageExhausted ?? null) : null;
+    const restored = 'failed' in begun ? begun : await this.restores.restore(held, snapshot, build, noRoom);
     const live = new LiveTurn(this.subscriptions, run.taskId);
     const waits = new RunWaits(this.settings, async (waitingFor) => {
       await this.recorder.waits(run, waitingFor, signal);

@@ -27,6 +27,8 @@ export interface Loaded {
   snapshot: string | null;
   /** Whether there is one whose folder does not count to what the workspace stores yet: that of a fork, until a run has measured it. */
   uncounted: boolean;
+  /** Whether its task works in an environment. */
+  inEnvironment: boolean;
   /** Null: the task has none. The driver closes them. */
   secrets: TaskSecrets | null;
 }
@@ -65,7 +67,9 @@ export class RunLoader {
     const secrets = leaves ? this.secrets.of(run, { userId, projectId, names }) : null;
     const { snapshot } = task;
     const uncounted = snapshot !== null && task.workdirBytes === 0;
-    return { input: secrets === null ? input : { ...input, secrets: secrets.open }, snapshot, uncounted, secrets };
+    const inEnvironment = task.environment !== null;
+    const given = secrets === null ? input : { ...input, secrets: secrets.open };
+    return { input: given, snapshot, uncounted, inEnvironment, secrets };
   }
 
   private input(
