@@ -244,8 +244,8 @@ describe('Every route of the table (reference §1, §2)', () => {
     for (let i = 0; i < 3; i++) await fill(row, path);
     const plural = row.answer?.find((key) => key !== 'nextCursor') ?? '';
     const read = async (query: string) => {
-      const { body } = await member.client.get<Record<string, { id?: string; version?: number }[]> & { nextCursor: string | null }>(path + query);
-      return { ids: (body[plural] ?? []).map(({ id, version }) => id ?? version), cursor: body.nextCursor };
+      const { body } = await member.client.get<Record<string, { id?: string; version?: number; host?: string }[]> & { nextCursor: string | null }>(path + query);
+      return { ids: (body[plural] ?? []).map(({ id, version, host }) => id ?? version ?? host), cursor: body.nextCursor };
     };
     const walk = async (limit: number) => {
       const pages: (string | number | undefined)[][] = [];
@@ -273,6 +273,7 @@ async function fill({ path: template }: Row, path: string): Promise<void> {
   if (create !== undefined) await world.send(create, member.client, path);
   else if (template === '/v1/tasks/{taskId}/files') await world.attached(member, path.split('/')[3] ?? '');
   else if (template === '/v1/tasks/{taskId}/snapshots') await world.snapshot(path.split('/')[3] ?? '');
+  else if (template === '/v1/tasks/{taskId}/network') await world.networkUse(path.split('/')[3] ?? '');
   else if (template === '/v1/files') await world.leftOver(member);
   else if (template === '/v1/automations/{automationId}/runs') await member.client.post(path.replace(/s$/, ''));
   else if (template === '/v1/webhooks/{webhookId}/deliveries')

@@ -146,6 +146,14 @@ export class World {
     );
   }
 
+  /** One more host that a task reached. */
+  async networkUse(taskId: string): Promise<void> {
+    await this.service.db.query(
+      'INSERT INTO network_uses (task_id, host, port, first_at, last_at) VALUES ($1, $2, 443, now(), now())',
+      [taskId, `${uuidv7()}.test`],
+    );
+  }
+
   /** A new build of an environment. */
   async build(slug: string): Promise<void> {
     await this.service.db.query(

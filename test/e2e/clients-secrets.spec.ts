@@ -18,9 +18,9 @@ describe('Secrets from a client (reference §19, §24)', () => {
     owner = await makeMember(service, { role: 'owner' });
   });
 
-  const mw = async (args: string[], input = '') => {
+  const mw = async (args: string[], input = '', group = ['secrets']) => {
     const env = { PATH: process.env['PATH'], MILLWRIGHT_URL: service.url, MILLWRIGHT_API_KEY: owner.key.secret };
-    const command = new Command(spawn(process.execPath, [MW, 'secrets', ...args], { env }));
+    const command = new Command(spawn(process.execPath, [MW, ...group, ...args], { env }));
     command.child.stdin?.end(input);
     return { code: await command.code(), out: command.out, err: command.err };
   };
@@ -55,6 +55,27 @@ describe('Secrets from a client (reference §19, §24)', () => {
     expect(await mw(['set', 'TOKEN', '--host', 'a.test'])).toMatchObject({ code: 2, err: expect.stringContaining('Standard input is empty') }); // prettier-ignore
     expect(await mw(['set', 'TOKEN', '--host', 'other.test'], VALUE)).toMatchObject({ code: 5, err: expect.stringContaining('not among the hosts') }); // prettier-ignore
     expect(await mw(['get'])).toMatchObject({ code: 2, err: expect.stringContaining('mw secrets list|set|delete') });
+  });
+
+  it('the SDK and the command say which hosts a task reached and was refused', async () => {
+    const { tasks } = new Millwright({ apiKey: owner.key.secret, baseUrl: service.url });
+    const { id } = await tasks.create({ content: 'Go on.' });
+    expect((await mw([id], '', ['network'])).out).toBe('');
+    await service.db.query(
+      `INSERT INTO network_uses (task_id, host, port, connections, refused, refused_for, bytes_in, bytes_out, first_at, last_at)
+       SELECT $1, host, 443, made, refused, why, made * 100, made * 10, now(), now()
+       FROM (VALUES ('a.test', 2, 0, NULL), ('b.test', 0, 3, 'host_not_allowed')) AS v(host, made, refused, why)`,
+      [id],
+    );
+    const found = [];
+    for await (const one of tasks.network(id, { limit: 1 })) found.push([one.host, one.connections, one.refusedFor]);
+    expect(found).toEqual([
+      ['a.test', 2, null],
+      ['b.test', 0, 'host_not_allowed'],
+    ]);
+    expect((await mw([id], '', ['network'])).out).toBe(
+      'a.test:443  2 connections  200 in  20 out\nb.test:443  0 connections  0 in  0 out  refused 3 (host_not_allowed)\n',
+    );
   });
 
   it('the SDK creates, reads, changes and deletes them, and says what a task did with them', async () => {

@@ -134,7 +134,12 @@ async function fill(service: TestApp, member: Member, { project, task, automatio
     await client.post(`/v1/automations/${automation}/run`);
   }
   await makeSnapshots(service, member, task);
+  await service.db.query(
+    `INSERT INTO network_uses (task_id, host, port, first_at, last_at) SELECT $1, $2, port, now(), now() FROM unnest(ARRAY[80, 443]) port`,
+    [task, `${CANARY}.test`],
+  );
   return {
+    '/v1/tasks/{taskId}/network': `/v1/tasks/${task}/network`,
     '/v1/tasks/{taskId}/snapshots': `/v1/tasks/${task}/snapshots`,
     '/v1/tasks/{taskId}/workdir': `/v1/tasks/${task}/workdir`,
     '/v1/projects/{projectId}/files': `/v1/projects/${project}/files`,

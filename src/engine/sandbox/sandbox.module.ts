@@ -9,6 +9,7 @@ import { SandboxSelector } from './sandbox-selector.js';
 
 @Module({
   providers: [Heartbeat, NetworkProxy, BubblewrapSandbox, NamespacesSandbox, NoSandbox, SandboxSelector],
-  exports: [Heartbeat, SandboxSelector],
+  // The first two for drivers of extensions that build on those here.
+  exports: [Heartbeat, NetworkProxy, SandboxSelector],
 })
 export class SandboxModule {}
