@@ -163,6 +163,7 @@ export interface components {
          *       "id": "01a2047b-3e02-70d1-8f3c-5d1a9a7c4b10",
          *       "name": "Sweep the mill",
          *       "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
+         *       "environment": null,
          *       "cron": "30 9 * * 1-5",
          *       "timezone": "Europe/Berlin",
          *       "kind": "recurring",
@@ -302,6 +303,7 @@ export interface components {
          *         "id": null,
          *         "name": "Sweep the mill",
          *         "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
+         *         "environment": null,
          *         "cron": "30 9 * * 1-5",
          *         "timezone": "Europe/Berlin",
          *         "kind": "recurring",
@@ -627,6 +629,14 @@ export interface components {
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
         };
+        /**
+         * @example {
+         *       "setup": [
+         *         "npm ci",
+         *         "npm run build"
+         *       ]
+         *     }
+         */
         ChangeEnvironment: {
             /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
             allowHosts?: string[];
@@ -646,7 +656,7 @@ export interface components {
             /** @description Limits of its tasks, at most those of the operator. */
             resources?: components["schemas"]["EnvironmentResources"];
             /** @description Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none. */
-            secrets?: unknown[];
+            secrets?: string[];
             /** @description Commands of bash that make a build, in their order. */
             setup?: string[];
             /** @description Versions of tools that the operator offers, such as `{"node": "22"}`. */
@@ -906,6 +916,34 @@ export interface components {
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
         };
+        /**
+         * @example {
+         *       "slug": "node",
+         *       "name": "Node of the API",
+         *       "repository": {
+         *         "url": "https://github.com/acme/api"
+         *       },
+         *       "setup": [
+         *         "npm ci"
+         *       ],
+         *       "variables": {
+         *         "NODE_ENV": "test"
+         *       },
+         *       "allowHosts": [],
+         *       "secrets": [
+         *         "NPM_TOKEN"
+         *       ],
+         *       "resources": {
+         *         "wallClockSeconds": 300
+         *       },
+         *       "refresh": {
+         *         "onLockfile": [
+         *           "package-lock.json"
+         *         ]
+         *       },
+         *       "onFailure": "lastGood"
+         *     }
+         */
         CreateEnvironment: {
             /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
             allowHosts?: string[];
@@ -925,7 +963,7 @@ export interface components {
             /** @description Limits of its tasks, at most those of the operator. */
             resources?: components["schemas"]["EnvironmentResources"];
             /** @description Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none. */
-            secrets?: unknown[];
+            secrets?: string[];
             /** @description Commands of bash that make a build, in their order. */
             setup?: string[];
             /** @description By which tasks name it: once in a workspace, and never another. */
@@ -1222,6 +1260,46 @@ export interface components {
         };
         /** @enum {string} */
         Effort: "low" | "medium" | "high";
+        /**
+         * @example {
+         *       "id": "01a2047b-6a10-7c21-8b0d-7a1f3c2b7d41",
+         *       "slug": "node",
+         *       "name": "Node of the API",
+         *       "version": 3,
+         *       "repository": {
+         *         "url": "https://github.com/acme/api",
+         *         "ref": null
+         *       },
+         *       "setup": [
+         *         "npm ci"
+         *       ],
+         *       "variables": {
+         *         "NODE_ENV": "test"
+         *       },
+         *       "allowHosts": [],
+         *       "secrets": [
+         *         "NPM_TOKEN"
+         *       ],
+         *       "tools": {},
+         *       "resources": {
+         *         "memoryBytes": null,
+         *         "diskBytes": null,
+         *         "wallClockSeconds": 300
+         *       },
+         *       "refresh": {
+         *         "onLockfile": [
+         *           "package-lock.json"
+         *         ]
+         *       },
+         *       "onFailure": "lastGood",
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-22T18:18:30.701Z",
+         *       "updatedAt": "2026-11-23T09:01:12.018Z"
+         *     }
+         */
         Environment: {
             /** @description The hosts that commands reach, as far as the operator allows them. */
             allowHosts: string[];
@@ -1269,6 +1347,21 @@ export interface components {
             /** @description The newest one, whose definition this is. */
             version: number;
         };
+        /**
+         * @example {
+         *       "id": "01a2047b-6b44-7b12-8c3e-3f90a1d5e6b8",
+         *       "version": 3,
+         *       "key": "9f2c1a7be04d",
+         *       "driver": "bubblewrap",
+         *       "state": "ready",
+         *       "files": 20015,
+         *       "bytes": 244318208,
+         *       "log": "added 812 packages in 9s\n",
+         *       "error": null,
+         *       "createdAt": "2026-11-23T09:01:14.118Z",
+         *       "finishedAt": "2026-11-23T09:01:31.702Z"
+         *     }
+         */
         EnvironmentBuild: {
             /** @description The sum of the sizes of its files. */
             bytes: number;
@@ -1929,6 +2022,7 @@ export interface components {
          *       "name": "Mill",
          *       "description": "Everything about the mill.",
          *       "visibility": "workspace",
+         *       "environment": "node",
          *       "tags": [
          *         "grain"
          *       ],
@@ -2466,6 +2560,10 @@ export interface components {
          *         "cost": null
          *       },
          *       "outputSchema": null,
+         *       "environment": {
+         *         "slug": "node",
+         *         "version": 3
+         *       },
          *       "repository": null,
          *       "changes": null,
          *       "network": null,
