@@ -656,7 +656,7 @@ export interface components {
             /** @description Limits of its tasks, at most those of the operator. */
             resources?: components["schemas"]["EnvironmentResources"];
             /** @description Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none. */
-            secrets?: unknown[];
+            secrets?: string[];
             /** @description Commands of bash that make a build, in their order. */
             setup?: string[];
             /** @description Versions of tools that the operator offers, such as `{"node": "22"}`. */
@@ -963,7 +963,7 @@ export interface components {
             /** @description Limits of its tasks, at most those of the operator. */
             resources?: components["schemas"]["EnvironmentResources"];
             /** @description Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none. */
-            secrets?: unknown[];
+            secrets?: string[];
             /** @description Commands of bash that make a build, in their order. */
             setup?: string[];
             /** @description By which tasks name it: once in a workspace, and never another. */

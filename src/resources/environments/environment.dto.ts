@@ -156,6 +156,7 @@ class EnvironmentOptions {
   @IsArray()
   @ArrayMaxSize(MOST_SECRETS)
   @ArrayUnique()
+  @IsString({ each: true })
   @Matches(/^[A-Z][A-Z0-9_]{0,63}$/, {
     each: true,
     message:
