@@ -44,6 +44,7 @@ const VIEWS: Record<string, (world: World) => string> = {
   'settings-members': () => '/settings?part=members',
   'settings-services': () => '/settings?part=services',
   'settings-repositories': () => '/settings?part=repositories',
+  'settings-secrets': () => '/settings?part=secrets',
   'settings-models': () => '/settings?part=models',
   'settings-notices': () => '/settings?part=notices',
   'settings-preferences': () => '/settings?part=preferences',

@@ -7,13 +7,15 @@ import { allow, recordStep } from './billing.js';
 import { type Client, makeMember, type Member } from './client.js';
 import { upload } from './files.js';
 import { addProjectFile, createProject } from './projects.js';
+import { createSecret } from './secrets.js';
 import { createTask, finished, reaches } from './tasks.js';
 import { HERE, Receiver } from './webhooks.js';
 
 const DAY_MS = 86_400_000;
 
 /** A service for it. Close both. */
-export const bootWorld = (): Promise<TestApp> => bootWorker({ env: HERE });
+export const bootWorld = (): Promise<TestApp> =>
+  bootWorker({ env: HERE, config: { sandbox: { network: 'allow', allowHosts: ['api.github.com'] } } });
 
 /** Longer than any screen. */
 const LONG_COMMAND = Array.from({ length: 60 }, (_, n) => `echo "part ${n + 1} of 60"`).join('\n');
@@ -39,6 +41,7 @@ export async function makeWorld(service: TestApp): Promise<World> {
   const projectId = await projects(service, owner);
   const tasks = await makeTasks(service, owner, projectId);
   const automationId = await automations(service, owner, projectId);
+  await secrets(service, owner, { projectId, taskId: tasks.done });
   await used(service, owner, projectId, automationId);
   await client.post('/v1/keys', {
     name: 'Nightly report',
@@ -128,6 +131,17 @@ async function webhooks(client: Client, receiver: Receiver): Promise<string> {
   await client.post(`/v1/webhooks/${id}/test`);
   await receiver.gets('/events');
   return id;
+}
+
+async function secrets(service: TestApp, { client }: Member, of: { projectId: string; taskId: string }): Promise<void> {
+  const { id } = await createSecret(client, { name: 'GITHUB_TOKEN', description: 'Of the bot: reads and pushes.' });
+  await createSecret(client, { name: 'NPM_TOKEN', scope: 'project', projectId: of.projectId, env: 'NODE_AUTH_TOKEN' });
+  await createSecret(client, { name: 'MY_TOKEN', scope: 'user' });
+  await service.db.query(
+    `INSERT INTO secret_uses (task_id, secret_id, host, name, requests, refused, masked, first_at, last_at)
+     VALUES ($1, $2, 'api.github.com', 'GITHUB_TOKEN', 12, 1, 2, now(), now())`,
+    [of.taskId, id],
+  );
 }
 
 /** Four weeks of use, with weekends. */

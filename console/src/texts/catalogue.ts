@@ -15,6 +15,8 @@ export { projects } from './projects.ts';
 export { reading } from './reading.ts';
 export { records } from './records.ts';
 export { repositories } from './repositories.ts';
+export { secretUses } from './secret-uses.ts';
+export { secrets } from './secrets.ts';
 export { settings } from './settings.ts';
 export { shell } from './shell.ts';
 export { shortcuts } from './shortcuts.ts';

@@ -9,6 +9,7 @@ export const settings = {
     members: 'Members',
     services: 'Service accounts',
     repositories: 'Repositories',
+    secrets: 'Secrets',
     models: 'Models',
     notices: 'Notices',
     preferences: 'Preferences',

@@ -2416,7 +2416,16 @@ export interface components {
             port: number;
         };
         /** @description Where in a request the value stands. */
-        SecretPlace: unknown;
+        SecretPlace: {
+            /** @enum {string} */
+            form: "bearer" | "basic" | "token" | "raw";
+            header: string;
+            /** @description With `basic`: the user name; null: whichever the request has. */
+            user: string | null;
+        } | {
+            /** @description The name of a parameter. */
+            query: string;
+        };
         SecretResponse: {
             secret: components["schemas"]["Secret"];
         };

@@ -17,6 +17,7 @@ import own from './settings.module.css';
 
 const OwnNotices = program(() => import('./notices/notices.tsx'));
 const Repositories = program(() => import('./repositories/repositories.tsx'));
+const Secrets = program(() => import('./secrets/secrets.tsx'));
 
 const Notices = () => (
   <>
@@ -31,6 +32,7 @@ const PARTS = {
   members: Members,
   services: Services,
   repositories: Repositories,
+  secrets: Secrets,
   models: Models,
   notices: Notices,
   preferences: Preferences,

@@ -1,21 +1,25 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { StoredFile, Task } from '../../api/client.ts';
 import { downloadFile, modelsQuery, projectsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
+import { program } from '../../shell/program.ts';
+import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { exactly } from '../../ui/code.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PullRequest } from '../../ui/pull-request.tsx';
-import { Button, copy } from '../../ui/ui.tsx';
+import { Button, copy, Skeleton } from '../../ui/ui.tsx';
 import { Fact } from './fact.tsx';
 import { Spent } from './spent.tsx';
 import type { PlanItem } from './steps.ts';
 import css from './task.module.css';
 import { Plan } from './tool-bodies.tsx';
+
+const Uses = program(() => import('./network/uses.tsx'));
 
 interface DetailsProps {
   task: Task;
@@ -76,7 +80,7 @@ export function Details({ task, plan, turn, files, close }: DetailsProps) {
       )}
       <Facts task={task} />
       {task.repository && <Repository task={task} />}
-      {task.network && <Network network={task.network} />}
+      {task.network && <Network task={task} network={task.network} />}
       <Spent task={task} turn={turn} />
     </aside>
   );
@@ -187,8 +191,13 @@ function Repository({ task }: { task: Task }) {
   );
 }
 
-function Network({ network: { hosts, refused } }: { network: NonNullable<Task['network']> }) {
+function Network({ task, network: { hosts, refused } }: { task: Task; network: NonNullable<Task['network']> }) {
   const { details } = t.task;
+  const [open, setOpen] = useState(remembered('network', '') !== '');
+  const toggle = (unfolded: boolean) => {
+    setOpen(unfolded);
+    remember('network', unfolded ? 'open' : '');
+  };
   return (
     <section>
       <h2>{details.network}</h2>
@@ -200,6 +209,10 @@ function Network({ network: { hosts, refused } }: { network: NonNullable<Task['n
           </Fact>
         )}
       </dl>
+      <details className={css.fold} open={open} onToggle={(event) => toggle(event.currentTarget.open)}>
+        <summary>{details.used}</summary>
+        <Suspense fallback={<Skeleton w="100%" h={32} />}>{open && <Uses task={task} />}</Suspense>
+      </details>
     </section>
   );
 }
