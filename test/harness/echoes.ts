@@ -9,6 +9,8 @@ export function echo(said: string, kind: string, response: ServerResponse): void
   else if (kind === 'twice') response.setHeader('content-encoding', 'gzip, br').end(brotliCompressSync(gzipSync(said)));
   else if (kind === 'zstd') response.setHeader('content-encoding', 'zstd').end(said);
   else if (kind === 'lying') response.setHeader('content-encoding', 'gzip').end(said);
+  // Not Content-Encoding: what is between two neighbours.
+  else if (kind === 'transfer') response.setHeader('transfer-encoding', 'gzip, chunked').end(gzipSync(said));
   else if (kind === 'bytes') bytewise(said, response);
   else if (kind === 'headers')
     response.writeHead(302, `Moved for ${said}`, { Location: `/?t=${said}`, 'Set-Cookie': [`a=${said}`, 'b=c'] }).end();

@@ -11,8 +11,9 @@ export class SessionSecrets {
   constructor(given: SandboxSecrets | undefined, changed: (all: readonly TaskSecret[]) => void) {
     this.current = given;
     this.unlisten = given?.listen((all) => {
+      // A host may have given away what was there before, and a command prints it later.
+      (this.finder ??= new Finder(valuesOf(this.current?.all ?? []), { pieces: false })).add(valuesOf(all));
       this.current = { ...given, all };
-      this.finder = undefined;
       changed(all);
     });
   }
@@ -31,9 +32,7 @@ export class SessionSecrets {
   masked(output: Buffer): Buffer {
     const all = this.current?.all ?? [];
     if (all.length === 0) return output;
-    const known = all.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]));
-    this.finder ??= new Finder(known, { pieces: false });
-    return masked(this.finder, output);
+    return masked((this.finder ??= new Finder(valuesOf(all), { pieces: false })), output);
   }
 
   maskedResult(result: RunResult): RunResult {
@@ -45,4 +44,8 @@ export class SessionSecrets {
   close(): void {
     this.unlisten?.();
   }
+}
+
+function valuesOf(all: readonly TaskSecret[]): { name: string; value: string }[] {
+  return all.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]));
 }

@@ -76,9 +76,9 @@ export class Interceptor {
     return this.#authority.certificate;
   }
 
-  /** Values of the next requests. */
+  /** Values of the next requests. Those before are masked on: a host may have one of them, or an answer that is on its way. */
   change(secrets) {
-    this.#vault = new Vault(secrets);
+    this.#vault = new Vault(secrets, this.#vault.finder);
   }
 
   binds(host, port) {
@@ -320,17 +320,21 @@ class Connection extends Agent {
 }
 
 function decodersOf({ headers }) {
+  // Of a transfer Node takes the chunks apart, and leaves other codings (RFC 9112, section 7.2) as they are.
+  const transfer = String(headers['transfer-encoding'] ?? 'chunked').trim();
+  if (transfer.toLowerCase() !== 'chunked') throw unknownCoding(transfer);
   const codings = String(headers['content-encoding'] ?? '')
     .toLowerCase()
     .split(/\s*,\s*/)
     .filter((coding) => coding !== '' && coding !== 'identity');
   if (codings.length > MOST_CODINGS || codings.some((coding) => !Object.hasOwn(DECODERS, coding)))
-    throw new Refusal(
-      502,
-      `The answer has a coding that cannot be looked into: ${codings.join(', ').slice(0, 100)}.`,
-      'unknown_coding',
-    );
+    throw unknownCoding(codings.join(', '));
   return codings.reverse().map((coding) => DECODERS[coding]());
+}
+
+function unknownCoding(named) {
+  const message = `The answer has a coding that cannot be looked into: ${named.slice(0, 100)}.`;
+  return new Refusal(502, message, 'unknown_coding');
 }
 
 function without(headers, names) {

@@ -8,6 +8,7 @@ import { echo } from '../../../../test/harness/echoes.js';
 import { git, RepositoryFolder } from '../../../../test/harness/repositories.js';
 import { describeDrivers, type DriverName, type Opened, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { slowIt } from '../../../../test/harness/slow.js';
+import { until } from '../../../../test/harness/until.js';
 import { AuthorityFile, packument, resolverOf, WebHosts } from '../../../../test/harness/web-hosts.js';
 import { Egress } from '../../../platform/egress/egress.js';
 import type { SandboxSecrets, SecretUse, TaskSecret } from '../sandbox.js';
@@ -29,6 +30,7 @@ function opened(driver: DriverName): void {
   let hosts: WebHosts;
   let untrusted: ReturnType<typeof createHttps>;
   let given: string[];
+  const held: (() => void)[] = [];
   let bench: SandboxBench;
   let task: Opened;
   let repository: string;
@@ -47,6 +49,8 @@ function opened(driver: DriverName): void {
         response.writeHead(said === BASIC ? 200 : 401, { 'content-type': 'text/html' }).end('<a href="pad-1.2.3.tar.gz">pad-1.2.3.tar.gz</a>'); // prettier-ignore
       else if (path === 'login')
         response.writeHead(said === BASIC || said === `Bearer ${VALUE}` ? 200 : 401).end('in\n');
+      else if (path === 'held') held.push(() => response.end(said));
+      else if (path === 'before') response.end(VALUE);
       // Later than a handshake may take.
       else if (path === 'late') setTimeout(() => response.end('late\n'), 11_000);
       else if (path === 'events') {
@@ -171,13 +175,10 @@ function opened(driver: DriverName): void {
     const { out } = await curl('/echo/headers', '-i -H "Authorization: Bearer $TOKEN"');
     expect(out).not.toContain(VALUE);
     expect(out.match(/\[secret TOKEN\]/g)).toHaveLength(3);
-    for (const kind of ['zstd', 'lying']) {
-      const { out: said, exitCode } = await curl(
-        `/echo/${kind}`,
-        '-w "%{http_code}" -H "Authorization: Bearer $TOKEN"',
-      );
+    for (const kind of ['zstd', 'transfer', 'lying']) {
+      const { out: said, exitCode } = await curl(`/echo/${kind}`, '-w "%{http_code}" -H "Authorization: Bearer $TOKEN"'); // prettier-ignore
       expect([kind, said.includes(VALUE)]).toEqual([kind, false]);
-      expect(kind === 'zstd' ? said : exitCode).toEqual(kind === 'zstd' ? expect.stringContaining('a coding that cannot be looked into') : expect.not.stringMatching(/^0$/)); // prettier-ignore
+      expect(kind === 'lying' ? exitCode : said).toEqual(kind !== 'lying' ? expect.stringContaining('a coding that cannot be looked into') : expect.not.stringMatching(/^0$/)); // prettier-ignore
     }
     expect(uses).toContainEqual(expect.objectContaining({ secret: 'TOKEN', host: 'allowed.test', what: 'masked' }));
   });
@@ -263,6 +264,20 @@ function opened(driver: DriverName): void {
       'The secret TOKEN is gone.\n403',
     );
     expect(hosts.requests).toHaveLength(before);
+    change(secrets(VALUE));
+  });
+
+  it('masks on what it was before: an answer was on its way, or the host has kept it', async () => {
+    const asked = curl('/held');
+    const go = await until('the request', () => held.pop());
+    change(secrets(NEXT));
+    expect((await curl('/before', '')).out).toBe('[secret TOKEN]');
+    go();
+    expect((await asked).out).toBe('Bearer [secret TOKEN]');
+    change(secrets(null));
+    expect((await curl('/before', '')).out).toBe('[secret TOKEN]');
+    // Turned round by the host, and back by the command.
+    expect((await run(`echo ${[...VALUE].toReversed().join('')} | rev; echo ${[...NEXT].toReversed().join('')} | rev`)).out).toBe('[secret TOKEN]\n[secret TOKEN]'); // prettier-ignore
     change(secrets(VALUE));
   });
 

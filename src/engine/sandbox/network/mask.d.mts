@@ -9,6 +9,7 @@ export interface Hidden {
 export declare class Finder {
   constructor(secrets: readonly Hidden[], options: { pieces: boolean });
   readonly longest: number;
+  add(secrets: readonly Hidden[]): void;
   find(data: Buffer): { from: number; to: number; name: string }[];
   open(data: Buffer): number;
 }

@@ -26,6 +26,7 @@ export function formsOf(value) {
   texts.push(
     percent,
     percent.replace(/%../g, (code) => code.toLowerCase()),
+    new URLSearchParams([['', value]]).toString().slice(1),
     all,
     all.toUpperCase(),
     hex,
@@ -60,6 +61,7 @@ function base64(bytes, before) {
 export class Finder {
   /** Bytes of the longest form. */
   longest = 0;
+  #known = new Set();
   #pieces;
   /** How far one may go on when three bytes stand at the end of a block, by what {@link keyOf} makes of them. */
   #shift = new Uint8Array(65_536).fill(BLOCK - 2);
@@ -74,7 +76,16 @@ export class Finder {
    */
   constructor(secrets, { pieces }) {
     this.#pieces = pieces;
-    for (const { name, value } of secrets) for (const bytes of formsOf(value)) this.#add({ name, bytes });
+    this.add(secrets);
+  }
+
+  /** Looks for these too, from now on, also in streams that have begun. */
+  add(secrets) {
+    for (const { name, value } of secrets) {
+      if (this.#known.has(value)) continue;
+      this.#known.add(value);
+      for (const bytes of formsOf(value)) this.#add({ name, bytes });
+    }
   }
 
   #add(form) {

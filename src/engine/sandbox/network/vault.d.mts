@@ -35,7 +35,7 @@ export interface Asked {
 }
 export declare const PLACEHOLDER_LENGTH: number;
 export declare class Vault {
-  constructor(secrets: readonly VaultSecret[]);
+  constructor(secrets: readonly VaultSecret[], finder?: Finder);
   readonly finder: Finder;
   binds(host: string, port: number): boolean;
   checkBody(bytes: Buffer): void;

@@ -18,23 +18,23 @@ const SCHEMES = { bearer: 'Bearer', token: 'token', basic: 'Basic' };
 export class Vault {
   #secrets;
   #byPlaceholder;
-  #forms;
+  /** Finds the values in answers, also of secrets that are bound elsewhere. */
+  finder;
 
-  /** @param {Secret[]} secrets */
-  constructor(secrets) {
+  /**
+   * @param {Secret[]} secrets
+   * @param {Finder} [finder] that of the vault before: it goes on to find what was there.
+   */
+  constructor(secrets, finder = new Finder([], { pieces: true })) {
     this.#secrets = secrets;
+    finder.add(secrets.filter(({ value }) => value !== null));
+    this.finder = finder;
     this.#byPlaceholder = new Map(secrets.map((secret) => [secret.placeholder, secret]));
   }
 
   /** Whether connections to it are opened. */
   binds(host, port) {
     return this.#secrets.some(({ bindings }) => bindings.some((binding) => leadsTo(binding, host, port)));
-  }
-
-  /** Finds the values in answers, also of secrets that are bound elsewhere. */
-  get finder() {
-    const known = this.#secrets.filter(({ value }) => value !== null);
-    return (this.#forms ??= new Finder(known, { pieces: true }));
   }
 
   /** Throws a {@link Refusal} for a body, or the piece of one, in which a placeholder stands. */
