@@ -62,7 +62,7 @@ export default {
       // They take minutes: jest.long.config.mjs, scripts/slow.mjs.
       testPathIgnorePatterns: [
         '/node_modules/',
-        '<rootDir>/test/(processes|machines|faults|walls|automations|fuzz|console)/',
+        '<rootDir>/test/(processes|machines|faults|walls|secrets|automations|fuzz|console)/',
         ...(process.env.MILLWRIGHT_SLOW === '1' ? [] : ['<rootDir>/test/(slow|hostile)/']),
       ],
       ...onPostgres,

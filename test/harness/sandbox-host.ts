@@ -2,8 +2,9 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import type { ConfigFile } from '../../src/platform/config/config-file.js';
-import type { RunOptions } from '../../src/engine/sandbox/sandbox.js';
-import { type DriverName, type Opened, SandboxBench } from './sandboxes.js';
+import type { RunOptions, TaskSecret } from '../../src/engine/sandbox/sandbox.js';
+import { type Names, namesOn } from './names.js';
+import { changeable, type DriverName, type Opened, SandboxBench } from './sandboxes.js';
 
 export interface Asked {
   id: number;
@@ -15,24 +16,28 @@ export type Said = { id: number; value: unknown } | { id: number; error: string 
 Logger.overrideLogger(['error', 'fatal']);
 const [, , driver, config = '{}'] = process.argv;
 const bench = new SandboxBench(driver as DriverName, JSON.parse(config) as ConfigFile['sandbox']);
-const opened = new Map<string, Opened>();
-const session = (taskId: string) => {
-  const one = opened.get(taskId);
-  if (one === undefined) throw new Error(`no task ${taskId}`);
-  return one.session;
+const opened = new Map<string, Opened & { change: (all: readonly TaskSecret[]) => void }>();
+const one = (taskId: string) => {
+  const found = opened.get(taskId);
+  if (found === undefined) throw new Error(`no task ${taskId}`);
+  return found;
 };
 
 const calls = {
   path: () => bench.dataDir.path,
   check: () => bench.sandbox.check(),
-  open: async () => {
-    const one = await bench.open();
-    opened.set(one.taskId, one);
-    return { taskId: one.taskId, workdir: one.workdir };
+  names: (names: Names) => void (bench.proxy.egress = namesOn(names)),
+  // Secrets come by a message: the arguments of a process are seen by all.
+  open: async (secrets: TaskSecret[]) => {
+    const { given, change } = changeable(secrets);
+    const made = await bench.open(undefined, true, secrets.length === 0 ? undefined : given);
+    opened.set(made.taskId, { ...made, change });
+    return { taskId: made.taskId, workdir: made.workdir };
   },
-  run: (taskId: string, command: string, options: RunOptions) => session(taskId).run(command, options),
-  writeFile: (taskId: string, path: string, text: string) => session(taskId).writeFile(path, text),
-  closeTask: (taskId: string) => session(taskId).close(),
+  run: (taskId: string, command: string, options: RunOptions) => one(taskId).session.run(command, options),
+  writeFile: (taskId: string, path: string, text: string) => one(taskId).session.writeFile(path, text),
+  change: (taskId: string, secrets: TaskSecret[]) => one(taskId).change(secrets),
+  closeTask: (taskId: string) => one(taskId).session.close(),
   close: () => bench.close(),
 };
 

@@ -24,7 +24,9 @@ import type {
   SandboxReport,
   SandboxSecrets,
   SandboxSession,
+  TaskSecret,
 } from '../../src/engine/sandbox/sandbox.js';
+import { type Names, namesOn } from './names.js';
 import type { Asked, Said } from './sandbox-host.js';
 
 export const DRIVERS = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox };
@@ -96,13 +98,17 @@ export interface Way {
  * ordinary one.
  */
 export function describeWays(tests: (way: Way) => void): void {
-  for (const user of SLOW ? (['root', 'an ordinary user'] as const) : [currentUser()]) {
-    const reason = whyNot(user);
-    if (reason !== null) process.stderr.write(`The tests of sandboxes started by ${user} are left out: ${reason}\n`);
-    (reason === null ? describe : describe.skip)(`started by ${user}`, () =>
-      describeDrivers((driver) => tests({ driver, user })),
-    );
-  }
+  for (const user of SLOW ? USERS : [currentUser()])
+    describeUser(user, () => describeDrivers((driver) => tests({ driver, user })));
+}
+
+export const USERS: readonly User[] = ['root', 'an ordinary user'];
+
+/** The tests of sandboxes that this user starts, where one can be had here. */
+export function describeUser(user: User, tests: () => void): void {
+  const reason = whyNot(user);
+  if (reason !== null) process.stderr.write(`The tests of sandboxes started by ${user} are left out: ${reason}\n`);
+  (reason === null ? describe : describe.skip)(`started by ${user}`, tests);
 }
 
 /** One task's sandbox, of any driver. */
@@ -111,6 +117,8 @@ export interface TaskSandbox {
   workdir: string;
   run: (command: string, options?: RunOptions & { stdin?: string }) => Promise<RunResult>;
   writeFile: (path: string, text: string) => Promise<void>;
+  /** Its secrets from then on. */
+  change: (secrets: readonly TaskSecret[]) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -118,14 +126,22 @@ export interface TaskSandbox {
 export interface Installation {
   /** Its data folder. */
   path: string;
+  /** The process that they are started by. */
+  pid: number;
   check: () => Promise<SandboxReport>;
-  open: () => Promise<TaskSandbox>;
+  open: (secrets?: readonly TaskSecret[]) => Promise<TaskSandbox>;
   close: () => Promise<void>;
 }
 
 /** In this process when its user is the one that is asked for, else in one of its own. */
-export function startAs({ driver, user }: Way, config: ConfigFile['sandbox'] = {}): Promise<Installation> {
-  return user === currentUser() ? Promise.resolve(inThisProcess(driver, config)) : inAnother(driver, config);
+export function startAs(
+  { driver, user }: Way,
+  config: ConfigFile['sandbox'] = {},
+  names: Names | null = null,
+): Promise<Installation> {
+  return user === currentUser()
+    ? Promise.resolve(inThisProcess(driver, config, names))
+    : inAnother(driver, config, names);
 }
 
 const currentUser = (): User => (isRoot() ? 'root' : 'an ordinary user');
@@ -145,17 +161,34 @@ function whyNot(user: User): string | null {
   return namespace.status === 0 ? null : `nobody cannot make a user namespace (${namespace.stderr.trim()}).`;
 }
 
-function inThisProcess(driver: DriverName, config: ConfigFile['sandbox']): Installation {
+/** Secrets of a session, and how they are changed. */
+export function changeable(all: readonly TaskSecret[]): {
+  given: SandboxSecrets;
+  change: (all: readonly TaskSecret[]) => void;
+} {
+  let tell: (all: readonly TaskSecret[]) => void = () => undefined;
+  const listen: SandboxSecrets['listen'] = (changed) => {
+    tell = changed;
+    return () => undefined;
+  };
+  return { given: { all, onUse: () => undefined, listen }, change: (next) => tell(next) };
+}
+
+function inThisProcess(driver: DriverName, config: ConfigFile['sandbox'], names: Names | null): Installation {
   const bench = new SandboxBench(driver, config);
+  if (names !== null) bench.proxy.egress = namesOn(names);
   return {
     path: bench.dataDir.path,
+    pid: process.pid,
     check: () => bench.sandbox.check(),
-    open: async () => {
-      const { session, workdir } = await bench.open();
+    open: async (secrets = []) => {
+      const { given, change } = changeable(secrets);
+      const { session, workdir } = await bench.open(undefined, true, secrets.length === 0 ? undefined : given);
       return {
         workdir,
         run: (command, options) => session.run(command, options),
         writeFile: (path, text) => session.writeFile(path, text),
+        change: (next) => Promise.resolve(change(next)),
         close: () => session.close(),
       };
     },
@@ -163,21 +196,28 @@ function inThisProcess(driver: DriverName, config: ConfigFile['sandbox']): Insta
   };
 }
 
-async function inAnother(driver: DriverName, config: ConfigFile['sandbox']): Promise<Installation> {
+async function inAnother(
+  driver: DriverName,
+  config: ConfigFile['sandbox'],
+  names: Names | null,
+): Promise<Installation> {
   const child = fork(fileURLToPath(new URL('sandbox-host.ts', import.meta.url)), [driver, JSON.stringify(config)], {
     ...NOBODY,
     execArgv: ['--import', HOOKS.href],
   });
   const ask = asking(child);
+  if (names !== null) await ask('names', names);
   return {
     path: await ask<string>('path'),
+    pid: child.pid ?? 0,
     check: () => ask<SandboxReport>('check'),
-    open: async () => {
-      const { taskId, workdir } = await ask<{ taskId: string; workdir: string }>('open');
+    open: async (secrets = []) => {
+      const { taskId, workdir } = await ask<{ taskId: string; workdir: string }>('open', secrets);
       return {
         workdir,
         run: (command, options = {}) => ask<RunResult>('run', taskId, command, options),
         writeFile: (path, text) => ask<void>('writeFile', taskId, path, text),
+        change: (next) => ask<void>('change', taskId, next),
         close: () => ask<void>('closeTask', taskId),
       };
     },

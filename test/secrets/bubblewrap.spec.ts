@@ -1,0 +1,3 @@
+import { attackFrom } from './from-inside.js';
+
+describe('A sandbox of bubblewrap, from inside', () => attackFrom('bubblewrap'));

@@ -1,0 +1,3 @@
+import { attackFrom } from './from-inside.js';
+
+describe('A sandbox of namespaces, from inside', () => attackFrom('namespaces'));
