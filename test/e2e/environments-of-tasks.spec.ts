@@ -1,11 +1,13 @@
 // Which environment a task works in (reference §25).
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { bootWorker, useService } from '../harness/app.js';
 import { AUTOMATIONS, type AutomationBody, DAILY, type RunBody } from '../harness/automation-requests.js';
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { changeEnvironment, createEnvironment, ENVIRONMENTS } from '../harness/environments.js';
 import { createProject, type ProjectBody } from '../harness/projects.js';
 import { createTask, finished, reaches, type TaskBody } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
 
 type Named = { slug: string; version: number } | null;
 type Task = TaskBody & { environment: Named };
@@ -211,16 +213,18 @@ describe('The environment of a task (reference §25)', () => {
     expect((await finished(owner.client, ended.id)).status).toBe('completed');
   });
 
-  it('is there, or its task is not: deleted while tasks are made, it leaves none without it that has asked for it', async () => {
-    const headers = () => ({ 'Idempotency-Key': randomUUID() });
-    const post = () => owner.client.post<{ task: Task }>('/v1/tasks', { content: 'x', environment: 'node' }, { headers: headers() }); // prettier-ignore
-    const [gone, ...answers] = await Promise.all([remove(), ...Array.from({ length: 8 }, post)]);
-    const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.task);
-    expect(made.map(({ environment }) => environment?.slug)).toEqual(made.map(() => 'node'));
-    expect(answers.filter(({ status }) => status !== 201).map(({ status }) => status)).toEqual(
-      Array(8 - made.length).fill(404),
-    );
-    if (gone.status === 409) expect((await owner.client.get(`${ENVIRONMENTS}/node`)).status).toBe(200);
-    else for (const { id } of made) expect((await finished(owner.client, id)).status).toBe('completed');
+  it('that is being deleted is waited for, and is not there afterwards', async () => {
+    const deleting = new pg.Client({ connectionString: service.db.url });
+    await deleting.connect();
+    try {
+      await deleting.query(`BEGIN; SELECT 1 FROM environments WHERE slug = 'node' FOR UPDATE`);
+      const refused = refusal({ environment: 'node' });
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await until('the request to wait', async () => (await service.db.query(waiting)).length > 0);
+      await deleting.query(`DELETE FROM environments WHERE slug = 'node'; COMMIT`);
+      expect(await refused).toEqual([404, 'not_found', 'environment']);
+    } finally {
+      await deleting.end();
+    }
   });
 });

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { program } from '../../src/operator/verbs/program.js';
@@ -41,6 +42,8 @@ interface Case {
   badNews?: true;
   /** The verb is for an installation that holds nothing. */
   anew?: true;
+  /** What it reads. */
+  input?: string;
 }
 
 const at = ({ slug }: World) => ['--workspace', slug];
@@ -80,6 +83,12 @@ const CASES: Record<string, Case> = {
   'reviews delete': { line: ({ reviews }) => [reviews.pop() ?? ''] },
   'machine list': { line: () => [] },
   'machine drain': { line: ({ machine }) => [machine] },
+  'secret set': {
+    line: (world) => ['GITHUB_TOKEN', ...at(world), '--host', 'api.github.com'],
+    input: 'a-value-of-a-test',
+  },
+  'secret list': { line: at },
+  'secret delete': { line: (world) => ['GITHUB_TOKEN', ...at(world)] },
   'secret-key status': { line: () => [] },
   'secret-key rotate': { line: () => [] },
   'storage move': { line: () => ['--to', 's3'] },
@@ -132,7 +141,9 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
   let bucket: S3Stand;
 
   beforeAll(async () => {
-    const env = { DATA_DIR: folder.path, ...(embedded ? { DATABASE_URL: '' } : {}) };
+    const CONFIG_FILE = join(room.path, 'config.json');
+    writeFileSync(CONFIG_FILE, JSON.stringify({ sandbox: { network: 'allow', allowHosts: ['api.github.com'] } }));
+    const env = { CONFIG_FILE, DATA_DIR: folder.path, ...(embedded ? { DATABASE_URL: '' } : {}) };
     db = await createDatabase();
     service = await bootApp({ env, extensions: [REVIEWS], db });
     const { url } = service.app.get(DatabaseServer, { strict: false });
@@ -177,10 +188,10 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
 
   async function tryAll(name: string, json: boolean): Promise<void> {
     Object.assign(world, { slug: name, email: `${name}@example.test`, backup: join(room.path, name) });
-    for (const [verb, { line, keep, badNews, anew }] of Object.entries(CASES)) {
+    for (const [verb, { line, keep, badNews, anew, input = '' }] of Object.entries(CASES)) {
       const asJson = json || keep !== undefined;
       const words = [...verb.split(' '), ...line(world), ...(asJson ? ['--json'] : [])];
-      const attempt = (one: Operator) => one.attempt(...words);
+      const attempt = (one: Operator) => Object.assign(one, { input }).attempt(...words);
       const { code, out, err } = await (anew === true ? anewOn(attempt) : attempt(operator));
       const done = code === 0 || (badNews === true && code === 1);
       expect({ words, done, err, answered: out !== '' }).toEqual({ words, done: true, err: '', answered: true });

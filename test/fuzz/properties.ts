@@ -9,6 +9,7 @@ const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query',
 /** What belongs to one trigger of an automation. Of a missing trigger no field is named. */
 const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost|repository(\..*)?)?$/;
 const CREDENTIAL = /^(host|hosting|api|token|appId|privateKey|installationId|paths|push)?$/;
+const ENVIRONMENT = /^(setup|variables(\..*)?|refresh|repository(\..*)?)$/;
 /** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices, the calling key, what the operator allows of repositories, an address that is public. */
 const BESIDE: Record<string, RegExp> = {
   'POST /v1/tasks': /^(budget\.maxCost$|repository\.|outputSchema$)/,
@@ -42,6 +43,9 @@ const BESIDE: Record<string, RegExp> = {
   // A project goes with its scope alone; what fits what in a place; variables of the sandbox.
   'POST /v1/secrets': /^(projectId|env|value|bindings.*)$/,
   'PATCH /v1/secrets/{secretId}': /^(env|value|bindings.*)$/,
+  // Bytes, not characters; variables of the sandbox; lockfiles go with a repository alone.
+  'POST /v1/environments': ENVIRONMENT,
+  'PATCH /v1/environments/{slug}': ENVIRONMENT,
   'GET /v1/repositories/branches': /^url$/,
   'DELETE /v1/notices/push': /^endpoint$/,
   'PUT /v1/notices': /^(needsYou|finished|failed|hookUrl|quiet(\..*)?)$/,

@@ -42,7 +42,7 @@ const WHO = fc.oneof(
 );
 
 /** What owners and admins alone may do. */
-const OF_OWNERS = /^\/v1\/(webhooks|audit|members|service-accounts|repository-connections|secrets)(\/|$)/;
+const OF_OWNERS = /^\/v1\/(webhooks|audit|members|service-accounts|repository-connections|secrets|environments)(\/|$)/;
 
 /** Mostly somebody who may do it. */
 const whoDoes = ({ template }: Operation) =>
@@ -143,6 +143,7 @@ const BODIES: Record<string, object> = {
   'POST /v1/repository-connections': { host: 'github.com', token: HOST_TOKEN },
   'PATCH /v1/repository-connections/{repositoryConnectionId}': { push: [] },
   'PATCH /v1/secrets/{secretId}': NEW_VALUE,
+  'PATCH /v1/environments/{slug}': { setup: ['true'], allowHosts: ['github.com'] },
   'PATCH /v1/webhooks/{webhookId}': { types: ['task.completed'] },
 };
 

@@ -70,6 +70,12 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   url: () => fc.uuid().map((id) => `https://hooks.example/${id}`),
   types: () => fc.subarray(['task.completed', 'task.*', 'automation.*'], { minLength: 1 }),
   type: () => fc.constantFrom('task.completed', 'task.deleted', 'webhook.test'),
+  slug: () => fc.uuid().map((id) => `e-${id}`),
+  environment: () => ref('slug'),
+  allowHosts: () => fc.constantFrom([], ['github.com'], ['github.com:443']),
+  tools: () => fc.constant({}),
+  refresh: () => fc.constantFrom('never', 'daily', { onLockfile: ['package-lock.json'] }),
+  resources: () => fc.constantFrom({}, { memoryBytes: 2 ** 27, diskBytes: null, wallClockSeconds: 60 }),
   integrationSlug: () => fc.constantFrom('github', 'webhook'),
   // Of a key that may have all of them.
   scopes: () => fc.subarray(['tasks:read', 'tasks:write', 'billing:read'], { minLength: 1 }),

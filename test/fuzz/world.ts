@@ -131,7 +131,7 @@ async function makePeople(service: TestApp) {
 /** A little of everything, as a member makes it. */
 async function things(url: string, { key }: Member): Promise<Ids> {
   const client = new Client(url, key.secret);
-  const ids: Ids = { projectId: [], taskId: [], uploadId: [], fileId: [], automationId: [], integrationSlug: ['github'], asset: ['swagger-ui.css'] };
+  const ids: Ids = { projectId: [], taskId: [], uploadId: [], fileId: [], automationId: [], integrationSlug: ['github'], version: ['1'], asset: ['swagger-ui.css'] };
   for (const visibility of ['private', 'workspace']) {
     const made = await client.post<{ project: { id: string } }>('/v1/projects', { name: visibility, visibility });
     ids['projectId']?.push(made.body.project.id);

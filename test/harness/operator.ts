@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { operate } from '../../src/operator/verbs/operate.js';
 import { program } from '../../src/operator/verbs/program.js';
@@ -17,6 +18,8 @@ export interface CommandResult {
 /** The operator command on the database of a booted service. */
 export class Operator {
   private readonly env: Record<string, string>;
+  /** What the command reads, where it is carried out in this process. */
+  input = '';
 
   /** @param extensions those of {@link run}; a process has those of `src/extensions.ts`. */
   constructor(
@@ -90,9 +93,13 @@ export class Operator {
   private async inOurEnvironment<T>(act: () => Promise<T>): Promise<T> {
     const before = { ...process.env };
     Object.assign(process.env, this.env);
+    const stdin = jest
+      .spyOn(process, 'stdin', 'get')
+      .mockReturnValue(Readable.from([this.input]) as typeof process.stdin);
     try {
       return await act();
     } finally {
+      stdin.mockRestore();
       for (const name of Object.keys(this.env)) delete process.env[name];
       Object.assign(process.env, before);
     }

@@ -21,6 +21,8 @@ import { RunRecords } from '../../resources/automations/run-records.js';
 import { BillingAccounts } from '../../resources/billing/billing-accounts.js';
 import { ConnectionsModule } from '../../resources/integrations/connections.module.js';
 import { PluginsModule } from '../../platform/plugins/plugins.module.js';
+import { BindingRules } from '../../resources/secrets/binding-rules.js';
+import { OperatorSecrets } from '../../resources/secrets/operator-secrets.js';
 import { WebhookPurge } from '../../resources/webhooks/webhook-purge.js';
 import { StorageQuota } from '../../resources/files/storage-quota.js';
 import { WorkspacesModule } from '../../access/workspaces/workspaces.module.js';
@@ -32,6 +34,7 @@ const knowsSecret: Recognise = (installation) => installation.compare({ withFold
 const USED = [
   ...[CredentialsService, KeysService, SessionCookies, ConsoleSessions, AuditReader, AuditVerifier],
   ...[StorageQuota, BillingAccounts, AutomationStates, OperatorAutomations, RunRecords, WebhookPurge],
+  ...[BindingRules, OperatorSecrets],
 ];
 
 /**

@@ -18,6 +18,7 @@ import { keys } from './keys.js';
 import { machines } from './machines.js';
 import { members } from './members.js';
 import { secretKey } from './secret-key.js';
+import { secrets } from './secrets.js';
 import { serviceAccounts } from './service-accounts.js';
 import { storage } from './storage.js';
 import { users } from './users.js';
@@ -43,6 +44,7 @@ export function program(extensions: ExtensionSet): Command {
   machines(group('machine', 'the hosts on which tasks are worked on'));
   audit(group('audit', 'the log of who did what'));
   storage(group('storage', 'where files are kept'), extensions);
+  secrets(group('secret', 'values that tasks use and never see'));
   secretKey(group('secret-key', 'what secrets are encrypted with'), extensions);
   backup(root, extensions, VERSION);
   doctor(root, extensions);

@@ -14,7 +14,7 @@ import { ownerOfValue, Secret, type SecretScope } from './secret.entity.js';
 import { GET, LIST, LOCK, LOCK_WORKSPACE, OTHERS, type SecretRow } from './secrets.sql.js';
 
 /** Secrets of one workspace, of all scopes. */
-const MOST = 200;
+export const MOST = 200;
 
 /** The secrets of a workspace, of its projects and of its users, as clients see and change them (reference §24). */
 @Injectable()
@@ -55,7 +55,7 @@ export class SecretsService {
     await tx.run(LOCK_WORKSPACE({ auth }));
     const others = await checkOthers(auth, tx, { name, scope, projectId, id: null });
     if (others >= MOST) {
-      throw new ApiError('too_many_secrets', `A workspace has at most ${MOST} secrets; delete one first.`);
+      throw tooMany();
     }
     const id = newId();
     const value = this.sealing.seal(ownerOfValue(id), given.value);
@@ -105,7 +105,11 @@ function requireWriter(auth: AuthContext, scope: SecretScope): void {
   }
 }
 
-function checkVariable(env: string): void {
+export const tooMany = (): ApiError =>
+  new ApiError('too_many_secrets', `A workspace has at most ${MOST} secrets; delete one first.`);
+
+/** Throws 400 `invalid_field`. */
+export function checkVariable(env: string): void {
   if (!isFreeVariable(env)) throw invalid('env', `must be another variable: the sandbox has ${env} for itself`);
 }
 

@@ -26,14 +26,15 @@ const ID = uuid('id');
 /** The workspace's, those of projects that the caller sees, and the caller's own. */
 const SEEN = sql`s.workspace_id = ${WORKSPACE} AND (s.scope = 'workspace' OR s.user_id = ${USER}
   OR EXISTS (SELECT 1 FROM projects p WHERE p.id = s.project_id AND ${VISIBLE_PROJECT}))`;
-const SELECT = sql`
+/** For conditions on `s`. */
+export const SELECT_SECRETS = sql`
 SELECT ${SECRET}, u.name AS "createdByName" FROM secrets s JOIN users u ON u.id = s.created_by`;
 
-export const GET = sql`${SELECT} WHERE ${SEEN} AND s.id = ${ID}`.rows<SecretRow>();
-export const LIST = sql`${SELECT} WHERE ${SEEN} ${newestFirst('s')}`.rows<SecretRow>();
+export const GET = sql`${SELECT_SECRETS} WHERE ${SEEN} AND s.id = ${ID}`.rows<SecretRow>();
+export const LIST = sql`${SELECT_SECRETS} WHERE ${SEEN} ${newestFirst('s')}`.rows<SecretRow>();
 
 /** Until the transaction ends it neither changes nor goes. */
-export const LOCK = sql`${SELECT} WHERE ${SEEN} AND s.id = ${ID} FOR UPDATE OF s`.rows<SecretRow>();
+export const LOCK = sql`${SELECT_SECRETS} WHERE ${SEEN} AND s.id = ${ID} FOR UPDATE OF s`.rows<SecretRow>();
 
 /** One after the other, so that two of them do not both count one too few, or have one name. */
 export const LOCK_WORKSPACE = sql`SELECT 1 FROM workspaces WHERE id = ${WORKSPACE} FOR NO KEY UPDATE`.rows();
