@@ -1,11 +1,6 @@
 // Two workspaces for the suite that asks for the things of the one with the keys of the other.
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { MembershipsService } from '../../src/access/workspaces/memberships.service.js';
-import { capture } from '../../src/engine/snapshots/snapshots.js';
-import { newId } from '../../src/platform/database/ids.js';
-import { SnapshotStore } from '../../src/resources/snapshots/snapshot-store.js';
 import { type Case, makeCases } from '../contract/places.js';
 import type { Row } from '../contract/endpoints.js';
 import type { World } from '../contract/world.js';
@@ -13,10 +8,10 @@ import type { TestApp } from './app.js';
 import type { Client, Member } from './client.js';
 import { attach, upload } from './files.js';
 import { connect, deliver, github } from './hooks.js';
+import { makeEnvironment, makeSnapshots } from './neighbour-things.js';
 import { readPage } from './pages.js';
 import type { Ids } from './probes.js';
 import { addProjectFile } from './projects.js';
-import { temporaryFolder } from './service.js';
 
 /** Stands in every text of the one workspace, and in none of the other. */
 export const CANARY = 'canary';
@@ -58,6 +53,12 @@ export async function makeAsked(world: World): Promise<Asked> {
   pages['/v1/webhooks/{webhookId}/deliveries'] = `/v1/webhooks/${webhooks.webhookId[0]}/deliveries`;
   const repositoryConnectionId = [await connectHost(both, 'canary.one'), await connectHost(both, 'canary.two')];
   const secretId = [await makeSecret(both, 'CANARY_ONE'), await makeSecret(both, 'CANARY_TWO')];
+  const slug = [
+    await makeEnvironment(service, both, 'canary-one', CANARY),
+    await makeEnvironment(service, both, 'canary-two', CANARY),
+  ];
+  for (const list of ['versions', 'builds'])
+    pages[`/v1/environments/{slug}/${list}`] = `/v1/environments/canary-one/${list}`;
   const some = [owner, both, former].flatMap((person) => casesOf(cases, person).filter((_one, n) => n % 8 === 0));
   return {
     workspace: both.workspace,
@@ -68,6 +69,7 @@ export async function makeAsked(world: World): Promise<Asked> {
       ...webhooks,
       repositoryConnectionId,
       secretId,
+      slug,
     },
     cursors: await cursors(world, both.client, pages),
     used: await useKeys(world, both.client, first.ids),
@@ -133,7 +135,7 @@ async function fill(service: TestApp, member: Member, { project, task, automatio
     await client.post(`/v1/tasks/${task}/messages`, { content: CANARY });
     await client.post(`/v1/automations/${automation}/run`);
   }
-  await makeSnapshots(service, member, task);
+  await makeSnapshots(service, member, task, CANARY);
   await service.db.query(
     `INSERT INTO network_uses (task_id, host, port, first_at, last_at) SELECT $1, $2, port, now(), now() FROM unnest(ARRAY[80, 443]) port`,
     [task, `${CANARY}.test`],
@@ -147,20 +149,6 @@ async function fill(service: TestApp, member: Member, { project, task, automatio
     '/v1/tasks/{taskId}/messages': `/v1/tasks/${task}/messages`,
     '/v1/automations/{automationId}/runs': `/v1/automations/${automation}/runs`,
   };
-}
-
-/** Two snapshots of a folder with two files. */
-async function makeSnapshots({ app, db }: TestApp, { workspace }: Member, task: string): Promise<void> {
-  const folder = temporaryFolder();
-  for (const name of [CANARY, `${CANARY}.2`]) writeFileSync(join(folder.path, name), CANARY);
-  const objects = app.get(SnapshotStore, { strict: false }).of(workspace.id, new AbortController().signal);
-  const made = await capture({ workdir: folder.path }, null, objects, AbortSignal.timeout(60_000));
-  folder.remove();
-  await db.query(
-    `INSERT INTO snapshots (id, workspace_id, task_id, turn, step, files, bytes, manifest)
-     SELECT id, $1, $2, turn, 1, 2, 14, $3 FROM unnest($4::uuid[]) WITH ORDINALITY made (id, turn)`,
-    [workspace.id, task, made?.manifest, [newId(), newId()]],
-  );
 }
 
 async function idsOf({ db }: TestApp, { workspace, key }: Member, cases: Case[]): Promise<Asked['ids']> {
@@ -252,8 +240,8 @@ export async function belongings({ db }: TestApp, workspaceId: string): Promise<
   return found;
 }
 
-/** What a workspace has for all of its callers: a webhook with a delivery, a member, a service account, a repository connection, a secret. */
-export async function makeShared(owner: Member): Promise<Ids> {
+/** What a workspace has for all of its callers: a webhook with a delivery, a member, a service account, a repository connection, a secret, an environment. */
+export async function makeShared(service: TestApp, owner: Member): Promise<Ids> {
   const { webhookId, deliveryId } = await makeWebhooks(owner, 'own');
   const made = async (path: string, json: object) => {
     const { body } = await owner.client.post<Record<string, { id: string }>>(path, json);
@@ -265,6 +253,7 @@ export async function makeShared(owner: Member): Promise<Ids> {
     serviceAccountId: await made('/v1/service-accounts', { name: 'Own' }),
     repositoryConnectionId: await connectHost(owner, 'localhost:1'),
     secretId: await makeSecret(owner, 'OWN'),
+    slug: await makeEnvironment(service, owner, 'own', 'own'),
   };
 }
 

@@ -8,7 +8,8 @@ import type { Document } from './contract.js';
 export type Ids = Record<string, string>;
 
 export const nameOf = ({ method, path }: Pick<Row, 'method' | 'path'>) => `${method} ${path}`;
-export const idNames = (row: Row) => [...row.path.matchAll(/\{(\w+Id)\}/g)].map(([, name = '']) => name);
+/** An environment is named by its slug. */
+export const idNames = (row: Row) => [...row.path.matchAll(/\{(\w+Id|slug)\}/g)].map(([, name = '']) => name);
 
 /** What differs from request to request; that it is there must not. */
 const VOLATILE = /^(date|x-request-id|x-ratelimit-(global-)?(remaining|reset)|ratelimit)$/;
@@ -16,7 +17,7 @@ const VOLATILE = /^(date|x-request-id|x-ratelimit-(global-)?(remaining|reset)|ra
 /** The path of a row with these ids. */
 export function path(row: Row, ids: Ids): string {
   return row.path.replace(/\{(\w+)\}/g, (_all, name: string) => {
-    const id = ids[name] ?? (name === 'integrationSlug' ? 'github' : undefined);
+    const id = ids[name] ?? { integrationSlug: 'github', version: '1' }[name];
     if (id === undefined) throw new Error(`What of its own has a caller for ${name}?`);
     return id;
   });
