@@ -32,6 +32,8 @@ import { checkChoice } from './platform/plugins/plugin.js';
 import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
+import { EnvironmentsModule } from './resources/environments/environments.module.js';
+import { NetworkModule } from './resources/network/network.module.js';
 import { SecretsModule } from './resources/secrets/secrets.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { RepositoryListModule } from './resources/repositories/repository-list.module.js';
@@ -88,7 +90,9 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     SnapshotsModule,
     WebhooksModule,
     RepositoryConnectionsModule,
+    NetworkModule,
     SecretsModule,
+    EnvironmentsModule,
     PersonalNoticesModule,
   ];
   const work: Modules = env.runsWork

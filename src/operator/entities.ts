@@ -21,6 +21,9 @@ import { AutomationRun } from '../resources/automations/automation-run.entity.js
 import { UsageDay } from '../resources/billing/usage-day.entity.js';
 import { UsageLedgerEntry } from '../resources/billing/usage-ledger.entity.js';
 import { UsageClosed, UsageSum } from '../resources/billing/usage-sum.entity.js';
+import { Environment, EnvironmentBuild, EnvironmentVersion } from '../resources/environments/environment.entity.js';
+import { EnvironmentBuildUse } from '../resources/environments/environment-build-use.entity.js';
+import { EnvironmentTrial } from '../resources/environments/environment-trial.entity.js';
 import { StorageUsage } from '../resources/files/storage-usage.entity.js';
 import { StoredFile } from '../resources/files/file.entity.js';
 import { Upload } from '../resources/files/upload.entity.js';
@@ -30,6 +33,7 @@ import { Project } from '../resources/projects/project.entity.js';
 import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
+import { NetworkUseCount } from '../resources/network/network-use.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
 import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
@@ -59,6 +63,9 @@ export const ENTITIES = [
   AuditEntry,
   AuditChain,
   AuditAnchor,
+  Environment,
+  EnvironmentVersion,
+  EnvironmentBuild,
   Project,
   Task,
   SearchTerms,
@@ -74,6 +81,8 @@ export const ENTITIES = [
   SnapshotObject,
   SnapshotUse,
   SnapshotBlob,
+  EnvironmentBuildUse,
+  EnvironmentTrial,
   WorkspaceClaim,
   Worker,
   Connection,
@@ -93,6 +102,7 @@ export const ENTITIES = [
   Webhook,
   WebhookDelivery,
   RepositoryConnection,
+  NetworkUseCount,
   Secret,
   SecretUseCount,
   NoticeSettings,

@@ -108,11 +108,25 @@ const REPOSITORIES: Row[] = [
 const BINDINGS = [{ host: 'api.github.com', place: { header: 'Authorization' } }];
 const SECRETS: Row[] = [
   read('/v1/tasks/{taskId}/secrets', ['tasks:read'], ['uses']),
+  list('/v1/tasks/{taskId}/network', ['tasks:read'], 'hosts'),
   list('/v1/secrets', ['automations:read'], 'secrets'),
   row('POST', '/v1/secrets', { scopes: ['automations:write'], policy: 'resource_write', status: 201, answer: ['secret'], body: { name: 'TOKEN', value: 'a-value-of-a-test', bindings: BINDINGS } }),
   read('/v1/secrets/{secretId}', ['automations:read'], ['secret']),
   row('PATCH', '/v1/secrets/{secretId}', { scopes: ['automations:write'], policy: 'resource_write', answer: ['secret'], body: { description: 'For tests.' } }),
   row('DELETE', '/v1/secrets/{secretId}', { scopes: ['automations:write'], policy: 'resource_write', answer: DELETED }),
+]; // prettier-ignore
+
+const ENVIRONMENTS: Row[] = [
+  list('/v1/environments', ['projects:read'], 'environments'),
+  row('POST', '/v1/environments', { scopes: ['projects:write'], policy: 'resource_write', key: 'optional', status: 201, answer: ['environment'], body: { slug: 'node' } }),
+  read('/v1/environments/{slug}', ['projects:read'], ['environment']),
+  row('PATCH', '/v1/environments/{slug}', { scopes: ['projects:write'], policy: 'resource_write', answer: ['environment'], body: { setup: ['true'] } }),
+  row('DELETE', '/v1/environments/{slug}', { scopes: ['projects:write'], policy: 'resource_write', answer: DELETED }),
+  list('/v1/environments/{slug}/versions', ['projects:read'], 'versions'),
+  read('/v1/environments/{slug}/versions/{version}', ['projects:read'], ['version']),
+  list('/v1/environments/{slug}/builds', ['projects:read'], 'builds'),
+  row('POST', '/v1/environments/{slug}/build', { scopes: ['projects:write'], policy: 'task_execution', status: 202, answer: ['build'] }),
+  row('POST', '/v1/environments/{slug}/test', { scopes: ['projects:write'], policy: 'task_execution', answer: ['exitCode', 'stdout', 'stderr'], body: { command: 'true' } }),
 ]; // prettier-ignore
 
 const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };
@@ -191,6 +205,7 @@ export const ENDPOINTS: readonly Row[] = [
   { ...list('/v1/repositories', ['projects:read'], 'repositories'), answer: ['nextCursor', 'partial', 'repositories'] },
   { ...read('/v1/repositories/branches', ['projects:read'], ['branches', 'nextCursor', 'partial']), pages: 100, elsewhere: 'repositories-list' },
   ...SECRETS,
+  ...ENVIRONMENTS,
   ...WEBHOOKS,
   list('/v1/audit', 'administration', 'entries'),
   ...NOTICES,

@@ -211,7 +211,9 @@ describe('Every route of the table (reference §1, §2)', () => {
     async (_title, row) => {
       const path = await world.path(row, member);
       const first = await world.send(row, member.client, path);
-      expect(first.body).toEqual({ deleted: true, id: path.split('/').at(-1) });
+      // An environment is named by its slug, and has an id too.
+      const id: unknown = row.path.endsWith('{slug}') ? expect.any(String) : path.split('/').at(-1);
+      expect(first.body).toEqual({ deleted: true, id });
       const again = await world.send(row, member.client, path);
       expect([again.status, again.body.error.code]).toEqual([404, 'not_found']);
     },
@@ -242,11 +244,11 @@ describe('Every route of the table (reference §1, §2)', () => {
     for (let i = 0; i < 3; i++) await fill(row, path);
     const plural = row.answer?.find((key) => key !== 'nextCursor') ?? '';
     const read = async (query: string) => {
-      const { body } = await member.client.get<Record<string, { id: string }[]> & { nextCursor: string | null }>(path + query);
-      return { ids: (body[plural] ?? []).map(({ id }) => id), cursor: body.nextCursor };
+      const { body } = await member.client.get<Record<string, { id?: string; version?: number }[]> & { nextCursor: string | null }>(path + query);
+      return { ids: (body[plural] ?? []).map(({ id, version }) => id ?? version), cursor: body.nextCursor };
     };
     const walk = async (limit: number) => {
-      const pages: string[][] = [];
+      const pages: (string | number | undefined)[][] = [];
       for (let cursor: string | null = ''; cursor !== null; ) {
         const page = await read(`?limit=${limit}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
         pages.push(page.ids);
@@ -275,5 +277,8 @@ async function fill({ path: template }: Row, path: string): Promise<void> {
   else if (template === '/v1/automations/{automationId}/runs') await member.client.post(path.replace(/s$/, ''));
   else if (template === '/v1/webhooks/{webhookId}/deliveries')
     await member.client.post(path.replace('deliveries', 'test'));
+  else if (template === '/v1/environments/{slug}/versions')
+    await member.client.patch(path.replace('/versions', ''), { setup: [`echo ${randomUUID()}`] });
+  else if (template === '/v1/environments/{slug}/builds') await world.build(path.split('/')[3] ?? '');
   else throw new Error(`How is ${template} filled? Say it in test/contract/generated.spec.ts.`);
 }

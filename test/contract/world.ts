@@ -56,6 +56,7 @@ export class World {
     const form = multipart('a.txt', 'x');
     const own = row.body === 'form' ? {} : once(row);
     if ('url' in own) await this.trimWebhooks();
+    if ('slug' in own) await this.trimEnvironments();
     const body: RequestOptions =
       row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body, ...own } };
     const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
@@ -115,6 +116,8 @@ export class World {
     if (name === 'webhookId') return this.webhook(member);
     if (name === 'repositoryConnectionId') return this.repositoryConnection(member);
     if (name === 'secretId') return this.secret(member);
+    if (name === 'slug') return this.environment(member);
+    if (name === 'version') return '1';
     if (name === 'deliveryId') return this.created(member, path.replace(/deliveries.*/, 'test'), 'delivery');
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
   }
@@ -143,6 +146,15 @@ export class World {
     );
   }
 
+  /** A new build of an environment. */
+  async build(slug: string): Promise<void> {
+    await this.service.db.query(
+      `INSERT INTO environment_builds (id, workspace_id, environment_id, version, driver, state)
+       SELECT $2, workspace_id, id, 1, 'none', 'failed' FROM environments WHERE slug = $1`,
+      [slug, uuidv7()],
+    );
+  }
+
   /** A new file of a project that is gone. */
   async leftOver(member: Member): Promise<void> {
     const id = await this.created(member, '/v1/projects', 'project', { name: 'P' });
@@ -168,6 +180,22 @@ export class World {
     return this.created(member, '/v1/secrets', 'secret', { name: newName(), value: 'a-value-of-a-test', bindings });
   }
 
+  /** A workspace has at most 50. */
+  private async environment(member: Member): Promise<string> {
+    await this.trimEnvironments();
+    const slug = newSlug();
+    await this.created(member, '/v1/environments', 'environment', { slug });
+    return slug;
+  }
+
+  private async trimEnvironments(): Promise<void> {
+    await this.service.db.query(
+      `DELETE FROM environments WHERE id IN (
+         SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY workspace_id ORDER BY created_at DESC) AS n FROM environments) e
+         WHERE n > 40)`,
+    );
+  }
+
   /** A workspace has at most 20. */
   private async trimWebhooks(): Promise<void> {
     await this.service.db.query(
@@ -187,13 +215,15 @@ export class World {
 
 const newAddress = () => `${uuidv7()}@acme.example`;
 const newUrl = () => `https://hooks.example/${uuidv7()}`;
+const newSlug = () => `e-${uuidv7()}`;
 const newName = () => `TOKEN_${uuidv7().replaceAll('-', '_').toUpperCase()}`;
 
-/** The fields whose value is taken once: one webhook for each address, a person is a member once, and a service account and a secret have their names. */
+/** The fields whose value is taken once: one webhook for each address, a person is a member once, and a service account, a secret and an environment have their names. */
 function once({ method, path }: Row): Record<string, string> {
   if (method === 'POST' && path === '/v1/members') return { email: newAddress() };
   if (method === 'POST' && path === '/v1/service-accounts') return { name: `Robot ${uuidv7()}` };
   if (method === 'POST' && path === '/v1/secrets') return { name: newName() };
+  if (method === 'POST' && path === '/v1/environments') return { slug: newSlug() };
   return method === 'POST' && path === '/v1/webhooks' ? { url: newUrl() } : {};
 }
 

@@ -20,6 +20,7 @@ const VERBS: Record<string, VerbHelp> = {
     options: [
       ['--file F', 'a file for the agent, as attachments/F; may come several times'],
       ['--project P', 'the project that the task belongs to'],
+      ['--environment E[@N]', 'what it works in, in version N or the newest; - for none'],
       ['--model M', 'the model, in place of the default one'],
       ['--effort low|medium|high', 'how much the model thinks'],
       ['--approvals writes', 'the agent asks before each command and each change of a file'],
@@ -113,6 +114,10 @@ const VERBS: Record<string, VerbHelp> = {
     options: [OUT, ['--zip FILE', 'saves all of them as one zip']],
     example: 'mw files 01a2047b-2b2f-71b6-93df-54922585c41e --out results',
   },
+  network: {
+    lines: [['network TASK', 'lists the hosts that its commands reached or were refused']],
+    example: 'mw network 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
   secrets: {
     lines: [
       ['secrets list', 'what tasks use and never see, with the hosts that it goes to'],
@@ -133,6 +138,31 @@ const VERBS: Record<string, VerbHelp> = {
       ['--description D', 'for people'],
     ],
     example: 'mw secrets set GITHUB_TOKEN --host api.github.com < token.txt',
+  },
+  environments: {
+    lines: [
+      ['environments list', 'the boxes that tasks may work in, with the hosts that each reaches'],
+      ['environments show SLUG [VERSION]', 'what it is, in JSON'],
+      ['environments set SLUG', 'makes one, or gives one that is there what is said of it: the next version'],
+      ['environments delete SLUG', 'with its versions and builds, unless a task works in it'],
+      ['environments builds SLUG', 'what was made of it, newest first'],
+    ],
+    options: [
+      ['--file F|-', 'of set: JSON as show prints it; what else is given goes before it'],
+      ['--name N', 'what people call it'],
+      ['--repository URL', 'cloned before the commands'],
+      ['--ref R', 'a branch, a tag or a commit of it'],
+      ['--setup COMMAND', 'makes the box; may come several times'],
+      ['--variable K=V', 'that each command has; may come several times'],
+      ['--host H[:PORT]', 'that commands reach; may come several times'],
+      ['--secret NAME', 'that its tasks have; may come several times'],
+      ['--refresh never|daily', 'when the box is made anew'],
+      ['--lockfile GLOB', 'it is made anew when such a file changes; may come several times'],
+      ['--on-failure fail|lastGood', 'what tasks do when the box cannot be made'],
+      ['--log', 'of builds: with the last of what the commands wrote'],
+    ],
+    example:
+      "mw environments set node --repository https://github.com/acme/api --setup 'npm ci' --host registry.npmjs.org",
   },
   webhooks: {
     lines: [

@@ -1,5 +1,6 @@
 // The command of those who give work to a service (reference §19): its verbs and its exit codes.
 import { ConnectionError, MillwrightError } from '@millwright/sdk';
+import { ENVIRONMENTS } from './environments.js';
 import { help, helpOf, version } from './help.js';
 import { parse, UsageError, type Verb } from './line.js';
 import { Interrupted } from './interrupts.js';
@@ -14,7 +15,11 @@ export { type Entry, Transcript } from './transcript.js';
 export const EXIT = { done: 0, failed: 1, usage: 2, waits: 3, cancelled: 4, refused: 5, interrupted: 130 } as const;
 
 /** Their first word says what. */
-const GROUPS: Record<string, Record<string, Verb | undefined>> = { webhooks: WEBHOOKS, secrets: SECRETS };
+const GROUPS: Record<string, Record<string, Verb | undefined>> = {
+  webhooks: WEBHOOKS,
+  secrets: SECRETS,
+  environments: ENVIRONMENTS,
+};
 
 /** Carries out a command line and sets the exit code of the process. */
 export async function main(args: readonly string[]): Promise<void> {

@@ -13,7 +13,7 @@ import { plain } from './terminal.js';
 const run: Verb = {
   words: ['CONTENT|-'],
   options: {
-    file: 'texts', project: 'text', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
+    file: 'texts', project: 'text', environment: 'text', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
     metadata: 'texts', tag: 'texts', schema: 'text', detach: 'switch', out: 'text',
   },
   async run(line) {
@@ -169,10 +169,23 @@ const files: Verb = {
   },
 };
 
+const network: Verb = {
+  words: ['TASK'],
+  options: {},
+  async run(line) {
+    for await (const one of client().tasks.network(line.word(0))) {
+      const refused = one.refused > 0 ? `  refused ${one.refused} (${one.refusedFor ?? ''})` : '';
+      const counts = `${one.connections} connections  ${one.bytesIn} in  ${one.bytesOut} out${refused}`;
+      console.log(line.json ? JSON.stringify(one) : `${plain(one.host)}:${one.port}  ${counts}`);
+    }
+    return 0;
+  },
+};
+
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
   login: { words: [], options: { url: 'text' }, run: login },
-  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, listen,
+  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, network, listen,
 }; // prettier-ignore
 
 function printTask(line: Line, task: Task): number {
@@ -194,6 +207,7 @@ async function taskOf(line: Line): Promise<CreateTask> {
   return {
     content: await contentOf(line.word(0)),
     ...(projectId && { projectId }),
+    ...environmentIn(line),
     ...(model && { model }),
     ...effortIn(line),
     ...(approvals && { approvals }),
@@ -202,6 +216,14 @@ async function taskOf(line: Line): Promise<CreateTask> {
     ...(metadata && { metadata }),
     ...(tags.length > 0 && { tags }),
   };
+}
+
+/** `node`, `node@3`, or `-` for none in place of the project's. */
+function environmentIn(line: Line): Pick<CreateTask, 'environment'> {
+  const word = line.text('environment');
+  if (word === undefined) return {};
+  const [, slug = word, version] = /^(.*)@([1-9]\d*)$/.exec(word) ?? [];
+  return { environment: version === undefined ? (word === '-' ? null : word) : { slug, version: Number(version) } };
 }
 
 function numberIn(line: Line, name: string): number | undefined {

@@ -1,4 +1,5 @@
 import { Automations } from './automations.js';
+import { Environments } from './environments.js';
 import { follow, isEvent } from './follow.js';
 import {
   Audit,
@@ -37,6 +38,7 @@ export class Millwright {
   readonly auth: Auth;
   readonly automations: Automations;
   readonly billing: Billing;
+  readonly environments: Environments;
   readonly files: Files;
   readonly integrations: Integrations;
   readonly keys: Keys;
@@ -63,6 +65,7 @@ export class Millwright {
     this.auth = new Auth(transport);
     this.automations = new Automations(transport);
     this.billing = new Billing(transport);
+    this.environments = new Environments(transport);
     this.files = new Files(transport);
     this.integrations = new Integrations(transport);
     this.keys = new Keys(transport);

@@ -163,6 +163,7 @@ export interface components {
          *       "id": "01a2047b-3e02-70d1-8f3c-5d1a9a7c4b10",
          *       "name": "Sweep the mill",
          *       "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
+         *       "environment": null,
          *       "cron": "30 9 * * 1-5",
          *       "timezone": "Europe/Berlin",
          *       "kind": "recurring",
@@ -210,6 +211,12 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             cron: string | null;
             effort: components["schemas"]["Effort"] | null;
+            /** @description What its tasks work in, as given; null: that of its project. */
+            environment: {
+                slug: string;
+                /** @description Null: the newest one at the time when it fires. */
+                version: number | null;
+            } | null;
             filter: string | null;
             id: components["schemas"]["Id"];
             /**
@@ -296,6 +303,7 @@ export interface components {
          *         "id": null,
          *         "name": "Sweep the mill",
          *         "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
+         *         "environment": null,
          *         "cron": "30 9 * * 1-5",
          *         "timezone": "Europe/Berlin",
          *         "kind": "recurring",
@@ -353,6 +361,12 @@ export interface components {
                 createdAt: components["schemas"]["Timestamp"];
                 cron: string | null;
                 effort: components["schemas"]["Effort"] | null;
+                /** @description What its tasks work in, as given; null: that of its project. */
+                environment: {
+                    slug: string;
+                    /** @description Null: the newest one at the time when it fires. */
+                    version: number | null;
+                } | null;
                 filter: string | null;
                 id: null;
                 /**
@@ -584,6 +598,11 @@ export interface components {
             cron?: string | null;
             /** @description How much the model thinks; null for its default at the time when it fires. */
             effort?: ("low" | "medium" | "high") | null;
+            /** @description What its tasks work in: the slug of an environment for the newest version at the time when it fires, or `{slug, version}`; null for that of its project. */
+            environment?: (string | {
+                slug: string;
+                version?: number | null;
+            }) | null;
             /** @description Of `triggerEvent`: a JMESPath expression; a run starts when it is true of the payload. */
             filter?: string | null;
             /** @description Follows from the trigger; when it is given it must agree. */
@@ -609,6 +628,45 @@ export interface components {
             triggerEvent?: string | null;
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
+        };
+        /**
+         * @example {
+         *       "setup": [
+         *         "npm ci",
+         *         "npm run build"
+         *       ]
+         *     }
+         */
+        ChangeEnvironment: {
+            /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
+            allowHosts?: string[];
+            /** @description What people call it. */
+            name?: string;
+            /**
+             * @description When a build fails: tasks fail too (`fail`, the default), or begin from the last good one (`lastGood`).
+             * @enum {string}
+             */
+            onFailure?: "fail" | "lastGood";
+            /** @description When a build is made anew although the version is the same. `never` is the default; `onLockfile`: when one of these files of the repository is another. */
+            refresh?: ("never" | "daily") | {
+                onLockfile: string[];
+            };
+            /** @description Cloned before `setup`; null for none. */
+            repository?: components["schemas"]["ClonedRepository"] | null;
+            /** @description Limits of its tasks, at most those of the operator. */
+            resources?: components["schemas"]["EnvironmentResources"];
+            /** @description Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none. */
+            secrets?: unknown[];
+            /** @description Commands of bash that make a build, in their order. */
+            setup?: string[];
+            /** @description Versions of tools that the operator offers, such as `{"node": "22"}`. */
+            tools?: {
+                [key: string]: string;
+            };
+            /** @description What each command has in its environment, for all who see it: a value that nobody may see is a secret. None that the sandbox sets itself, or that decides which programs run. */
+            variables?: {
+                [key: string]: string;
+            };
         };
         /**
          * @example {
@@ -662,6 +720,8 @@ export interface components {
         ChangeProject: {
             /** @description What it is for; null for none. */
             description?: string | null;
+            /** @description The slug of the environment that its tasks work in when they name none, each in the newest version; null for none. */
+            environment?: string | null;
             /** @description What people call it. */
             name?: string;
             /** @description Words of your own. A PATCH replaces all of them. */
@@ -769,6 +829,12 @@ export interface components {
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url?: string;
         };
+        ClonedRepository: {
+            /** @description A branch, a tag or a whole commit id; without it the default branch. */
+            ref?: string;
+            /** @description An https URL, or a file URL that the operator allows; without user name and password. */
+            url: string;
+        };
         /**
          * @example {
          *       "scope": "workspace"
@@ -817,6 +883,11 @@ export interface components {
             dryRun?: boolean;
             /** @description How much the model thinks; null for its default at the time when it fires. */
             effort?: ("low" | "medium" | "high") | null;
+            /** @description What its tasks work in: the slug of an environment for the newest version at the time when it fires, or `{slug, version}`; null for that of its project. */
+            environment?: (string | {
+                slug: string;
+                version?: number | null;
+            }) | null;
             /** @description Of `triggerEvent`: a JMESPath expression; a run starts when it is true of the payload. */
             filter?: string | null;
             /** @description Follows from the trigger; when it is given it must agree. */
@@ -844,6 +915,67 @@ export interface components {
             triggerEvent?: string | null;
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
+        };
+        /**
+         * @example {
+         *       "slug": "node",
+         *       "name": "Node of the API",
+         *       "repository": {
+         *         "url": "https://github.com/acme/api"
+         *       },
+         *       "setup": [
+         *         "npm ci"
+         *       ],
+         *       "variables": {
+         *         "NODE_ENV": "test"
+         *       },
+         *       "allowHosts": [],
+         *       "secrets": [
+         *         "NPM_TOKEN"
+         *       ],
+         *       "resources": {
+         *         "wallClockSeconds": 300
+         *       },
+         *       "refresh": {
+         *         "onLockfile": [
+         *           "package-lock.json"
+         *         ]
+         *       },
+         *       "onFailure": "lastGood"
+         *     }
+         */
+        CreateEnvironment: {
+            /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
+            allowHosts?: string[];
+            /** @description What people call it. Without it the slug. */
+            name?: string;
+            /**
+             * @description When a build fails: tasks fail too (`fail`, the default), or begin from the last good one (`lastGood`).
+             * @enum {string}
+             */
+            onFailure?: "fail" | "lastGood";
+            /** @description When a build is made anew although the version is the same. `never` is the default; `onLockfile`: when one of these files of the repository is another. */
+            refresh?: ("never" | "daily") | {
+                onLockfile: string[];
+            };
+            /** @description Cloned before `setup`; null for none. */
+            repository?: components["schemas"]["ClonedRepository"] | null;
+            /** @description Limits of its tasks, at most those of the operator. */
+            resources?: components["schemas"]["EnvironmentResources"];
+            /** @description Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none. */
+            secrets?: unknown[];
+            /** @description Commands of bash that make a build, in their order. */
+            setup?: string[];
+            /** @description By which tasks name it: once in a workspace, and never another. */
+            slug: string;
+            /** @description Versions of tools that the operator offers, such as `{"node": "22"}`. */
+            tools?: {
+                [key: string]: string;
+            };
+            /** @description What each command has in its environment, for all who see it: a value that nobody may see is a secret. None that the sandbox sets itself, or that decides which programs run. */
+            variables?: {
+                [key: string]: string;
+            };
         };
         /**
          * @example {
@@ -879,6 +1011,8 @@ export interface components {
         CreateProject: {
             /** @description What it is for; null for none. */
             description?: string | null;
+            /** @description The slug of the environment that its tasks work in when they name none, each in the newest version; null for none. */
+            environment?: string | null;
             /** @description What people call it. */
             name: string;
             /** @description Words of your own. A PATCH replaces all of them. */
@@ -1035,6 +1169,11 @@ export interface components {
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
+            /** @description What it works in: the slug of an environment for its newest version, or `{slug, version}`. Without it that of the project; null for none. */
+            environment?: (string | {
+                slug: string;
+                version?: number | null;
+            }) | null;
             /** @description At most 16 pairs of text of your own. A PATCH replaces all of them. */
             metadata?: {
                 [key: string]: string;
@@ -1121,13 +1260,206 @@ export interface components {
         };
         /** @enum {string} */
         Effort: "low" | "medium" | "high";
+        /**
+         * @example {
+         *       "id": "01a2047b-6a10-7c21-8b0d-7a1f3c2b7d41",
+         *       "slug": "node",
+         *       "name": "Node of the API",
+         *       "version": 3,
+         *       "repository": {
+         *         "url": "https://github.com/acme/api",
+         *         "ref": null
+         *       },
+         *       "setup": [
+         *         "npm ci"
+         *       ],
+         *       "variables": {
+         *         "NODE_ENV": "test"
+         *       },
+         *       "allowHosts": [],
+         *       "secrets": [
+         *         "NPM_TOKEN"
+         *       ],
+         *       "tools": {},
+         *       "resources": {
+         *         "memoryBytes": null,
+         *         "diskBytes": null,
+         *         "wallClockSeconds": 300
+         *       },
+         *       "refresh": {
+         *         "onLockfile": [
+         *           "package-lock.json"
+         *         ]
+         *       },
+         *       "onFailure": "lastGood",
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-22T18:18:30.701Z",
+         *       "updatedAt": "2026-11-23T09:01:12.018Z"
+         *     }
+         */
+        Environment: {
+            /** @description The hosts that commands reach, as far as the operator allows them. */
+            allowHosts: string[];
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            id: components["schemas"]["Id"];
+            name: string;
+            /**
+             * @description What a task does when the build fails.
+             * @enum {string}
+             */
+            onFailure: "fail" | "lastGood";
+            /** @description When a build is made anew although the version is the same. */
+            refresh: ("never" | "daily") | {
+                onLockfile: string[];
+            };
+            /** @description Cloned before `setup`. */
+            repository: {
+                /** @description Null for the default branch. */
+                ref: string | null;
+                url: string;
+            } | null;
+            resources: {
+                /** @description Null: as the operator has it. */
+                diskBytes: number | null;
+                /** @description Null: as the operator has it. */
+                memoryBytes: number | null;
+                /** @description Null: as the operator has it. */
+                wallClockSeconds: number | null;
+            };
+            /** @description Names of the secrets that its tasks have, those of them that there are. */
+            secrets: string[];
+            /** @description Commands of bash that make a build, in their order. */
+            setup: string[];
+            /** @description By which tasks name it. */
+            slug: string;
+            /** @description By name the version. */
+            tools: {
+                [key: string]: string;
+            };
+            updatedAt: components["schemas"]["Timestamp"];
+            variables: {
+                [key: string]: string;
+            };
+            /** @description The newest one, whose definition this is. */
+            version: number;
+        };
+        /**
+         * @example {
+         *       "id": "01a2047b-6b44-7b12-8c3e-3f90a1d5e6b8",
+         *       "version": 3,
+         *       "key": "9f2c1a7be04d",
+         *       "driver": "bubblewrap",
+         *       "state": "ready",
+         *       "files": 20015,
+         *       "bytes": 244318208,
+         *       "log": "added 812 packages in 9s\n",
+         *       "error": null,
+         *       "createdAt": "2026-11-23T09:01:14.118Z",
+         *       "finishedAt": "2026-11-23T09:01:31.702Z"
+         *     }
+         */
+        EnvironmentBuild: {
+            /** @description The sum of the sizes of its files. */
+            bytes: number;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Of the sandbox. */
+            driver: string;
+            /** @description Why it failed; else null. */
+            error: string | null;
+            files: number;
+            /** @description Null while it is made. */
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            id: components["schemas"]["Id"];
+            /** @description What it was made from besides the version: a commit, a hash of lockfiles or a day; empty for nothing. */
+            key: string;
+            /** @description The last 16 KiB of what its commands wrote. */
+            log: string;
+            /** @enum {string} */
+            state: "building" | "ready" | "failed";
+            version: number;
+        };
+        EnvironmentResources: {
+            /** @description Of the folders of a task. */
+            diskBytes?: number | null;
+            /** @description Of all processes of a command. */
+            memoryBytes?: number | null;
+            /** @description Of a command. */
+            wallClockSeconds?: number | null;
+        };
+        EnvironmentResponse: {
+            environment: components["schemas"]["Environment"];
+        };
+        EnvironmentsBuildsResponse: {
+            builds: components["schemas"]["EnvironmentBuild"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
+        EnvironmentsListResponse: {
+            environments: components["schemas"]["Environment"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
+        EnvironmentsVersionsResponse: {
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            versions: components["schemas"]["EnvironmentVersion"][];
+        };
+        /** @description What an environment was. It never changes. */
+        EnvironmentVersion: {
+            /** @description The hosts that commands reach, as far as the operator allows them. */
+            allowHosts: string[];
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            /**
+             * @description What a task does when the build fails.
+             * @enum {string}
+             */
+            onFailure: "fail" | "lastGood";
+            /** @description When a build is made anew although the version is the same. */
+            refresh: ("never" | "daily") | {
+                onLockfile: string[];
+            };
+            /** @description Cloned before `setup`. */
+            repository: {
+                /** @description Null for the default branch. */
+                ref: string | null;
+                url: string;
+            } | null;
+            resources: {
+                /** @description Null: as the operator has it. */
+                diskBytes: number | null;
+                /** @description Null: as the operator has it. */
+                memoryBytes: number | null;
+                /** @description Null: as the operator has it. */
+                wallClockSeconds: number | null;
+            };
+            /** @description Names of the secrets that its tasks have, those of them that there are. */
+            secrets: string[];
+            /** @description Commands of bash that make a build, in their order. */
+            setup: string[];
+            /** @description By name the version. */
+            tools: {
+                [key: string]: string;
+            };
+            variables: {
+                [key: string]: string;
+            };
+            version: number;
+        };
+        EnvironmentVersionResponse: {
+            version: components["schemas"]["EnvironmentVersion"];
+        };
         Error: {
             error: {
                 /**
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -1601,6 +1933,26 @@ export interface components {
         ModelsListResponse: {
             models: components["schemas"]["Model"][];
         };
+        /** @description What the commands of a task did with one host. */
+        NetworkUse: {
+            /** @description To the commands. */
+            bytesIn: number;
+            /** @description From the commands. */
+            bytesOut: number;
+            /** @description That were made. */
+            connections: number;
+            /** @description That could not be made. */
+            failed: number;
+            firstAt: components["schemas"]["Timestamp"];
+            /** @description A name or an address. `others`, with port 0, sums up hosts beyond the first 500. */
+            host: string;
+            lastAt: components["schemas"]["Timestamp"];
+            port: number;
+            /** @description Connections, and requests with the placeholder of a secret, that were refused. */
+            refused: number;
+            /** @description Why the last of them was: the host is not among those that may be reached, its address is not public, or a placeholder stood where it may not. */
+            refusedFor: ("host_not_allowed" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone") | null;
+        };
         Notices: {
             /** @description Whether the question of the task is sent too. */
             detail: boolean;
@@ -1690,6 +2042,7 @@ export interface components {
          *       "name": "Mill",
          *       "description": "Everything about the mill.",
          *       "visibility": "workspace",
+         *       "environment": "node",
          *       "tags": [
          *         "grain"
          *       ],
@@ -1704,6 +2057,8 @@ export interface components {
         Project: {
             createdAt: components["schemas"]["Timestamp"];
             description: string | null;
+            /** @description The slug of the one that its tasks work in when they name none. */
+            environment: string | null;
             id: components["schemas"]["Id"];
             name: string;
             owner: components["schemas"]["Person"];
@@ -2234,6 +2589,10 @@ export interface components {
          *         "cost": null
          *       },
          *       "outputSchema": null,
+         *       "environment": {
+         *         "slug": "node",
+         *         "version": 3
+         *       },
          *       "repository": null,
          *       "changes": null,
          *       "network": null,
@@ -2278,6 +2637,11 @@ export interface components {
             createdBy: components["schemas"]["Person"];
             /** @description How much the model thinks; null when the model takes none. */
             effort: components["schemas"]["Effort"] | null;
+            /** @description The version of an environment that it works in; null without one, and when it has been deleted. */
+            environment: {
+                slug: string;
+                version: number;
+            } | null;
             /** @description When the status became final; else null. */
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description The task that it is a fork of, which may be deleted since; else null. */
@@ -2421,6 +2785,11 @@ export interface components {
         };
         TaskFilesListResponse: {
             files: components["schemas"]["File"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
+        TaskNetworkListResponse: {
+            hosts: components["schemas"]["NetworkUse"][];
             /** @description For the query parameter `cursor`; null at the end. */
             nextCursor: string | null;
         };

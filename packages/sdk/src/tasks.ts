@@ -5,7 +5,7 @@ import { Collection, segment } from './resources.js';
 import { limited, reasonOf } from './signals.js';
 import type { CallOptions, Query } from './transport.js';
 import type {
-  Answer, ChangeTask, CreateTask, Deleted, Delta, File, FolderEntry, ForkTask, Interaction, ListTasks, Message, PauseTask, SendMessage, SecretUse, Snapshot, Task,
+  Answer, ChangeTask, CreateTask, Deleted, Delta, File, FolderEntry, ForkTask, Interaction, ListTasks, Message, NetworkUse, PauseTask, SendMessage, SecretUse, Snapshot, Task,
   TaskEvent, TaskStatus,
 } from './types.js'; // prettier-ignore
 import { isFinal } from './types.js';
@@ -114,6 +114,11 @@ export class Tasks extends Collection {
   /** What the task did with secrets, by name and host. */
   secretUses(id: string, options?: CallOptions): Promise<SecretUse[]> {
     return this.one('uses', { method: 'GET', path: this.path(id, '/secrets'), ...options });
+  }
+
+  /** The hosts that the task reached or was refused, by host and port. */
+  network(id: string, query: { limit?: number } = {}, options?: CallOptions): List<NetworkUse> {
+    return this.all(this.path(id, '/network'), 'hosts', query, options);
   }
 
   /** Newest first. */

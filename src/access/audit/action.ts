@@ -38,7 +38,7 @@ export function targetOf(
   params: Record<string, unknown>,
   location: string | null = null,
 ): Target | null {
-  const [, made] = /([\w-]+)\/\{\w+\.id\}/.exec(contract?.location ?? '') ?? [];
+  const [, made] = /([\w-]+)\/\{\w+\.(?:id|slug)\}/.exec(contract?.location ?? '') ?? [];
   if (made !== undefined && location !== null) return { type: one(made), id: location.split('/').at(-1) ?? '' };
   const segments = path.split('/');
   const at = segments.findLastIndex((segment) => segment.startsWith(':'));

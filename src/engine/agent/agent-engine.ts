@@ -2,7 +2,15 @@ import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
 import type { PushRecord } from '../repositories/push-record.js';
-import type { NetworkReport, OpenedFile, SandboxSecrets, SandboxSession, SharedFile } from '../sandbox/sandbox.js';
+import type {
+  NetworkReport,
+  NetworkUse,
+  OpenedFile,
+  SandboxSecrets,
+  SandboxSession,
+  SharedFile,
+} from '../sandbox/sandbox.js';
+import type { TaskEnvironment } from '../sandbox/session-environment.js';
 import type { PublishedFile, Question } from './agent-tool.js';
 import type { Compaction } from './context/compaction.js';
 import type { OutputSchema } from './output/output-schema.js';
@@ -134,6 +142,10 @@ export interface AgentInput {
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
    */
   secrets?: () => Promise<SandboxSecrets | null>;
+  /** What holds for its commands. Absent: what holds for all. An engine hands it to the sandbox, and tells the model of it. */
+  environment?: TaskEnvironment;
+  /** As of {@link SandboxOpenOptions}. Absent: nobody counts. */
+  onNetwork?: (uses: readonly NetworkUse[]) => void;
   /** Files of the task's project, for `/project` in the sandbox. */
   project: SharedFile[];
   /** Null or absent: the task has none. */

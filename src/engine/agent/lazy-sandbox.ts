@@ -8,6 +8,8 @@ import {
   type SandboxSession,
 } from '../sandbox/sandbox.js';
 import type { AgentInput, InputFile } from './agent-engine.js';
+import { withRefusals } from './network-refusals.js';
+import type { Finished } from './turn-outcomes.js';
 
 /** The sandbox of one run, opened when a tool first wants it: many turns need none. */
 export class LazySandbox {
@@ -16,12 +18,15 @@ export class LazySandbox {
   private laying: Promise<void> = Promise.resolve();
   private reservation: SandboxReservation | null = null;
   private session: SandboxSession | null = null;
-  /** How many refused hosts were told; null before the first command with a network. */
+  /** How many refusals were told; null before the first command with a network. */
   private told: number | null = null;
 
   constructor(
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
-    private readonly input: Pick<AgentInput, 'taskId' | 'files' | 'project' | 'network' | 'secrets' | 'signal'>,
+    private readonly input: Pick<
+      AgentInput,
+      'taskId' | 'files' | 'project' | 'network' | 'secrets' | 'environment' | 'onNetwork' | 'signal'
+    >,
   ) {}
 
   /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox is too busy for the run now. */
@@ -29,12 +34,18 @@ export class LazySandbox {
     this.reservation = await this.sandboxes.reserve(this.input.taskId);
   }
 
-  /** As of {@link SandboxSession}, null without a session; `network` also when it is the same as at the last call. */
-  takeState(): { workdirBytes: number | null; network: NetworkReport | null } {
+  /**
+   * As of {@link SandboxSession}, null without a session; `network` also when it is the same as at the last call. What it refused since then stands
+   * behind the result of the call.
+   */
+  takeState(
+    done: Pick<Finished, 'result' | 'parts'>,
+  ): Pick<Finished, 'result' | 'parts'> & { workdirBytes: number | null; network: NetworkReport | null } {
     const { workdirBytes = null, network = null } = this.session ?? {};
-    if (network === null || network.refused.length === this.told) return { workdirBytes, network: null };
-    this.told = network.refused.length;
-    return { workdirBytes, network };
+    const same = network === null || network.refused.length === this.told;
+    const shown = withRefusals(done, same ? [] : network.refused.slice(this.told ?? 0));
+    this.told = network?.refused.length ?? null;
+    return { ...shown, workdirBytes, network: same ? null : network };
   }
 
   /** Rejects with {@link SandboxError} when no sandbox can be opened. */
@@ -79,10 +90,11 @@ export class LazySandbox {
   }
 
   private async open(): Promise<SandboxSession> {
-    const { taskId, signal, files, project, network = false } = this.input;
+    const { taskId, signal, files, project, network = false, environment, onNetwork } = this.input;
     const secrets = (await this.input.secrets?.()) ?? undefined;
     const { reservation } = this;
-    const session = await this.sandboxes.open({ taskId, project, network, secrets, reservation, signal });
+    const about = { taskId, project, network, secrets, environment, onNetwork };
+    const session = await this.sandboxes.open({ ...about, reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);
       return (this.session = session);

@@ -86,7 +86,7 @@ export class LoopEngine extends AgentEngine {
       const absent = yield* bringIn(input, sandbox, report);
       if (absent !== null) return absent;
       const surroundings = this.models.wantsSurroundings(input.model.id)
-        ? () => surroundingsOf(input, this.sandboxes.facts, () => sandbox.get(), report)
+        ? () => surroundingsOf(input, this.sandboxes.factsOf(input), () => sandbox.get(), report)
         : null;
       const run = new TurnRun(input, {
         caller,

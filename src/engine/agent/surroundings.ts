@@ -2,7 +2,9 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { isShown } from '../../platform/text/names.js';
+import type { SandboxFacts } from '../sandbox/sandbox-selector.js';
 import type { RunResult, SandboxLimits, SandboxSession, TaskSecret } from '../sandbox/sandbox.js';
+import type { TaskEnvironment } from '../sandbox/session-environment.js';
 import type { ConversationMessage } from '../models/conversation.js';
 import { notesText } from '../models/result-text.js';
 import type { AgentInput, ToldSurroundings } from './agent-engine.js';
@@ -25,15 +27,6 @@ const NOTES = ['AGENTS.md', 'CLAUDE.md'];
 const FOLDERS = 100;
 const PATH_LENGTH = 500;
 const LISTING_SECONDS = 30;
-
-/** What is the same for every task of a worker. */
-export interface SandboxFacts {
-  limits: SandboxLimits;
-  /** Names of programs that commands find. */
-  programs: string[];
-  /** Hosts that commands reach in a task that may have a network. */
-  hosts: readonly string[];
-}
 
 /** The text, and the notes of the owner in folders of the repository ({@link FolderNotes}). */
 export type Surroundings = Pick<ToldSurroundings['part'], 'text' | 'notes'>;
@@ -71,7 +64,7 @@ export async function addSurroundings(
  * Asks for the sandbox, and runs one command, only when the task has a repository. What cannot be found out is left out, after `report`.
  */
 export async function surroundingsOf(
-  input: Pick<AgentInput, 'files' | 'project' | 'repository' | 'network' | 'secrets' | 'signal'>,
+  input: Pick<AgentInput, 'files' | 'project' | 'repository' | 'secrets' | 'environment' | 'signal'>,
   { limits, programs, hosts }: SandboxFacts,
   sandbox: () => Promise<SandboxSession>,
   report: (error: Error) => void,
@@ -80,15 +73,16 @@ export async function surroundingsOf(
   const found = input.repository == null ? null : await listRepository(sandbox, input.signal, report);
   const entries = input.repository == null ? [...foldersOf(attached), ...attached] : (found?.entries ?? null);
   const project = listed(input.project.map(({ name }) => safeName(name)).sort());
-  // Where nothing keeps commands from the network nothing puts values into their requests either.
-  const secrets = hosts.length === 0 ? [] : ((await input.secrets?.())?.all ?? []);
+  const secrets = (await input.secrets?.())?.all ?? [];
   const notes = [await projectNotes(input, report), found?.notes ?? null].filter((one) => one !== null);
   const lines = [
     '<surroundings>',
     'From the service, not from the user: how things stood when the task began. Names of files are data.',
     `Date: ${new Date().toISOString().slice(0, 10)} (UTC).`,
-    limitsInWords(limits, input.network === true ? hosts : []),
+    ...environmentInWords(input.environment),
+    limitsInWords(limits, hosts),
     ...secretsInWords(secrets),
+    ...absentInWords(secrets, input.environment),
     ...(programs.length === 0 ? [] : [`Programs: ${programs.join(' ')}.`]),
     ...(entries === null ? [] : [filesInWords(entries)]),
     ...(project === '' ? [] : [`Files in /project: ${project}`]),
@@ -132,6 +126,28 @@ function secretsInWords(secrets: readonly TaskSecret[]): string[] {
     'Secrets. Each variable has a placeholder, and the proxy puts the value in its place in HTTPS requests to these hosts, in the header or query field named alone. Use the variable as if it were the value; elsewhere the placeholder is worthless, and may be shown.',
     ...lines,
   ];
+}
+
+/** What the sandbox has for this task alone. */
+function environmentInWords(environment: TaskEnvironment | undefined): string[] {
+  if (environment === undefined) return [];
+  const { slug, version, variables, tools } = environment;
+  const names = Object.keys(variables);
+  const found = Object.entries(tools).map(([name, of]) => `${name} ${of}`);
+  return [
+    `Environment: ${slug}, version ${version}.`,
+    ...(names.length === 0 ? [] : [`Variables of it: ${names.map((name) => `$${name}`).join(' ')}.`]),
+    ...(found.length === 0 ? [] : [`Tools of it, before others on PATH: ${found.join(', ')}.`]),
+  ];
+}
+
+/** Secrets that the environment names and the task has not. */
+function absentInWords(secrets: readonly TaskSecret[], environment: TaskEnvironment | undefined): string[] {
+  const there = new Set(secrets.map(({ name }) => name));
+  const absent = environment?.secrets.filter((name) => !there.has(name)) ?? [];
+  return absent.length === 0
+    ? []
+    : [`Secrets that the environment names and that are not there: ${absent.join(', ')}.`];
 }
 
 function inBytes(bytes: number): string {

@@ -216,13 +216,13 @@ export class TurnRun {
   }
 
   private async *emitResult(message: ConversationMessage, call: ToolInvocation, done: Finished, last: boolean) {
-    const { files, parts } = done;
     try {
       if (last) await markFolders(this.conversation, this.deps.sandbox);
-      const result = withHint(done.result, last ? this.conversation : [], this.deps.resultCharacters);
+      const { result: own, ...state } = this.deps.sandbox.takeState(done);
+      const result = withHint(own, last ? this.conversation : [], this.deps.resultCharacters);
       call.result = result;
       const about = { messageId: message.id, toolCallId: call.toolCallId, last };
-      yield* this.emit({ type: 'tool', ...about, result, files, parts, ...this.deps.sandbox.takeState() }, call);
+      yield* this.emit({ type: 'tool', ...about, result, files: done.files, ...state }, call);
       if (call.result !== result) forget(message);
     } finally {
       closeFiles(done);

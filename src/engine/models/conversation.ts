@@ -66,6 +66,8 @@ export interface ForModel {
   syntax?: string;
   /** Notes of the owner on the folder that the call came to, for the first time: path and text. */
   notes?: { file: string; text: string }[];
+  /** What the network refused its command, in the words that this was answered: each of its kind once a run. */
+  refused?: string[];
   /** What the loop says of it. */
   hint?: string;
   /** What the folders of the task were like behind it, for the loop itself: looked at while steps are alike but for figures. */

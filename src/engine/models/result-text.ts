@@ -27,10 +27,11 @@ export function resultText(result: ToolResult | null): string {
 
 function textOf(result: ToolResult): string {
   if (result.status === 'denied') return deniedText(result.reason);
-  const { syntax, notes = [], hint } = result.forModel ?? {};
+  const { syntax, notes = [], refused = [], hint } = result.forModel ?? {};
   const text = result.status === 'error' ? shortened(result.error, result) : outputText(result);
   const [checked, hints] = [syntax === undefined ? [] : [syntax], hint === undefined ? [] : [`[${hint}]`]];
-  return [withoutNotes(text), ...checked.map(withoutNotes), ...notes.map(notesText), ...hints].join('\n\n');
+  const network = refused.map((reason) => `[The network refused this: ${reason}]`);
+  return [withoutNotes(text), ...checked.map(withoutNotes), ...notes.map(notesText), ...network, ...hints].join('\n\n');
 }
 
 /** What only the service writes is none when it stands in a file or an output: anybody may have written it there. */

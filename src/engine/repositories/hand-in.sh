@@ -1,6 +1,25 @@
 # Makes repo/ of the pack on standard input, inside the sandbox. It has its name when it is whole, and not before.
 set -eu
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent LC_ALL=C
+# The clone of a build (docs/decisions/0098) is a warm beginning: what its setup has made beside the files of the commit stays, and nothing of it
+# decides what the commit of the task is. It keeps its mark until that lies in it.
+if [ -f repo/.git/millwright-build ] && [ ! -L repo ]; then
+  if [ "$(cat repo/.git/millwright-build)" = "$SOURCE" ]; then
+    rm -f repo/.git/index.lock repo/.git/HEAD.lock
+    git -C repo index-pack --stdin >/dev/null
+    git -C repo update-ref --no-deref HEAD "$COMMIT"
+    git -C repo for-each-ref --format='delete %(refname)' refs/heads | git -C repo update-ref --stdin
+    if [ -z "$DETACHED" ]; then
+      git -C repo update-ref "refs/heads/$BRANCH" "$COMMIT"
+      git -C repo symbolic-ref HEAD "refs/heads/$BRANCH"
+    fi
+    git -C repo reset --quiet --hard
+    rm repo/.git/millwright-build
+    exit 0
+  fi
+  # Of another repository.
+  rm -rf repo
+fi
 # A worker that was killed before it noted this has left the whole of it.
 if [ -e repo ] || [ -L repo ]; then exit 0; fi
 draft=.millwright-repo

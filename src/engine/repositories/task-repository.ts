@@ -40,7 +40,8 @@ export class TaskRepository implements InputRepository {
     if (history === null) return;
     const session = await open();
     const { commit, branch } = this.cloned();
-    const env = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '' };
+    const SOURCE = this.about.url;
+    const env = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '', SOURCE };
     const result = await this.run(session, HAND_IN, { env, stdin: createReadStream(history) });
     if (result.exitCode !== 0) {
       await session.run('rm -rf .millwright-repo');

@@ -143,6 +143,24 @@ describe('The choice of the sandbox', () => {
     );
   });
 
+  it('says once which hosts a task reaches: none without a network, without hosts of its environment, or where nothing keeps them apart', async () => {
+    const reports = (hosts?: string[]) => (app: TestingModule) => {
+      const report = { driver: 'namespaces', active: [], missing: [], ...(hosts && { hosts }) };
+      app.get(NamespacesSandbox).check = () => Promise.resolve(report);
+    };
+    const environment = { variables: {}, hosts: ['c.b.example', 'd.example'], limits: { wallClockSeconds: 7 }, tools: {} }; // prettier-ignore
+    const selector = await boot({ SANDBOX: 'namespaces' }, reports(['a.example', '*.b.example']));
+    expect(selector.factsOf({ network: true }).hosts).toEqual(['a.example', '*.b.example']);
+    expect(selector.factsOf({ network: false }).hosts).toEqual([]);
+    expect(selector.factsOf({}).hosts).toEqual([]);
+    expect(selector.factsOf({ network: true, environment })).toMatchObject({ hosts: ['c.b.example'], limits: { wallClockSeconds: 7, processes: 256 } }); // prettier-ignore
+    expect(selector.factsOf({ network: true, environment: { ...environment, hosts: [] } }).hosts).toEqual([]);
+    await module?.close();
+    module?.get(DataDir).remove();
+    const apart = await boot({ SANDBOX: 'namespaces' }, reports());
+    expect(apart.factsOf({ network: true, environment }).hosts).toEqual([]);
+  });
+
   it('is not made where no work is done', async () => {
     const selector = await boot({ ROLE: 'api' });
     expect(said.join('\n')).not.toContain('Sandbox');

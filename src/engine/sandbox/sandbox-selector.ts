@@ -6,6 +6,7 @@ import { Safeguards } from '../../platform/config/safeguards.js';
 import { textSaysFull } from '../../platform/disk/storage-full.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
+import { hostsOf, limitsWithin } from './session-environment.js';
 import {
   type NetworkReport,
   type OpenedFile,
@@ -50,10 +51,14 @@ export class SandboxSelector implements OnModuleInit {
     return new MeteredSession(await this.current.open(options), this.metrics);
   }
 
-  /** What a model may know of it. */
-  get facts(): { limits: SandboxLimits; programs: string[]; hosts: readonly string[] } {
+  /**
+   * What holds for the commands of a task. Without hosts they have no network that is kept apart, and nothing puts values of secrets into their
+   * requests.
+   */
+  factsOf({ network = false, environment }: Pick<SandboxOpenOptions, 'network' | 'environment'>): SandboxFacts {
     const { programs = [], hosts = [] } = this.chosen?.report ?? {};
-    return { limits: sandboxLimitsOf(this.env.file), programs, hosts };
+    const limits = limitsWithin(sandboxLimitsOf(this.env.file), environment?.limits);
+    return { limits, programs, hosts: network ? hostsOf(hosts, environment) : [] };
   }
 
   get report(): SandboxReport {
@@ -89,6 +94,15 @@ export class SandboxSelector implements OnModuleInit {
   }
 }
 
+/** What a model may know of where its commands run. */
+export interface SandboxFacts {
+  limits: SandboxLimits;
+  /** Names of programs that commands find. */
+  programs: string[];
+  /** Hosts that commands reach. */
+  hosts: readonly string[];
+}
+
 /** A session of any driver, with its commands counted. */
 class MeteredSession extends SandboxSession {
   constructor(
@@ -115,6 +129,10 @@ class MeteredSession extends SandboxSession {
 
   writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void> {
     return this.session.writeFile(path, content, options);
+  }
+
+  override get wallClockSeconds(): number | null {
+    return this.session.wallClockSeconds;
   }
 
   override get workdirBytes(): number | null {

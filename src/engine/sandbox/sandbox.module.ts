@@ -9,6 +9,6 @@ import { SandboxSelector } from './sandbox-selector.js';
 
 @Module({
   providers: [Heartbeat, NetworkProxy, BubblewrapSandbox, NamespacesSandbox, NoSandbox, SandboxSelector],
-  exports: [Heartbeat, NetworkProxy, SandboxSelector],
+  exports: [Heartbeat, SandboxSelector],
 })
 export class SandboxModule {}

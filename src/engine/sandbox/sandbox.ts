@@ -1,6 +1,8 @@
 // The sandbox: where everything that the agent does happens. This file is the seam; the drivers stand beside it.
 import type { Readable } from 'node:stream';
+import type { NetworkRefusal, RefusalCode } from './network/refusals.js';
 import type { VaultSecret } from './network/vault.mjs';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** Limits of one sandbox. Sizes in bytes, times in seconds. Defaults: `sandbox` in the configuration (reference §16). */
 export interface SandboxLimits {
@@ -53,6 +55,10 @@ export interface SandboxOpenOptions {
   network?: boolean;
   /** Values for its requests to the network, which nothing inside knows; default none. */
   secrets?: SandboxSecrets | undefined;
+  /** Told each second, and at the end, what has come of its network since. It never throws. */
+  onNetwork?: ((uses: readonly NetworkUse[]) => void) | undefined;
+  /** What holds for its commands in place of what holds for all; default nothing. */
+  environment?: SessionEnvironment | undefined;
   /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
   reservation?: SandboxReservation | null;
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
@@ -64,7 +70,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Bytes for standard input; without it standard input is empty. */
   stdin?: Readable | string | Buffer;
-  /** Wall-clock limit in seconds, at most the configured one, which is the default. */
+  /** Wall-clock limit in seconds, at most that of the session, which is the default. */
   timeoutSeconds?: number;
   /** Directory to run in, inside `/workdir`, `/tmp` or the home; default `/workdir`. */
   cwd?: string;
@@ -118,8 +124,25 @@ export interface RunResult {
 export interface NetworkReport {
   /** What its commands may reach, as the operator wrote it. */
   hosts: readonly string[];
-  /** The hosts that they were refused, some of the names. */
-  refused: readonly string[];
+  /** What they were refused: the first 20, each of its kind once. More come at the end. */
+  refused: readonly NetworkRefusal[];
+}
+
+/** What came of one host in a while. Beyond 100 hosts of a session the rest of them is the host `others` with port 0. */
+export interface NetworkUse {
+  host: string;
+  port: number;
+  /** Connections that were made, and those that could not be. */
+  connections: number;
+  failed: number;
+  /** Connections, and requests with a placeholder, that were refused, and why the last of them was. */
+  refused: number;
+  refusedFor: RefusalCode | null;
+  /** To the sandbox, and from it. */
+  bytesIn: number;
+  bytesOut: number;
+  firstAt: Date;
+  lastAt: Date;
 }
 
 /** A file that is open for reading. The caller reads `content` to its end or destroys it. */
@@ -147,6 +170,10 @@ export abstract class SandboxSession {
   abstract readFile(path: string): Promise<OpenedFile>;
   /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
   abstract writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void>;
+  /** What a command may take at most; null: not known here. */
+  get wallClockSeconds(): number | null {
+    return null;
+  }
   /** What the workdir had, with `/tmp` and home, when it was last measured; null when it was not. */
   get workdirBytes(): number | null {
     return null;
@@ -175,6 +202,8 @@ export interface SandboxReport {
   programs?: string[];
   /** Hosts that a session with a network reaches, as the operator wrote them (reference §16). Absent: none. */
   hosts?: readonly string[];
+  /** Tools of the operator that are inside when an environment asks for them: by name and version. Absent: none. */
+  tools?: readonly { name: string; version: string }[];
 }
 
 /**

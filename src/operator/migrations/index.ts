@@ -51,6 +51,11 @@ import { FoldersAhead1798244900061 } from './0061-folders-ahead.js';
 import { Secrets1798245000062 } from './0062-secrets.js';
 import { SecretUses1798245100063 } from './0063-secret-uses.js';
 import { LastingKeys1798245200064 } from './0064-lasting-keys.js';
+import { Environments1798245300065 } from './0065-environments.js';
+import { EnvironmentsOfTasks1798245400066 } from './0066-environments-of-tasks.js';
+import { EnvironmentBuildUses1798245500067 } from './0067-environment-build-uses.js';
+import { EnvironmentTrials1798245600068 } from './0068-environment-trials.js';
+import { NetworkUses1798245800070 } from './0070-network-uses.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -108,6 +113,11 @@ export const MIGRATIONS = [
   Secrets1798245000062,
   SecretUses1798245100063,
   LastingKeys1798245200064,
+  Environments1798245300065,
+  EnvironmentsOfTasks1798245400066,
+  EnvironmentBuildUses1798245500067,
+  EnvironmentTrials1798245600068,
+  NetworkUses1798245800070,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -14,6 +14,7 @@ export const CLIENT_VERBS: readonly string[] = [
   'tasks',
   'show',
   'files',
+  'network',
   'webhooks',
   'listen',
 ];

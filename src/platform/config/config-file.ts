@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { hasMicros } from '../money/usd.js';
 import { hostsFitNetwork, networkShape } from './network.js';
@@ -73,6 +74,14 @@ const transparency = z.strictObject(
 );
 
 const positive = z.int().positive();
+/** By the name of a tool and its version a folder of this machine: `{"node": {"22": "/opt/node-22"}}`. */
+const tools = z.record(
+  z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'small letters, digits and - are expected, at most 32'),
+  z.record(
+    z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/, 'letters, digits and . _ - are expected, at most 32'),
+    z.string().refine(isAbsolute, 'an absolute path of a folder is expected'),
+  ),
+);
 const sandbox = z
   .strictObject({
     ...networkShape,
@@ -81,6 +90,8 @@ const sandbox = z
     processes: positive.optional(),
     diskBytes: positive.optional(),
     outputBytes: positive.optional(),
+    /** What environments may ask for (reference §25). */
+    tools: tools.optional(),
   })
   .superRefine(hostsFitNetwork);
 
@@ -147,6 +158,7 @@ export function sandboxLimitsOf(file: ConfigFile) {
     secretHosts: _secretHosts,
     allowNetworks: _networks,
     caFile: _file,
+    tools: _tools,
     ...given
   } = file.sandbox ?? {};
   const defaults = {

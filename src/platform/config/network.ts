@@ -75,6 +75,17 @@ export function isAmong(listed: readonly string[], host: string, port: number): 
   });
 }
 
+/** Those of the asked hosts that a list has with all their ports. */
+export function hostsWithin(listed: readonly string[], asked: readonly string[]): string[] {
+  return asked.filter((host) => {
+    const { name, below, ports } = ruleOf(host);
+    return ports.every((port) => isAmong(listed, below ? `*${name}` : name, port));
+  });
+}
+
+/** Whether a list of hosts may have it. */
+export const isHost = (text: string): boolean => HOST.test(text) && isAsAsked(text);
+
 /** A proxy is asked in the spelling of URLs: another one of the same address, and a port that is none, would never match. */
 function isAsAsked(host: string): boolean {
   const name = host.replace(/^\*\./, '');

@@ -18,6 +18,23 @@ export class Metrics {
   readonly jobsEnded = this.counter('jobs_ended_total', 'Jobs that left this process.', 'queue', 'outcome');
   readonly chores = this.counter('chore_runs_total', 'Chores that this process carried out.', 'chore', 'outcome');
 
+  readonly environmentBuilds = this.counter(
+    'environment_builds_total',
+    'Builds of environments that ended.',
+    'outcome',
+  );
+  readonly environmentStarts = this.counter(
+    'environment_starts_total',
+    'Tasks whose folders began as a build: from a spare copy, from a copy that was made then, or from the storage.',
+    'way',
+  );
+  readonly environmentBuildSeconds = new Histogram({
+    name: 'millwright_environment_build_seconds',
+    help: 'From the beginning of a build of an environment to its end.',
+    buckets: [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 1800],
+    registers: [this.registry],
+  });
+
   readonly occurrencesMissed = this.counter(
     'automation_occurrences_missed_total',
     'Occurrences that came due while no worker ran, and were recorded as skipped or left out.',

@@ -1,5 +1,6 @@
 // What an automation is to be, by what a client gives and what it is already (reference §12). Pure.
 import { ApiError } from '../../platform/http/api-error.js';
+import { namedBy } from '../environments/environment-choice.dto.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
 import type { Automation, AutomationKind, Overlap } from './automation.entity.js';
 import { asStored } from './automation-repository.js';
@@ -20,6 +21,7 @@ export type AutomationDraft = Trigger &
     | 'whenBlocked'
     | 'budget'
     | 'repository'
+    | 'environment'
     | 'overlap'
   >;
 
@@ -42,6 +44,7 @@ export function draftOf(given: CreateAutomationDto): AutomationDraft {
     whenBlocked: 'fail',
     budget: null,
     repository: null,
+    environment: null,
   } as const;
   return merged(given, { name, content, ...nothing, ...NO_TRIGGER, kind: null, overlap: null });
 }
@@ -64,6 +67,10 @@ function merged(given: ChangeAutomationDto, before: Before): AutomationDraft {
     whenBlocked: replaced(before.whenBlocked, given.whenBlocked) ?? 'fail',
     budget: replaced(before.budget, given.budget),
     repository: replaced(before.repository, given.repository && asStored(given.repository)),
+    environment: replaced(
+      before.environment,
+      given.environment == null ? given.environment : namedBy(given.environment),
+    ),
     overlap: replaced(before.overlap, given.overlap) ?? (trigger.kind === 'webhook' ? 'allow' : 'skip'),
   };
 }

@@ -140,6 +140,7 @@ export class AutomationFirer {
       whenBlocked,
       budget,
       repository,
+      environment,
       now,
     } = automation;
     const taskId = newId();
@@ -155,6 +156,7 @@ export class AutomationFirer {
       ...(model === null ? {} : { model }),
       ...(effort === null ? {} : { effort }),
       ...(budget === null ? {} : { budget }),
+      ...(environment === null ? {} : { environment }),
       ...(repository === null ? {} : { repository: forTask(repository, { taskId, now }) }),
     };
     const source = { taskId, automationId: id, automationRunId: run.id };
@@ -204,6 +206,12 @@ function unjudged(trigger: Trigger): { status: 'skipped'; reason: RunReason } | 
 
 /** An error of the rules of tasks as the reason of a run. */
 export function reasonOf({ code, message, param }: ApiError): RunReason {
+  if (param === 'environment') {
+    return {
+      code: 'environment_gone',
+      message: 'The environment of this automation, or that version of it, is not there any more.',
+    };
+  }
   if (param !== 'projectId') return { code, message };
   return { code: 'project_not_visible', message: 'The owner does not see the project of this automation any more.' };
 }

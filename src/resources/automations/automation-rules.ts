@@ -8,6 +8,8 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { Catalogue } from '../integrations/catalogue/catalogue.js';
 import { checkFilter, FilterError } from '../integrations/filter.js';
 import { HookThread } from '../integrations/hook-thread.js';
+import { type EnvironmentChoice, namedBy } from '../environments/environment-choice.dto.js';
+import { holdEnvironment } from '../environments/hold-environment.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { TaskStarter } from '../tasks/task-starter.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
@@ -53,6 +55,15 @@ export class AutomationRules {
     now: Date,
   ): Promise<void> {
     if (repository !== null) await this.tasks.repository(auth, tx, forTask(repository, { taskId: newId(), now }));
+  }
+
+  /** That there is what it names: it stays until the transaction ends. Throws 404 with its `param`. */
+  async checkEnvironment(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    given: EnvironmentChoice | null | undefined,
+  ): Promise<void> {
+    if (given != null) await holdEnvironment(auth, tx, namedBy(given));
   }
 
   /** Whether the caller sees the project, which then stays until the transaction ends; true for none. */

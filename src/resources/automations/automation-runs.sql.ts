@@ -54,6 +54,7 @@ const AUTOMATION = columns(Automation, 'a', [
   'whenBlocked',
   'budget',
   'repository',
+  'environment',
   'triggerEvent',
   'overlap',
 ]);

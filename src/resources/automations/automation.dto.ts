@@ -18,6 +18,7 @@ import type { Effort } from '../../engine/models/model-provider.js';
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
+import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
 import { RepositoryDto } from '../tasks/repository.dto.js';
 import { BudgetDto } from '../tasks/task.dto.js';
 import { type AutomationKind, KINDS, type Overlap, OVERLAPS } from './automation.entity.js';
@@ -142,6 +143,11 @@ class AutomationOptions {
       'What its tasks work on, and where their changes go. In `push.branch` `{taskId}` and `{date}` (UTC, such as `2026-01-31`) stand for those of each run; without `{taskId}` runs share a branch, which is the first one’s.',
   })
   repository?: RepositoryDto | null;
+
+  @ChoiceOfEnvironment(
+    'What its tasks work in: the slug of an environment for the newest version at the time when it fires, or `{slug, version}`; null for that of its project.',
+  )
+  environment?: EnvironmentChoice | null;
 }
 
 export class ChangeAutomationDto extends AutomationOptions {

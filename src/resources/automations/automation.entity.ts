@@ -4,6 +4,7 @@ import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import type { Approvals, Budget, WhenBlocked } from '../../engine/agent/agent-engine.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+import type { NamedEnvironment } from '../environments/definition.js';
 import { Connection } from '../integrations/connection.entity.js';
 import { Project } from '../projects/project.entity.js';
 import type { AutomationRepository } from './automation-repository.js';
@@ -66,6 +67,8 @@ export class Automation {
   @Column('text', { default: 'fail' }) whenBlocked: WhenBlocked;
   @Column('jsonb', { nullable: true }) budget: Budget | null;
   @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
+  /** That its tasks work in; null for that of their project. */
+  @Column('jsonb', { nullable: true }) environment: NamedEnvironment | null;
   /** `recurring` has `cron` and `timezone`, `one_time` has `runAt`, `webhook` has `triggerEvent` and may have `filter`. */
   @Column('text', { nullable: true }) cron: string | null;
   @Column('text', { nullable: true }) timezone: string | null;

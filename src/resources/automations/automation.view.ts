@@ -52,6 +52,13 @@ export const automationSchema = named(
       })
       .nullable()
       .describe('What its tasks work on, as given.'),
+    environment: z
+      .strictObject({
+        slug: z.string(),
+        version: z.int().min(1).nullable().describe('Null: the newest one at the time when it fires.'),
+      })
+      .nullable()
+      .describe('What its tasks work in, as given; null: that of its project.'),
     cron: z.string().nullable(),
     timezone: z.string().nullable().describe('Not null exactly with `cron`.'),
     runAt: timestampSchema.nullable(),
@@ -127,6 +134,7 @@ export function automationView(row: ShownAutomation): z.output<typeof automation
     whenBlocked: row.whenBlocked,
     budget: row.budget === null ? null : budgetView(row.budget),
     repository: row.repository,
+    environment: row.environment,
     cron: row.cron,
     timezone: row.timezone,
     runAt: iso(row.runAt),

@@ -116,6 +116,7 @@ export class AutomationsService {
     const before = await this.lock(auth, tx, id);
     if (!seen) throw notFound('project', 'projectId');
     auth.requireOwnership(before.ownerId, 'automation');
+    await this.rules.checkEnvironment(auth, tx, given.environment);
     if (Object.values(given).every((value) => value === undefined)) return this.read(tx, id);
     const draft = changedDraft(given, before);
     this.rules.checkDraft(draft, now);
@@ -162,6 +163,7 @@ export class AutomationsService {
     await this.rules.checkRepository(auth, tx, draft.repository, now);
     const connectionId = await this.states.connectionOf(tx, auth.workspaceId, auth.userId, draft);
     if (!(await this.rules.holdProject(auth, tx, draft.projectId))) throw notFound('project', 'projectId');
+    await this.rules.checkEnvironment(auth, tx, draft.environment);
     await this.states.checkPlan(tx, auth.workspaceId, auth.workspace.plan);
     return { status: 'active', connectionId, nextRunAt: nextRunOf(draft, now) };
   }

@@ -24,6 +24,7 @@ const AUTOMATION = columns(Automation, 'a', [
   'whenBlocked',
   'budget',
   'repository',
+  'environment',
   'cron',
   'timezone',
   'runAt',

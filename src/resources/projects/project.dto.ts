@@ -1,8 +1,9 @@
 import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
+import { SLUG, SLUG_RULE } from '../environments/environment-choice.dto.js';
 import { VISIBILITIES, type Visibility } from './project.entity.js';
 
 const NAME = 'What people call it.';
@@ -21,6 +22,15 @@ class ProjectOptions {
     description: '`workspace`: all members see it and what belongs to it. `private`, the default: its owner alone.',
   })
   visibility?: Visibility;
+
+  @IsOptional()
+  @IsString()
+  @Matches(SLUG, { message: `$property must be ${SLUG_RULE}` })
+  @Documented({
+    description:
+      'The slug of the environment that its tasks work in when they name none, each in the newest version; null for none.',
+  })
+  environment?: string | null;
 
   @Tags('Words of your own. A PATCH replaces all of them.')
   tags?: string[];

@@ -5,6 +5,7 @@ import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
+import { holdEnvironment } from '../environments/hold-environment.js';
 import type { ChangeProjectDto, CreateProjectDto } from './project.dto.js';
 import { Project } from './project.entity.js';
 import {
@@ -49,20 +50,27 @@ export class ProjectsService {
     return page.cut(await this.database.read.run(LIST({ auth, ...page.place })), byCreation);
   }
 
+  /** Throws 404 for an environment that there is not, with its `param`. */
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
-    const { name, description = null, visibility = 'private', tags = [] } = input;
+    const { name, description = null, visibility = 'private', tags = [], environment = null } = input;
+    const environmentId = await environmentIdOf(auth, tx, environment);
     const { workspaceId, userId: ownerId } = auth;
     const projects = tx.manager.getRepository(Project);
-    const project = projects.create({ id: newId(), workspaceId, ownerId, name, description, visibility, tags });
+    const fields = { id: newId(), workspaceId, ownerId, name, description, visibility, tags, environmentId };
+    const project = projects.create(fields);
     await projects.insert(project);
-    return { ...project, ownerName: auth.user.name };
+    return { ...project, ownerName: auth.user.name, environment };
   }
 
-  /** Changes what is given; nothing given changes nothing. */
+  /** Changes what is given; nothing given changes nothing. Throws 404, for an environment with its `param`, and 403 unless the caller may change it. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, input: ChangeProjectDto): Promise<ProjectRow> {
+    const { environment, ...plain } = input;
+    // Environment before project, as a request that deletes an environment locks them; the project's own 404 is told first all the same.
+    if (environment != null && (!isUuid(id) || (await tx.run(SEES({ auth, id }))).length === 0)) return missing();
+    const chosen = environment === undefined ? {} : { environmentId: await environmentIdOf(auth, tx, environment) };
     await this.lock(auth, tx, id, LOCK_TO_CHANGE);
     if (Object.values(input).some((value) => value !== undefined))
-      await tx.manager.getRepository(Project).update({ id }, { ...input, updatedAt: () => 'now()' });
+      await tx.manager.getRepository(Project).update({ id }, { ...plain, ...chosen, updatedAt: () => 'now()' });
     const [row] = await tx.run(READ({ id }));
     return row ?? missing();
   }
@@ -84,6 +92,11 @@ export class ProjectsService {
     if (project === undefined) return missing();
     auth.requireOwnership(project.ownerId, 'project');
   }
+}
+
+/** Of the environment that tasks of a project are to work in. Throws 404 with its `param`. */
+async function environmentIdOf(auth: AuthContext, tx: UnitOfWork, slug: string | null): Promise<string | null> {
+  return slug === null ? null : (await holdEnvironment(auth, tx, { slug, version: null })).id;
 }
 
 function missing(): never {

@@ -1,4 +1,4 @@
-// The statements of projects. Locks are taken in the order membership, project, automations by id, tasks by id, run, file.
+// The statements of projects. Locks are taken in the order membership, environment, project, automations by id, tasks by id, run, file.
 import { VISIBLE_PROJECT } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
@@ -15,10 +15,11 @@ const PROJECT = columns(Project, 'p', [
   'createdAt',
   'updatedAt',
 ]);
-/** A project with the name of its owner. */
-export type ProjectRow = typeof PROJECT.row & { ownerName: string };
+/** A project with the name of its owner and the slug of its environment. */
+export type ProjectRow = typeof PROJECT.row & { ownerName: string; environment: string | null };
 
-const SELECT = sql`SELECT ${PROJECT}, u.name AS "ownerName" FROM projects p JOIN users u ON u.id = p.owner_id`;
+const SELECT = sql`SELECT ${PROJECT}, u.name AS "ownerName", e.slug AS environment
+FROM projects p JOIN users u ON u.id = p.owner_id LEFT JOIN environments e ON e.id = p.environment_id`;
 const VISIBLE = sql`${VISIBLE_PROJECT} AND p.id = ${uuid('id')}`;
 
 /** A project that the caller sees. */

@@ -3,7 +3,7 @@ import { Sealing } from '../../platform/config/sealing.js';
 import { Database } from '../../platform/database/database.js';
 import type { Binding } from './binding.js';
 import { ownerOfValue, type SecretScope } from './secret.entity.js';
-import { SET_USED, USABLE, type UsedRow } from './secrets.sql.js';
+import { OF_WORKSPACE, SET_USED, USABLE, type UsedRow } from './secrets.sql.js';
 
 /** A secret as a task uses it. It is for the memory of a worker alone: it goes into no row, log, event or message. */
 export interface UsableSecret {
@@ -41,6 +41,12 @@ export class SecretsOf {
   ): Promise<UsableSecret[]> {
     const given = { workspaceId, userId, projectId, names: names === 'all' ? null : names };
     const rows = await this.database.work.run(USABLE(given));
+    return rows.map((row) => ({ ...row, value: this.open(row) }));
+  }
+
+  /** Those of the workspace alone that have these names: for what is made for all of its members. It reads anew at each call. */
+  async ofWorkspace(workspaceId: string, names: readonly string[]): Promise<UsableSecret[]> {
+    const rows = await this.database.work.run(OF_WORKSPACE({ workspaceId, names }));
     return rows.map((row) => ({ ...row, value: this.open(row) }));
   }
 

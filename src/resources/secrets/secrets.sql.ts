@@ -1,7 +1,7 @@
 // The statements of secrets. Locks are taken in the order membership, project, workspace, secret.
 import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { sql, text, textsOrNull, time, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import { sql, text, texts, textsOrNull, time, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
 import { newestFirst } from '../../platform/http/pages.js';
 import { Secret } from './secret.entity.js';
 
@@ -58,6 +58,12 @@ FROM secrets s JOIN memberships m ON m.workspace_id = s.workspace_id AND m.user_
 WHERE s.workspace_id = ${uuid('workspaceId')} AND (${textsOrNull('names')} IS NULL OR s.name = ANY(${textsOrNull('names')}))
   AND (s.scope = 'workspace' OR s.project_id = ${uuidOrNull('projectId')} OR s.user_id = ${uuid('userId')})
 ORDER BY s.name, array_position(ARRAY['user', 'project', 'workspace'], s.scope)`.rows<UsedRow>();
+
+/** Those of a workspace that belong to all of its members, by their names. */
+export const OF_WORKSPACE = sql`
+SELECT ${USED} FROM secrets s
+WHERE s.workspace_id = ${uuid('workspaceId')} AND s.scope = 'workspace' AND s.name = ANY(${texts('names')})
+ORDER BY s.name`.rows<UsedRow>();
 
 /** The time moves forward alone. By id: several transactions lock them in one order. */
 export const SET_USED = sql`

@@ -32,5 +32,6 @@ DELETE FROM snapshot_objects WHERE (workspace_id, sha256) IN (
   SELECT workspace_id, sha256 FROM snapshot_objects o
   WHERE unnamed_at < now() - interval '1 day'
     AND NOT EXISTS (SELECT FROM snapshot_uses u WHERE u.workspace_id = o.workspace_id AND u.object = o.sha256)
+    AND NOT EXISTS (SELECT FROM environment_build_uses u WHERE u.workspace_id = o.workspace_id AND u.object = o.sha256)
   ORDER BY unnamed_at LIMIT 100 FOR UPDATE SKIP LOCKED)
 RETURNING 1`.rows();

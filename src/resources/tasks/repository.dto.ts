@@ -55,7 +55,7 @@ export class PushDto {
 }
 
 /** Reference §15. */
-export class RepositoryDto {
+export class ClonedRepositoryDto {
   @IsString()
   @MaxLength(2048)
   @Documented({ description: 'An https URL, or a file URL that the operator allows; without user name and password.' })
@@ -68,7 +68,10 @@ export class RepositoryDto {
     isRef,
   )
   ref?: string;
+}
 
+/** Reference §15. */
+export class RepositoryDto extends ClonedRepositoryDto {
   @OptionalNotNull()
   @IsInstance(PushDto, { message: 'push must be an object' })
   @ValidateNested({ message: 'push must be an object' })

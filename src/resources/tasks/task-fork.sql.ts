@@ -98,6 +98,8 @@ had AS MATERIALIZED (
   WHERE f.task_id = ${SOURCE_ID} AND (f.turn <= ${TURN} OR f.origin = 'attachment' AND f.id::text IN (SELECT id FROM attached))),
 said AS (
   SELECT coalesce(max(greatest(seq, read_seq)), 0)::int AS last, count(*)::int AS n FROM was),
+environment AS (
+  SELECT e.id, source.environment_version AS version FROM source JOIN environments e ON e.id = source.environment_id FOR KEY SHARE OF e),
 answer AS (
   SELECT string_agg(p.part ->> 'text', E'\n\n' ORDER BY p.n) AS text
   FROM (SELECT parts FROM was WHERE role = 'assistant' AND turn = ${TURN} ORDER BY read_seq DESC LIMIT 1) last,
@@ -106,7 +108,7 @@ answer AS (
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, finished_at, model, effort, budget, metadata, tags, opening,
     message_count, last_seq, last_event, turn, project_id, approvals, when_blocked, repository, output_schema, changes,
-    result_text, result_output, result_file_ids, forked_from)
+    result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, forked_from)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, coalesce(${textOrNull('title')}, source.title),
     CASE WHEN ${RUN_ID} IS NULL THEN 'completed' ELSE 'queued' END, CASE WHEN ${RUN_ID} IS NULL THEN now() END,
     ${MODEL}, ${textOrNull('effort')}, CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE source.budget END,
@@ -119,6 +121,8 @@ task AS (
     CASE WHEN ${RUN_ID} IS NULL THEN CASE WHEN source.turn = ${TURN} THEN coalesce(source.result_text, answer.text) ELSE answer.text END END,
     CASE WHEN ${RUN_ID} IS NULL AND source.turn = ${TURN} THEN source.result_output END,
     CASE WHEN ${RUN_ID} IS NULL THEN (SELECT array_agg(had.new_id) FROM had WHERE had.origin = 'task' AND had.turn = ${TURN}) END,
+    (SELECT id FROM environment), (SELECT version FROM environment),
+    (SELECT b.id FROM environment_builds b WHERE b.id = source.environment_build_id FOR KEY SHARE),
     jsonb_build_object('taskId', source.id, 'turn', ${TURN}, 'isolated', NOT source.network_allowed)
   FROM source, said, answer
   RETURNING t.id, t.last_seq),

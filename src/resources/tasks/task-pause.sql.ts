@@ -38,6 +38,13 @@ export interface Resumed {
 /** One task; the caller holds its lock. No row: it is not paused. */
 export const RESUME = resume(sql`SELECT id FROM tasks WHERE id = ${TASK_ID} AND paused`);
 
+/** Some of those that wait for a build of their environment, in the order of their ids. It passes over those that somebody has locked. */
+export const WAKE_AFTER_BUILD = resume(
+  sql`SELECT id FROM tasks
+    WHERE environment_build_id = ${uuid('buildId')} AND paused AND status_reason ->> 'code' = 'environment_building'
+    ORDER BY id LIMIT ${int('limit')} FOR UPDATE SKIP LOCKED`,
+);
+
 /** Some of the tasks whose time has come, the first ones first. It passes over those that somebody has locked. */
 export const WAKE = resume(
   sql`SELECT id FROM tasks WHERE resumes_at <= now() ORDER BY resumes_at, id LIMIT ${int('limit')} FOR UPDATE SKIP LOCKED`,

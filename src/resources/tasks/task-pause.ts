@@ -7,7 +7,7 @@ import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { momentOf } from '../../platform/text/instant.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { PauseTaskDto } from './task-pause.dto.js';
-import { PAUSE, RESUME, type Resumed, WAKE } from './task-pause.sql.js';
+import { PAUSE, RESUME, type Resumed, WAKE, WAKE_AFTER_BUILD } from './task-pause.sql.js';
 import type { LockedTask, TaskRow } from './task.sql.js';
 import { isFinal, type StatusReason } from './task-status.js';
 
@@ -51,6 +51,18 @@ export class TaskPause {
   /** Resumes tasks whose time has come, a batch of them. */
   async wake(): Promise<void> {
     for (const woken of await this.database.polling.run(WAKE({ limit: TOGETHER }), LIMIT_MS)) this.tell(woken);
+  }
+
+  /**
+   * Resumes all tasks that wait for a build which has ended. One that somebody has locked, or that no worker could tell, looks for itself within
+   * 20 seconds.
+   */
+  async wakeAfterBuild(buildId: string): Promise<void> {
+    for (let woken = TOGETHER; woken === TOGETHER;) {
+      const rows = await this.database.polling.run(WAKE_AFTER_BUILD({ buildId, limit: TOGETHER }), LIMIT_MS);
+      for (const one of rows) this.tell(one);
+      woken = rows.length;
+    }
   }
 
   private async lock(auth: AuthContext, tx: UnitOfWork, id: string): Promise<LockedTask> {

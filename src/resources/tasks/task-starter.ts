@@ -10,6 +10,8 @@ import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { ProjectsService } from '../projects/projects.service.js';
+import { namedBy } from '../environments/environment-choice.dto.js';
+import { holdEnvironment } from '../environments/hold-environment.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { checkInput, userParts } from './messages/message-parts.js';
 import type { RepositoryDto } from './repository.dto.js';
@@ -49,6 +51,7 @@ export class TaskStarter {
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
     await this.holdProject(auth, tx, input.projectId);
+    const environment = input.environment == null ? null : await holdEnvironment(auth, tx, namedBy(input.environment));
     const work = { workspaceId: auth.workspaceId, userId: auth.userId, model: model.id };
     // The run of an automation is recorded in this transaction, refused or not: nothing may be written before it is refused.
     if (source !== null) await this.billing.authorizeAhead(tx, work);
@@ -73,6 +76,9 @@ export class TaskStarter {
         approvals: input.approvals ?? 'none',
         whenBlocked: input.whenBlocked ?? 'fail',
         repository,
+        environmentId: environment?.id ?? null,
+        environmentVersion: environment?.version ?? null,
+        takesDefault: input.environment === undefined,
         outputSchema: input.outputSchema == null ? null : JSON.stringify(input.outputSchema),
         parts,
         automationId: source?.automationId ?? null,

@@ -27,6 +27,8 @@ export const STATUS_REASON_CODES = [
   'usage_exhausted',
   'storage_exhausted',
   'repository_unavailable',
+  'environment_building',
+  'environment_failed',
   'output_invalid',
   'mcp_unavailable',
   'engine_failed',

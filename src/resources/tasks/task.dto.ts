@@ -20,8 +20,8 @@ import { APPROVALS, type Approvals, WHEN_BLOCKED, type WhenBlocked } from '../..
 import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pages.js';
 import type { Effort } from '../../engine/models/model-provider.js';
+import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
 import { ReviewCommentDto } from './messages/review.dto.js';
 import { SchemaOfOutput } from './output-schema.dto.js';
 import { RepositoryDto } from './repository.dto.js';
@@ -220,6 +220,11 @@ export class CreateTaskDto extends TaskOptions {
   @Type(() => RepositoryDto)
   @Documented({ description: 'Cloned before the first model call, and handed in at `repo/` of the workdir.' })
   repository?: RepositoryDto;
+
+  @ChoiceOfEnvironment(
+    'What it works in: the slug of an environment for its newest version, or `{slug, version}`. Without it that of the project; null for none.',
+  )
+  environment?: EnvironmentChoice | null;
 }
 
 const MODES = `When a running task reads the message; otherwise all three are the same. \`queue\`, the default: in a turn of its own, when the
@@ -283,16 +288,4 @@ export class AnswerDto {
   @IsIn(['task'])
   @Documented({ description: 'With `approve`: no more asking for that tool in this task.' })
   remember?: 'task';
-}
-
-export class ListMessagesQuery extends PageQuery {
-  @OptionalNotNull()
-  @IsIn(['asc', 'desc'])
-  @Documented({ description: 'Oldest first (`asc`, the default) or newest first.' })
-  order: 'asc' | 'desc' = 'asc';
-
-  @OptionalNotNull()
-  @IsString()
-  @Documented({ description: 'The id of a message: only what came later.' })
-  after?: string;
 }

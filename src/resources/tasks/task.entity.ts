@@ -6,8 +6,8 @@ import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import type { PushOfTask } from '../../engine/repositories/push-record.js';
-import type { NetworkReport } from '../../engine/sandbox/sandbox.js';
 import { Big, CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+import { EnvironmentBuild, EnvironmentVersion } from '../environments/environment.entity.js';
 import { Project } from '../projects/project.entity.js';
 import type { StatusReason, TaskStatus } from './task-status.js';
 
@@ -66,9 +66,14 @@ export interface Fork {
 @Index('tasks_resuming', ['resumesAt', 'id'], { where: 'resumes_at IS NOT NULL' })
 // With created_at DESC, of tasks with a repository: which ones a workspace used last.
 @Index('tasks_repository', { synchronize: false })
+@Index('tasks_environment', ['environmentId', 'environmentVersion'], { where: 'environment_id IS NOT NULL' })
+@Index('tasks_environment_build', ['environmentBuildId'], { where: 'environment_build_id IS NOT NULL' })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
 @Check('tasks_approvals_check', `approvals IN ('none', 'writes')`)
 @Check('tasks_when_blocked_check', `when_blocked IN ('fail', 'wait')`)
+@ForeignKey(() => EnvironmentVersion, ['environmentId', 'environmentVersion'], ['environmentId', 'version'], {
+  onDelete: 'SET NULL',
+})
 export class Task {
   @Id() id: string;
   @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
@@ -142,8 +147,8 @@ export class Task {
   @Column('uuid', { nullable: true }) machineId: string | null;
   /** Whether its folders may hold what no snapshot has: calls that may change them have ended since the last one. */
   @Column('boolean', { default: false }) folderAhead: boolean;
-  /** What its commands reach; null before the first one that has a network. */
-  @Column('jsonb', { nullable: true }) network: NetworkReport | null;
+  /** What its commands reach, and the names of hosts that they were refused; null before the first one that has a network. */
+  @Column('jsonb', { nullable: true }) network: { hosts: readonly string[]; refused: readonly string[] } | null;
   /** What made it, if an automation did. Both stay when the automation is deleted: they are no foreign keys. */
   @Column('uuid', { nullable: true }) automationId: string | null;
   @Column('uuid', { nullable: true }) automationRunId: string | null;
@@ -152,6 +157,13 @@ export class Task {
   @Column('jsonb', { nullable: true }) repository: StoredRepository | null;
   /** Between the repository and its original commit, after the last turn; null when that is not known. */
   @Column('jsonb', { nullable: true }) changes: ChangeCounts | null;
+  /** What it works in: a version of an environment. Both are null without one, and when it has been deleted. */
+  @Column('uuid', { nullable: true }) environmentId: string | null;
+  @Column('int', { nullable: true }) environmentVersion: number | null;
+  /** What its folders began as; null before its first run, without an environment, and when the build has been deleted. */
+  @ForeignKey(() => EnvironmentBuild, { onDelete: 'SET NULL' })
+  @Column('uuid', { nullable: true })
+  environmentBuildId: string | null;
   /** Null while the run goes on; a trigger forgets it when the status changes. */
   @Column('jsonb', { nullable: true }) waitingFor: WaitingFor | null;
   @CreatedAt() createdAt: Date;

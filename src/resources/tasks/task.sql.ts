@@ -7,6 +7,7 @@ import { columns } from '../../platform/database/columns.js';
 import {
   bool,
   boolOrNull,
+  intOrNull,
   type Json,
   jsonb,
   raw,
@@ -81,6 +82,8 @@ export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedC
 
 /** A task with its creator's name and its pending interaction. */
 export type TaskRow = Json<typeof TASK.row> & {
+  /** Null without one, and when it has been deleted. */
+  environment: { slug: string; version: number } | null;
   createdByName: string;
   interaction: InteractionRow | null;
   waitingFor: WaitingFor | null;
@@ -104,8 +107,13 @@ const WAITING_FOR = raw(`CASE WHEN t.status = 'queued' AND NOT t.paused THEN (
     WHERE q.created_at < now() - interval '${WAIT_TOLD_MS} milliseconds')
   ELSE t.waiting_for END AS "waitingFor"`);
 
+/** The environment of a task `t`. */
+const ENVIRONMENT = raw(`CASE WHEN t.environment_id IS NOT NULL THEN (
+    SELECT jsonb_build_object('slug', e.slug, 'version', t.environment_version) FROM environments e WHERE e.id = t.environment_id)
+  END AS environment`);
+
 /** What a {@link TaskRow} has, of a task `t` and its creator `u`. */
-export const TASK_ROW = sql`${TASK}, ${WAITING_FOR}, u.name AS "createdByName",
+export const TASK_ROW = sql`${TASK}, ${ENVIRONMENT}, ${WAITING_FOR}, u.name AS "createdByName",
   CASE WHEN t.status = 'awaiting_input' THEN (
     SELECT row_to_json(asked) FROM (
       SELECT ${INTERACTION}, ${TOOL_CALL}
@@ -158,16 +166,23 @@ const MESSAGE_ID = uuid('messageId');
  * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
  * membership, so that its removal cancels this task too; the caller holds the project. A trigger writes `task.created`
  * (events/record-task-event.function.ts). `exhausted` as of {@link LOCK_TO_WORK}.
+ * `takesDefault`: it works in the newest version of its project's environment, if that has one. The caller holds an environment that it gives.
  */
 export const CREATE = sql`
-WITH task AS (
+WITH environment AS (
+  SELECT e.id, e.version FROM projects p JOIN environments e ON e.id = p.environment_id
+  WHERE p.id = ${PROJECT} AND ${bool('takesDefault')} FOR KEY SHARE OF e),
+task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
-    last_seq, last_event, project_id, approvals, when_blocked, automation_id, automation_run_id, repository, output_schema)
+    last_seq, last_event, project_id, approvals, when_blocked, automation_id, automation_run_id, repository, output_schema,
+    environment_id, environment_version)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, ${bool('untitled')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
     ${text('approvals')}, ${text('whenBlocked')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
-    ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json
-  RETURNING ${TASK}),
+    ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json,
+    coalesce(${uuidOrNull('environmentId')}, (SELECT id FROM environment)),
+    coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM environment))
+  RETURNING ${TASK}, ${ENVIRONMENT}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
   SELECT ${MESSAGE_ID}, task.id, 1, 'user', 'queued', ${USER}, ${jsonb<StoredPart[]>()('parts')} FROM task),

@@ -142,6 +142,10 @@ export const taskSchema = named(
       .nullable()
       .describe('The JSON Schema that the last answer of each turn has to fit; null when it may be any text.'),
     usage: usageSchema,
+    environment: z
+      .strictObject({ slug: z.string(), version: z.int().min(1) })
+      .nullable()
+      .describe('The version of an environment that it works in; null without one, and when it has been deleted.'),
     repository: z
       .strictObject({
         url: z.string(),
@@ -238,6 +242,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
       cost: row.costMicros === null ? null : { amount: usd(row.costMicros), currency: 'USD' },
     },
     outputSchema: row.outputSchema,
+    environment: row.environment,
     repository: repositoryView(row.repository),
     changes: row.changes === null ? null : { ...row.changes, patchOmitted: row.changes.patchOmitted ?? false },
     network: row.network === null ? null : { hosts: [...row.network.hosts], refused: [...row.network.refused] },

@@ -9,8 +9,10 @@ import { Tracing } from '../../platform/tracing/tracing.js';
 import type { ClaimedRun, RunSignals } from './claimed-run.js';
 import { LiveTurn } from './live-turn.js';
 import { RunLoader } from './run-loader.js';
+import { RunNetwork } from './run-network.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
+import { RunEnvironment } from '../environments/run-environment.js';
 import { RunRestore } from './run-restore.js';
 import { RunSecrets } from './run-secrets.js';
 import { RunSnapshots } from './run-snapshots.js';
@@ -29,6 +31,8 @@ export class RunDriver implements OnModuleInit {
     private readonly recorder: RunRecorder,
     private readonly snapshots: RunSnapshots,
     private readonly secrets: RunSecrets,
+    private readonly environments: RunEnvironment,
+    private readonly network: RunNetwork,
     private readonly restores: RunRestore,
     private readonly plugins: PluginRegistry,
     private readonly metrics: Metrics,
@@ -48,16 +52,23 @@ export class RunDriver implements OnModuleInit {
     const { signal, stopping } = signals;
     signal.throwIfAborted();
     stopping.throwIfAborted();
-    const { input, snapshot, uncounted, secrets } = await this.loader.load(run, signals);
-    const noRoom = uncounted ? (input.storageExhausted ?? null) : null;
+    const { input, snapshot, inEnvironment, secrets, ...loaded } = await this.loader.load(run, signals);
     const held = { run, signal: AbortSignal.any([signal, stopping]) };
-    const restored = await this.restores.restore(held, snapshot, noRoom);
+    const repository = input.repository ?? null;
+    const begun = await this.environments.begin(held, { inEnvironment, snapshot, repository, stopping });
+    // The run is no longer this process's.
+    if ('waits' in begun) return;
+    const build = 'build' in begun ? begun.build : null;
+    const uncounted = loaded.uncounted || build !== null;
+    const noRoom = uncounted ? (input.storageExhausted ?? null) : null;
+    const restored = 'failed' in begun ? begun : await this.restores.restore(held, snapshot, build, noRoom);
     const live = new LiveTurn(this.subscriptions, run.taskId);
     const waits = new RunWaits(this.settings, async (waitingFor) => {
       await this.recorder.waits(run, waitingFor, signal);
     });
     const messages = 'told' in restored && restored.told !== null ? [...input.messages, restored.told] : input.messages;
-    const engine = this.engine.run({ ...input, messages, passOn: live.take, waits: waits.begin });
+    const told = { passOn: live.take, waits: waits.begin, onNetwork: this.network.of(run.taskId) };
+    const engine = this.engine.run({ ...input, messages, ...told });
     const report = new RunReport(this.tracing, run, input.model.id);
     try {
       let turn = 'failed' in restored ? over(restored.failed) : await engine.next();
@@ -73,6 +84,8 @@ export class RunDriver implements OnModuleInit {
         turn = await engine.next(feedback);
       }
       const outcome = withOutput(input, turn.value);
+      // A task that is over has all of it.
+      await this.network.write(run.taskId);
       const ended = await this.recorder.finish(run, outcome, signal, worked);
       this.metrics.runsEnded.inc({ outcome: ended });
       report.ended(outcome);
@@ -84,6 +97,7 @@ export class RunDriver implements OnModuleInit {
       // Lets the engine close its sandbox when it was left between two events.
       await engine.return({ type: 'completed', text: '' });
       if (secrets !== null) await this.secrets.close(secrets);
+      await this.network.write(run.taskId);
     }
   }
 }

@@ -4,6 +4,7 @@ import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
 import { underWay } from '../../resources/billing/meter.sql.js';
 import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
+import type { Definition } from '../../resources/environments/definition.js';
 import { above, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import { StoredFile } from '../../resources/files/file.entity.js';
 import { StoredCut } from '../../resources/tasks/messages/context-cut.entity.js';
@@ -70,6 +71,8 @@ export type TaskInput = typeof TASK.row & {
   workspace: string | null;
   /** Whether its commands may have the network that the operator allows. */
   network: boolean;
+  /** What it works in; null: in what holds for all. */
+  environment: { slug: string; version: number; definition: Definition } | null;
   /** The manifest of its last snapshot. */
   snapshot: string | null;
   above: StorageUsed | null;
@@ -105,6 +108,9 @@ WITH task AS (
       SELECT DISTINCT ON (c.kind) ${CUT} FROM context_cuts c WHERE c.task_id = t.id ORDER BY c.kind, c.seq DESC) cut) AS cuts,
     CASE WHEN t.repository IS NOT NULL THEN (SELECT w.slug FROM workspaces w WHERE w.id = t.workspace_id) END AS workspace,
     ${NETWORK} AS network,
+    (SELECT row_to_json(d) FROM (
+      SELECT e.slug, v.version, v.definition FROM environments e JOIN environment_versions v ON v.environment_id = e.id
+      WHERE e.id = t.environment_id AND v.version = t.environment_version) d) AS environment,
     (SELECT s.manifest FROM snapshots s WHERE s.task_id = t.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS snapshot,
     ${above(raw('t.workspace_id'), raw('0'))} AS above,
     ${exhausted(raw('t.workspace_id'), raw('t.model'), underWay('t'))} AS exhausted

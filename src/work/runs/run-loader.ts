@@ -14,7 +14,8 @@ import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engi
 import { readLoss } from './lost-work.js';
 import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
-import { NetworkProxy } from '../../engine/sandbox/network/network-proxy.js';
+import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
+import type { TaskEnvironment } from '../../engine/sandbox/session-environment.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
 import { type InvocationInput, LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-loader.sql.js';
@@ -26,6 +27,8 @@ export interface Loaded {
   snapshot: string | null;
   /** Whether there is one whose folder does not count to what the workspace stores yet: that of a fork, until a run has measured it. */
   uncounted: boolean;
+  /** Whether its task works in an environment. */
+  inEnvironment: boolean;
   /** Null: the task has none. The driver closes them. */
   secrets: TaskSecrets | null;
 }
@@ -41,7 +44,7 @@ export class RunLoader {
     private readonly quota: StorageQuota,
     private readonly repositories: RepositoryStore,
     private readonly env: Env,
-    private readonly proxy: NetworkProxy,
+    private readonly sandboxes: SandboxSelector,
     private readonly secrets: RunSecrets,
   ) {
     this.rules = usageRulesOf(env.file);
@@ -56,13 +59,17 @@ export class RunLoader {
     if (task === null) throw new FencedError(run);
     // Before this process had noted its claim: the notice found nothing here.
     if (task.paused) throw new HandedBackError('The task is paused.');
-    // What cannot leave the sandbox needs no value.
-    const secrets =
-      task.network && this.proxy.hosts.length > 0 ? this.secrets.of(run, task.createdById, task.projectId) : null;
     const input = this.input(run, task, messages, signals);
+    const { createdById: userId, projectId } = task;
+    const names = input.environment?.secrets ?? 'all';
+    // What cannot leave the sandbox needs no value.
+    const leaves = this.sandboxes.factsOf(input).hosts.length > 0;
+    const secrets = leaves ? this.secrets.of(run, { userId, projectId, names }) : null;
     const { snapshot } = task;
     const uncounted = snapshot !== null && task.workdirBytes === 0;
-    return { input: secrets === null ? input : { ...input, secrets: secrets.open }, snapshot, uncounted, secrets };
+    const inEnvironment = task.environment !== null;
+    const given = secrets === null ? input : { ...input, secrets: secrets.open };
+    return { input: given, snapshot, uncounted, inEnvironment, secrets };
   }
 
   private input(
@@ -101,6 +108,7 @@ export class RunLoader {
         open: () => this.bytes(run, sha256),
       })),
       network: task.network,
+      ...(task.environment === null ? {} : { environment: environmentOf(task.environment) }),
       repository: this.repository(run, task, signal),
       storageExhausted: task.above === null ? null : exhaustedText(task.above),
       usageExhausted: task.exhausted === null ? null : usedUpText(task.exhausted),
@@ -129,6 +137,11 @@ function loaded(rows: LoadedRow[]): { task: TaskInput | null; messages: MessageI
   const messages = rows.flatMap(({ message }) => message ?? []);
   messages.sort((a, b) => (a.readSeq ?? 0) - (b.readSeq ?? 0));
   return { task: rows.find((row) => row.task !== null)?.task ?? null, messages };
+}
+
+function environmentOf({ slug, version, definition }: NonNullable<TaskInput['environment']>): TaskEnvironment {
+  const { variables, allowHosts: hosts, secrets, tools, resources: limits } = definition;
+  return { slug, version, variables, hosts, secrets, tools, limits };
 }
 
 /** The oldest of equal names keeps it, the others get a number. */

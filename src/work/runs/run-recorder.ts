@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
 import { TRACELESS } from '../../engine/agent/tools/traceless.js';
+import type { NetworkReport } from '../../engine/sandbox/sandbox.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import type { ModelUsage } from '../../engine/models/model-provider.js';
 import { costOf } from '../../engine/models/prices.js';
@@ -215,7 +216,7 @@ export class RunRecorder {
 
   private async tool(held: ActiveRun, event: Event<'tool'>): Promise<Recorded> {
     const { messageId, toolCallId, last, parts, network = null } = event;
-    if (network !== null) await this.writes.fenced(held, NETWORK({ run: held.run, ...network }));
+    if (network !== null) await this.writes.fenced(held, NETWORK({ run: held.run, ...namesOf(network) }));
     const workdirBytes = await this.folders.withRepository(held.run.taskId, event.workdirBytes ?? null);
     const about = {
       run: held.run,
@@ -289,4 +290,9 @@ export class RunRecorder {
     const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, ttlSeconds };
     await this.writes.fencedInLog(held, QUESTION({ run: held.run, workdirBytes, hasFolder, ...asked }));
   }
+}
+
+/** The hosts that were refused themselves, and not a value. */
+function namesOf({ hosts, refused }: NetworkReport): { hosts: readonly string[]; refused: string[] } {
+  return { hosts, refused: refused.flatMap(({ host, code }) => (code.startsWith('secret_') ? [] : [host])) };
 }

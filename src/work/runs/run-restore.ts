@@ -12,6 +12,7 @@ import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { SnapshotStore } from '../../resources/snapshots/snapshot-store.js';
 import { Machine } from '../machines/machine.js';
 import { type ActiveRun, type ClaimedRun, FencedError, idsOf } from './claimed-run.js';
+import { BuildStore, type ReadyBuild } from '../environments/build-store.js';
 import { FencedWrites } from './fenced-writes.js';
 import { partsOfLoss, readLoss } from './lost-work.js';
 import { TRACELESS } from '../../engine/agent/tools/traceless.js';
@@ -44,26 +45,35 @@ export class RunRestore {
     private readonly writes: FencedWrites,
     private readonly space: DiskSpace,
     private readonly machine: Machine,
+    private readonly builds: BuildStore,
   ) {}
 
   /**
-   * Makes the folders of the task as its last snapshot has them, when they are not on this machine. What lies here from before the task went to
+   * Makes the folders of the task as its last snapshot has them, or without one as a build has them, when they are not on this machine. What lies here from before the task went to
    * another machine goes first; this machine has the folders when they are restored, not before. Where they are older than
    * the history, the task is told what is gone. Throws the reason of the signal.
    * @param manifest of the last snapshot; null: there is none.
+   * @param build that they begin as; null: as none.
    * @param noRoom why the workspace has no room for a folder that is missing; null: it has, or the folder counts already.
    */
-  async restore(held: ActiveRun, manifest: string | null, noRoom: string | null): Promise<Restored> {
+  async restore(
+    held: ActiveRun,
+    manifest: string | null,
+    build: ReadyBuild | null,
+    noRoom: string | null,
+  ): Promise<Restored> {
     const { run, signal } = held;
     const moves = this.machine.lacks(run);
     try {
       // A folder that the task left here when it moved is older than its history. A sandbox whose folders lie on no machine keeps them.
       if (moves && (await this.sandboxes.current.folders(run.taskId)) !== null)
         await this.sandboxes.current.remove(run.taskId);
-      if (manifest !== null)
+      if (manifest !== null || build !== null)
         await this.sandboxes.current.restore(run.taskId, (roots, owner) => {
           if (noRoom !== null) return Promise.reject(new NoRoomError(noRoom));
-          return this.fill(held, manifest, roots, owner);
+          if (manifest !== null) return this.fill(held, manifest, roots, owner);
+          const { workdir = '', home = '' } = roots;
+          return build === null ? Promise.resolve() : this.builds.fill(held, build, { workdir, home }, owner);
         });
       return { told: moves ? await this.moved(held) : null };
     } catch (error) {

@@ -29,11 +29,17 @@ export class RunSecrets implements OnModuleInit {
     this.notices.on('secrets', (workspaceId) => void this.refresh((one) => one.workspaceId === workspaceId));
   }
 
-  /** Of a run that begins. The caller closes them at its end. */
-  of({ workspaceId, taskId }: ClaimedRun, userId: string, projectId: string | null): TaskSecrets {
+  /**
+   * Of a run that begins. The caller closes them at its end.
+   * @param of as whom the task works, its project, and the names of the secrets that it asks for.
+   */
+  of(
+    { workspaceId, taskId }: ClaimedRun,
+    { userId, projectId, names }: { userId: string; projectId: string | null; names: readonly string[] | 'all' },
+  ): TaskSecrets {
     const held: TaskSecrets = new TaskSecrets({ workspaceId, taskId, userId }, () => {
       this.held.add(held);
-      return this.secrets.resolve(workspaceId, userId, projectId, 'all');
+      return this.secrets.resolve(workspaceId, userId, projectId, names);
     });
     return held;
   }

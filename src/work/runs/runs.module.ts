@@ -16,12 +16,22 @@ import { MachinesModule } from '../machines/machines.module.js';
 import { FencedWrites } from './fenced-writes.js';
 import { AbandonedRuns } from './abandoned-runs.js';
 import { PublishedFiles } from './published-files.js';
+import { BuildCleaner } from '../environments/build-cleaner.js';
+import { BuildKeys } from '../environments/build-keys.js';
+import { BuildMaker } from '../environments/build-maker.js';
+import { BuildSecrets } from '../environments/build-secrets.js';
+import { BuildStore } from '../environments/build-store.js';
+import { BuildWork } from '../environments/build-work.js';
+import { PreparedFolders } from '../environments/prepared-folders.js';
+import { RunEnvironment } from '../environments/run-environment.js';
+import { TrialWork } from '../environments/trial-work.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
 import { RunLoader } from './run-loader.js';
+import { RunNetwork } from './run-network.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunRestore } from './run-restore.js';
 import { RunSecrets } from './run-secrets.js';
@@ -73,11 +83,20 @@ export class RunsModule {
       ],
       providers: [
         AbandonedRuns,
+        BuildCleaner,
+        BuildKeys,
+        BuildMaker,
+        BuildSecrets,
+        BuildStore,
+        BuildWork,
         FencedWrites,
+        PreparedFolders,
+        RunEnvironment,
         PublishedFiles,
         RunClaims,
         RunLeases,
         RunLoader,
+        RunNetwork,
         RunRecorder,
         RunDriver,
         RunExecutor,
@@ -86,6 +105,7 @@ export class RunsModule {
         RunSnapshots,
         SnapshotTurns,
         TaskFolders,
+        TrialWork,
         Reconciler,
         ...processors,
       ],

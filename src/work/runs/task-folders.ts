@@ -37,10 +37,12 @@ const TAKE_OVER = sql`
 UPDATE tasks t SET machine_id = ${MACHINE}, folder_ahead = true
 WHERE t.id = ANY(${uuids('taskIds')}) AND t.machine_id IS NULL AND t.workdir_bytes > 0
   AND NOT EXISTS (SELECT FROM snapshots s WHERE s.task_id = t.id)`.rows();
-/** Of the tasks that have folders here, those that are deleted or live elsewhere. What is on record to be removed is removed by that. */
+/** Of the tasks that have folders here, those that are deleted or live elsewhere. What is on record to be removed is removed by that; a build is none of them. */
 const NEEDLESS = sql`
 SELECT h.id, t.id IS NULL AS deleted FROM unnest(${uuids('taskIds')}) AS h(id) LEFT JOIN tasks t ON t.id = h.id
 WHERE CASE WHEN t.id IS NULL THEN NOT EXISTS (SELECT FROM folder_removals f WHERE f.kind = 'workdir' AND f.id = h.id)
+    AND NOT EXISTS (SELECT FROM environment_builds b WHERE b.id = h.id AND b.state = 'building')
+    AND NOT EXISTS (SELECT FROM environment_trials r WHERE r.id = h.id)
   ELSE ${LIVES_ELSEWHERE} END`.rows<{ id: string; deleted: boolean }>();
 /** Holds a task there: no machine can claim a run of it until the transaction ends. */
 const HOLD_ELSEWHERE = sql`

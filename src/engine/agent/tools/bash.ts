@@ -52,7 +52,8 @@ export class BashTool extends AgentTool<typeof parameters> {
   async execute({ command, ...options }: z.output<typeof parameters>, context: ToolContext): Promise<ToolOutcome> {
     const session = await context.sandbox();
     const { env, cwd } = options;
-    const asked = Math.min(options.timeoutSeconds ?? this.usual, this.most);
+    const most = session.wallClockSeconds ?? this.most;
+    const asked = Math.min(options.timeoutSeconds ?? this.usual, most);
     const timeoutSeconds = Math.min(asked, context.secondsLeft ?? asked);
     const begun = performance.now();
     const { resultCharacters = MOST_CHARACTERS, keepWhole, progress } = context;
@@ -72,7 +73,7 @@ export class BashTool extends AgentTool<typeof parameters> {
       });
       const { streams } = result;
       const ms = Math.round(performance.now() - begun);
-      const output = outputOf(result, timeoutSeconds < asked ? OUT_OF_BUDGET : this.overtime(asked));
+      const output = outputOf(result, timeoutSeconds < asked ? OUT_OF_BUDGET : overtime(asked, most));
       const forModel = { ms, ...(streams === undefined ? {} : { streams }) };
       const file = (await whole?.end(() => isTruncatedCommand(output, forModel, resultCharacters))) ?? null;
       return { status: 'success', output, forModel: { ...forModel, ...(file === null ? {} : { whole: file }) } };
@@ -80,15 +81,6 @@ export class BashTool extends AgentTool<typeof parameters> {
       whole?.destroy();
       throw error;
     }
-  }
-
-  /** What is said of a command that took longer, for the model. */
-  private overtime(seconds: number): string {
-    const advice =
-      seconds < this.most
-        ? `Give it more by timeoutSeconds, at most ${this.most}, or run a part of it`
-        : 'That is the most there is: run a part of it';
-    return `its time limit of ${seconds} s was reached. ${advice}`;
   }
 
   override mayRunAgain({ repeatable }: z.output<typeof parameters>): boolean {
@@ -99,6 +91,15 @@ export class BashTool extends AgentTool<typeof parameters> {
     const again = repeatable ? ', and again from its beginning if the service is interrupted meanwhile' : '';
     return `May the agent run this command (bash)${again}?\n\n${command}`;
   }
+}
+
+/** What is said of a command that took longer, for the model. @param most what it could have had. */
+function overtime(seconds: number, most: number): string {
+  const advice =
+    seconds < most
+      ? `Give it more by timeoutSeconds, at most ${most}, or run a part of it`
+      : 'That is the most there is: run a part of it';
+  return `its time limit of ${seconds} s was reached. ${advice}`;
 }
 
 function outputOf(result: RunResult, overtime: string) {

@@ -1,7 +1,8 @@
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { needProgram, run } from '../host.js';
 import { mountsOf } from '../network/inside.js';
-import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
+import type { LaunchSpec, Prepared } from './launch-spec.js';
+import { LocalSandbox } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import { EMPTY, HIDDEN, HOME, PROJECT } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
@@ -30,8 +31,8 @@ export class BubblewrapSandbox extends LocalSandbox {
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
     const { workdir, tmp, home } = spec.folders;
-    const size = String(Math.round(this.limits.memoryBytes * SHARED_MEMORY_PART));
-    const mounts = root.mounts.flatMap(({ source, target }) => ['--ro-bind', source, target]);
+    const size = String(Math.round(spec.limits.memoryBytes * SHARED_MEMORY_PART));
+    const mounts = [...root.mounts, ...spec.tools].flatMap(({ source, target }) => ['--ro-bind', source, target]);
     const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
     const wayOut = mountsOf(spec.wayOut).flatMap(([path, target]) => ['--ro-bind', path, target]);
     return [

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
-import { type Authorities, findAuthorities } from '../../../platform/config/authorities.js';
+import { findAuthorities } from '../../../platform/config/authorities.js';
 import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
 import { DiskSpace, UNWATCHED, type WatchedSpace } from '../../../platform/disk/disk-space.js';
@@ -12,42 +12,21 @@ import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/co
 import { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
 import { ControlGroups } from '../limits/control-groups.js';
-import { memoryReport } from '../limits/memory-report.js';
 import { dropTo, needOpenFiles, prlimit } from '../limits/process-limits.js';
+import type { LaunchSpec, Prepared } from './launch-spec.js';
 import { LocalSession } from './local-session.js';
 import { NetworkProxy } from '../network/network-proxy.js';
-import { WATCHED_DISK } from '../workdir/disk-watch.js';
-import { networkReport, PROXY_PORT, type WayFiles, withForwarder } from '../network/inside.js';
+import { PROXY_PORT, withForwarder } from '../network/inside.js';
+import { hostsOf, limitsWithin } from '../session-environment.js';
 import { Pipes } from '../launch/pipes.js';
 import { ProjectFolders } from '../workdir/project-folders.js';
-import { COMMAND_VARIABLES, HOME, prepareRoot, type RootFolder } from './root-folder.js';
+import { COMMAND_VARIABLES, HOME, prepareRoot } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
+import type { Mount } from './programs.js';
+import { reportOf } from './trial-report.js';
+import { findTools, mountOf, programsOf, type Tool, toolsOf } from './tools.js';
 import { FIRST_UID, UserId } from '../workdir/user-ids.js';
 import { type TaskFolders, Workdirs } from '../workdir/workdirs.js';
-
-/** What is ready after boot. */
-export interface Prepared {
-  base: string;
-  root: RootFolder;
-  /** What programs inside trust. */
-  authorities: Authorities;
-  workdirs: Workdirs;
-  projects: ProjectFolders;
-  /** Or why there are none; null: not looked for. */
-  groups: ControlGroups | string | null;
-  resources: LaunchResources;
-}
-
-/** One launch as the driver sees it. */
-export interface LaunchSpec {
-  folders: TaskFolders;
-  /** Folder that is mounted read-only at `/project`, outside of the workdir. */
-  project: string | null;
-  /** What is mounted of the way out: its socket, and what is trusted with it; null: there is none. */
-  wayOut: WayFiles | null;
-  /** The program that is started first inside, and its arguments. */
-  init: string[];
-}
 
 /** The part that all drivers of this host have in common: user, folders, limits, end. Nest builds each driver by this constructor. */
 @Injectable()
@@ -89,13 +68,18 @@ export abstract class LocalSandbox extends Sandbox {
   protected environment({ root }: Prepared, _folders: TaskFolders, _project: string | null): Record<string, string> {
     return { PATH: root.searchPath, HOME, ...COMMAND_VARIABLES };
   }
+  /** The folder of a tool as commands name it. */
+  protected toolFolder(tool: Tool): string {
+    return mountOf(tool).target;
+  }
   /** What the driver's program finds on descriptor 6. */
   protected file(_spec: LaunchSpec, _prepared: Prepared): Buffer {
     return Buffer.alloc(0);
   }
 
   async check(): Promise<SandboxReport> {
-    const { base, root, workdirs, groups, authorities } = await this.ready();
+    const prepared = await this.ready();
+    const { workdirs } = prepared;
     const taskId = randomUUID();
     const session = await this.open({ taskId, network: true, signal: new AbortController().signal }, UNWATCHED);
     try {
@@ -104,32 +88,12 @@ export abstract class LocalSandbox extends Sandbox {
       const { exitCode, stdout, stderr } = await probe.catch(asSandboxError);
       if (exitCode !== 0) throw new SandboxError(`A command in it ended with ${exitCode}: ${stderr.trim()}`);
       const probed = new Map(stdout.split('\n').map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']));
-      const report = this.report(probed);
-      const memory = memoryReport(groups, this.limits, probed);
-      const programs = ['node', 'npm', 'git', 'rg'].filter((name) => probed.get(name) !== 'yes');
-      const absent = programs.filter((name) => name !== 'rg' || root.missing.length === 0);
-      const missing = absent.map((name) => `${name} does not run inside.`);
-      const active =
-        base === this.dataDir.path ? [] : ['Workdirs lie outside of DATA_DIR, which is closed to their users.'];
-      const network = networkReport(
-        this.hosts,
-        probed.get('network') === 'yes',
-        `${authorities.certificates.length} authorities of ${authorities.from}`,
+      return reportOf(
+        this.report(probed),
+        probed,
+        { ...prepared, limits: this.limits, hosts: this.hosts },
+        this.dataDir,
       );
-      return {
-        driver: report.driver,
-        programs: probed.get('programs')?.split(' ').filter(Boolean) ?? [],
-        hosts: this.hosts,
-        active: [...report.active, ...active, ...network.active, ...memory.active, WATCHED_DISK],
-        missing: [
-          ...report.missing,
-          ...network.missing,
-          ...memory.missing,
-          ...root.missing,
-          ...missing,
-          ...workdirs.missing,
-        ],
-      };
     } finally {
       await session.close();
       await workdirs.remove(taskId);
@@ -152,20 +116,25 @@ export abstract class LocalSandbox extends Sandbox {
       own?.release();
       throw error;
     });
-    const at = { folders, project, user };
-    const leaves = options.network === true && this.hosts.length > 0;
-    const way = { taskId, user, authorities: prepared.authorities.certificates };
+    const { environment } = options;
+    const limits = limitsWithin(this.limits, environment?.limits);
+    const hosts = hostsOf(this.hosts, environment);
+    const tools = toolsOf(prepared.tools.tools, environment?.tools);
+    const at = { folders, project, user, limits, tools: tools.map(mountOf) };
+    const leaves = options.network === true && hosts.length > 0;
+    const { onNetwork: onUse = () => undefined } = options;
+    const way = { taskId, user, hosts, onUse, authorities: prepared.authorities.certificates };
     const launch = (command: string[], how: LaunchOptions) => this.launchCommand(command, { ...how, ...at }, prepared);
     return new LocalSession({
       folders,
       inside: this.inside(folders),
       project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
       user,
-      hosts: this.hosts,
-      wayOut: leaves ? (secrets) => this.proxy.open(prepared.base, { ...way, secrets }) : null,
+      hosts,
+      wayOut: leaves ? (secrets, onRefusal) => this.proxy.open(prepared.base, { ...way, secrets, onRefusal }) : null,
       secrets: options.secrets,
       release: () => own?.release(),
-      limits: this.limits,
+      limits,
       space,
       empty: async () => {
         await prepared.workdirs.remove(taskId);
@@ -173,7 +142,8 @@ export abstract class LocalSandbox extends Sandbox {
       },
       resources: prepared.resources,
       shell: prepared.root.shell,
-      environment: this.environment(prepared, folders, project),
+      environment: this.withTools(this.environment(prepared, folders, project), tools),
+      variables: environment?.variables ?? {},
       launch,
       signal,
     });
@@ -227,6 +197,11 @@ export abstract class LocalSandbox extends Sandbox {
     return { folders, project };
   }
 
+  private withTools(environment: Record<string, string>, tools: Tool[]): Record<string, string> {
+    const paths = tools.map((tool) => programsOf(tool, this.toolFolder(tool)));
+    return { ...environment, PATH: [...paths, environment['PATH']].join(':') };
+  }
+
   private ready(): Promise<Prepared> {
     return (this.preparing ??= this.prepareAll());
   }
@@ -242,10 +217,17 @@ export abstract class LocalSandbox extends Sandbox {
     const sweep = this.sweep();
     const groups = this.dividesGroups ? ControlGroups.find(this.limits) : null;
     const authorities = findAuthorities(this.env.file.sandbox?.caFile);
+    const tools = await findTools(this.env.file.sandbox?.tools, base, uid);
     const prepared: Prepared = {
       base,
       authorities,
-      root: await prepareRoot(base, uid, authorities),
+      tools,
+      root: await prepareRoot(
+        base,
+        uid,
+        authorities,
+        tools.tools.map(({ name }) => name),
+      ),
       workdirs: await Workdirs.open(base, uid !== null),
       projects: new ProjectFolders(base, uid !== null),
       groups,
@@ -267,11 +249,14 @@ export abstract class LocalSandbox extends Sandbox {
     const shell = needProgram('bash', 'bash');
     const inside = at.wayOut === null ? command : withForwarder(this.forwardScript, prepared.root.node, command);
     const init = ['/bin/sh', '-c', this.initScript, 'init', at.cwd, ...inside];
+    const { folders, project, wayOut, limits, tools } = at;
     const spec: LaunchSpec = {
-      folders: at.folders,
-      project: at.project,
-      wayOut: at.wayOut,
-      init: [...prlimit(this.limits, at.fileBytes), ...init],
+      folders,
+      project,
+      wayOut,
+      limits,
+      tools,
+      init: [...prlimit(limits, at.fileBytes), ...init],
     };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
@@ -296,4 +281,6 @@ interface LaunchContext extends LaunchOptions {
   folders: TaskFolders;
   project: string | null;
   user: UserId | null;
+  limits: SandboxLimits;
+  tools: Mount[];
 }

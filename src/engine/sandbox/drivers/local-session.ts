@@ -17,6 +17,7 @@ import {
   type WriteOptions,
 } from '../sandbox.js';
 import type { WayOut } from '../network/network-proxy.js';
+import type { NetworkRefusal } from '../network/refusals.js';
 import { NETWORK_VARIABLES } from '../network/inside.js';
 import { PROJECT } from './root-folder.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -32,7 +33,8 @@ interface SessionParts {
   project: { path: string; remove: () => Promise<void> } | null;
   user: UserId | null;
   /** Makes the way out to `hosts`; null: there is none. */
-  wayOut: ((secrets: SandboxSecrets | undefined) => Promise<WayOut>) | null;
+  wayOut:
+    ((secrets: SandboxSecrets | undefined, onRefusal: (refusal: NetworkRefusal) => void) => Promise<WayOut>) | null;
   secrets: SandboxSecrets | undefined;
   hosts: readonly string[];
   /** Gives back what the session was opened with; called at its end. */
@@ -44,6 +46,8 @@ interface SessionParts {
   resources: LaunchResources;
   shell: string[];
   environment: Record<string, string>;
+  /** Of the environment of the task; the others go before them. */
+  variables: Readonly<Record<string, string>>;
   launch: (command: string[], options: LaunchOptions) => LaunchCommand;
   signal: AbortSignal;
 }
@@ -64,8 +68,9 @@ export class LocalSession extends SandboxSession {
   private readonly disk: DiskWatch;
   private wayOut: Promise<WayOut> | undefined;
   private readonly secrets: SessionSecrets;
-  /** What is reached by it; null before the first command with a network. */
-  private refused: ReadonlySet<string> | null = null;
+  /** Whether a command had a network. */
+  private reached = false;
+  private readonly refused: NetworkRefusal[] = [];
   private closed = false;
   private readonly abort = () => this.killAll('ended');
 
@@ -113,6 +118,7 @@ export class LocalSession extends SandboxSession {
     this.assertOpen();
     const mark = randomBytes(16).toString('hex');
     const environment = Object.entries({
+      ...this.parts.variables,
       ...this.parts.environment,
       ...(wayOut !== null && NETWORK_VARIABLES),
       ...this.secrets.variables,
@@ -123,7 +129,7 @@ export class LocalSession extends SandboxSession {
     const long = Buffer.byteLength(command) > MAX_ARGUMENT;
     const text = long ? [JOINED, shell[0] ?? '', ...(command.match(PIECE) ?? [])] : [command];
     const words = ['/usr/bin/env', '-i', ...assignments, ...shell, '-c', ...text];
-    const group = resources.groups?.make() ?? null;
+    const group = resources.groups?.make(limits.memoryBytes) ?? null;
     const running = new Command(resources, {
       ...this.parts.launch(words, {
         cwd,
@@ -163,12 +169,16 @@ export class LocalSession extends SandboxSession {
     return this.files.write(this.atHome(path), content, options);
   }
 
+  override get wallClockSeconds(): number {
+    return this.parts.limits.wallClockSeconds;
+  }
+
   override get workdirBytes(): number | null {
     return this.disk.bytes;
   }
 
   override get network(): NetworkReport | null {
-    return this.refused && { hosts: this.parts.hosts, refused: [...this.refused] };
+    return this.reached ? { hosts: this.parts.hosts, refused: [...this.refused] } : null;
   }
 
   async close(): Promise<void> {
@@ -186,13 +196,13 @@ export class LocalSession extends SandboxSession {
 
   /** One for all commands of the session, made when the first one wants it, and again when it was lost. */
   private async openWay(open: NonNullable<SessionParts['wayOut']>): Promise<WayOut> {
-    const made = (this.wayOut ??= open(this.secrets.given));
+    const made = (this.wayOut ??= open(this.secrets.given, (refusal) => void this.refused.push(refusal)));
     const forget = () => {
       if (this.wayOut === made) this.wayOut = undefined;
     };
     made.then(async ({ lost }) => (await lost) && forget(), forget);
     const way = await made;
-    this.refused = way.refused;
+    this.reached = true;
     return way;
   }
 

@@ -1,7 +1,8 @@
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
 import { mountsOf } from '../network/inside.js';
-import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
+import type { LaunchSpec, Prepared } from './launch-spec.js';
+import { LocalSandbox } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import type { Mount } from './programs.js';
 import { DEVICES, EMPTY, HIDDEN, HOME, noExec, PROJECT } from './root-folder.js';
@@ -52,10 +53,15 @@ export class NamespacesSandbox extends LocalSandbox {
   private mounts(spec: LaunchSpec, root: string, mounts: Mount[]): string {
     const ours = this.noExec ? ',noexec' : '';
     const { workdir, tmp, home } = spec.folders;
-    const shared = `nosuid,nodev,size=${Math.round(this.limits.memoryBytes * SHARED_MEMORY_PART)},nr_inodes=100k`;
+    const shared = `nosuid,nodev,size=${Math.round(spec.limits.memoryBytes * SHARED_MEMORY_PART)},nr_inodes=100k`;
     const lines = [
       [root, root, 'none', `bind,ro,nosuid,nodev${ours}`],
-      ...mounts.map(({ source, target }) => [source, root + target, 'none', 'bind,ro,nosuid,nodev']),
+      ...[...mounts, ...spec.tools].map(({ source, target }) => [
+        source,
+        root + target,
+        'none',
+        'bind,ro,nosuid,nodev',
+      ]),
       ...DEVICES.map((name) => [`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind,nosuid']),
       ['proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'],
       ...HIDDEN.map((path) => [root + EMPTY, root + path, 'none', `bind,ro,nosuid,nodev${ours}`]),

@@ -3,9 +3,11 @@ import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { type LaunchResources, MARK } from '../launch/command.js';
-import { type LaunchSpec, LocalSandbox, type Prepared } from './local-sandbox.js';
+import type { LaunchSpec, Prepared } from './launch-spec.js';
+import { LocalSandbox } from './local-sandbox.js';
 import { COMMAND_VARIABLES } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
+import type { Tool } from './tools.js';
 import type { TaskFolders } from '../workdir/workdirs.js';
 
 /** No sandbox: plain processes of the host, with limits, an empty environment and an end. Only by explicit choice. */
@@ -29,6 +31,11 @@ export class NoSandbox extends LocalSandbox {
     // Nothing can be mounted over a path of the host: a variable names the folder.
     const found = project === null ? {} : { PROJECT_DIR: project };
     return { PATH: path, HOME: home, TMPDIR: tmp, ...COMMAND_VARIABLES, ...found };
+  }
+
+  /** Nothing can be mounted here. */
+  protected override toolFolder({ folder }: Tool): string {
+    return folder;
   }
 
   protected command(spec: LaunchSpec): string[] {

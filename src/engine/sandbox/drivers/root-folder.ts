@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { findProgram, run } from '../host.js';
 import type { Authorities } from '../../../platform/config/authorities.js';
 import { FORWARDER, NODE_PROXY, WAY_OUT } from '../network/inside.js';
+import { TOOLS } from './tools.js';
 import { writeEtc, namesFromEtc, versionOfEtc } from './etc.js';
 import { type Mount, nodePrograms, reachableCopy, replace, ripgrep, worldFolder } from './programs.js';
 
@@ -81,7 +82,13 @@ export const HIDDEN = [
 export const EMPTY = '/etc/empty';
 const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', PROJECT.slice(1), 'tmp', 'usr', 'workdir'];
 
-export async function prepareRoot(base: string, uid: number | null, authorities: Authorities): Promise<RootFolder> {
+/** @param tools names of what may be mounted below {@link TOOLS}. */
+export async function prepareRoot(
+  base: string,
+  uid: number | null,
+  authorities: Authorities,
+  tools: readonly string[],
+): Promise<RootFolder> {
   const node = nodePrograms();
   const rg = ripgrep();
   const programs = rg === null ? node.mounts : [...node.mounts, rg];
@@ -89,7 +96,7 @@ export async function prepareRoot(base: string, uid: number | null, authorities:
   const mounts = [{ source: '/usr', target: '/usr' }, ...folders.map((path) => ({ source: path, target: path }))];
   for (const { source, target } of programs) mounts.push({ source: await reachableCopy(source, base, uid), target });
   worldFolder(join(base, 'roots'));
-  const path = skeleton(base, links, mounts, authorities.certificates);
+  const path = skeleton(base, links, { mounts, tools: [...new Set(tools)].sort() }, authorities.certificates);
   const missing = rg === null ? ['rg is not inside: npm has not installed the ripgrep package of this platform.'] : [];
   const searchPath = ['/opt/millwright', node.path, '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
   const shell = existsSync('/usr/bin/bash') ? ['/usr/bin/bash', '--norc', '--noprofile'] : ['/bin/sh'];
@@ -107,15 +114,21 @@ function systemFolders() {
   return { links, folders };
 }
 
+/** What is mounted in each sandbox, and the names of what may be. */
+interface Places {
+  mounts: Mount[];
+  tools: readonly string[];
+}
+
 function skeleton(
   base: string,
   links: Map<string, string>,
-  mounts: Mount[],
+  places: Places,
   authorities: Authorities['certificates'],
 ): string {
   const etc = namesFromEtc();
   const trusted = authorities.map(({ fingerprint256 }) => fingerprint256);
-  const version = [...links, mounts, versionOfEtc(etc), trusted, FILES, FOLDERS];
+  const version = [...links, places, versionOfEtc(etc), trusted, FILES, FOLDERS];
   const hash = createHash('sha256').update(JSON.stringify(version)).digest('hex').slice(0, 12);
   const target = join(base, 'roots', hash);
   if (existsSync(target)) return target;
@@ -123,7 +136,7 @@ function skeleton(
   rmSync(draft, { recursive: true, force: true });
   const umask = process.umask(0o022);
   try {
-    populate(draft, links, mounts);
+    populate(draft, links, places);
     writeEtc(draft, etc, authorities);
   } finally {
     process.umask(umask);
@@ -132,8 +145,9 @@ function skeleton(
   return target;
 }
 
-function populate(draft: string, links: Map<string, string>, mounts: Mount[]): void {
-  for (const folder of FOLDERS) mkdirSync(join(draft, folder), { recursive: true, mode: 0o755 });
+function populate(draft: string, links: Map<string, string>, { mounts, tools }: Places): void {
+  for (const folder of [...FOLDERS, ...tools.map((name) => join(TOOLS, name))])
+    mkdirSync(join(draft, folder), { recursive: true, mode: 0o755 });
   for (const [name, to] of links) symlinkSync(to, join(draft, name));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(draft, name), text, { mode: 0o644 });
   for (const [name, to] of Object.entries(LINKS)) symlinkSync(to, join(draft, name));

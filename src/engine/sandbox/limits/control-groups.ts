@@ -78,13 +78,16 @@ export class ControlGroups {
     return groups;
   }
 
-  /** A group for one command, with its limits. Throws {@link SandboxError} when the kernel makes none. */
-  make(): ControlGroup {
+  /**
+   * A group for one command, with its limits. Throws {@link SandboxError} when the kernel makes none.
+   * @param memoryBytes of the command, at most those of all.
+   */
+  make(memoryBytes = this.limits.memoryBytes): ControlGroup {
     const path = join(this.path, `${this.prefix}.${this.made++}`);
     const set = (file: string, value: string | number) => writeFileSync(join(path, file), String(value));
     try {
       mkdirSync(path);
-      set('memory.max', this.limits.memoryBytes);
+      set('memory.max', memoryBytes);
       // Absent where the kernel does not account swap: there the swap of the host is not bounded.
       if (existsSync(join(path, 'memory.swap.max'))) set('memory.swap.max', 0);
       // All of a command ends, not the largest of its processes: what is left would go on with half of its work missing.

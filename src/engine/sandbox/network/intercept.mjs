@@ -31,8 +31,9 @@ const MOST_CODINGS = 2;
  * @typedef {object} Outside what the proxy does for it.
  * @property {string[]} authorities PEM, whom hosts are checked by.
  * @property {(host: string, port: number, inside: import('node:net').Socket) => Promise<import('node:net').Socket>} dial a socket that connects to a checked address, or a Refusal.
- * @property {(host: string, error: Error) => Refusal} unreachable
+ * @property {(host: string, port: number, error: Error) => Refusal} unreachable
  * @property {(said: { secret: string, host: string, what: 'used' | 'refused' | 'masked' }) => void} tell
+ * @property {(host: string, port: number, refusal: Refusal) => void} refused of a request that is refused a value.
  */
 export class Interceptor {
   #authority = new Authority('Millwright, for one run of a task');
@@ -134,7 +135,7 @@ export class Interceptor {
   }
 
   async #serve(from, to) {
-    const { host, agent } = this.#opened.get(from.socket);
+    const { host, port, agent } = this.#opened.get(from.socket);
     const { target, headers, used } = this.#prepare(from, []);
     const accepted = String(from.headers['accept-encoding'] ?? '').toLowerCase();
     const codings = ['gzip', 'br'].filter((coding) => accepted.includes(coding));
@@ -144,18 +145,18 @@ export class Interceptor {
     let refused = false;
     asking.on('error', (error) => {
       if (refused || to.destroyed) return;
-      this.#refuse(from, to, this.#failure(host, error));
+      this.#refuse(from, to, this.#failure(host, port, error));
     });
     asking.once('upgrade', (_said, socket) => {
       socket.destroy();
-      answer(to, this.#outside.unreachable(host, { message: 'it changes the protocol' }));
+      answer(to, this.#outside.unreachable(host, port, { message: 'it changes the protocol' }));
     });
     asking.once('response', (said) => {
       try {
         this.#answer(from, to, said, host);
       } catch (error) {
         said.destroy();
-        answer(to, this.#failure(host, error));
+        answer(to, this.#failure(host, port, error));
       }
     });
     to.once('close', () => to.writableFinished || asking.destroy());
@@ -194,7 +195,7 @@ export class Interceptor {
 
   /** A web socket: the frames of the host have lengths in front, which stay. */
   async #upgrade(from, socket, first) {
-    const { host, agent } = this.#opened.get(from.socket);
+    const { host, port, agent } = this.#opened.get(from.socket);
     if (String(from.headers.upgrade).toLowerCase() !== 'websocket')
       throw new Refusal(501, 'A connection becomes a web socket here, and nothing else.');
     const { target, headers, used } = this.#prepare(from, ['sec-websocket-extensions']);
@@ -207,7 +208,7 @@ export class Interceptor {
     });
     const { finder, hit, shown } = this.#masking(host);
     await new Promise((done, failed) => {
-      asking.once('error', (error) => failed(this.#failure(host, error)));
+      asking.once('error', (error) => failed(this.#failure(host, port, error)));
       asking.once('response', (said) => {
         said.destroy();
         failed(new Refusal(502, `${host} does not make it a web socket: ${said.statusCode}.`));
@@ -242,8 +243,8 @@ export class Interceptor {
     for (const secret of secrets) this.#outside.tell({ secret, host, what: 'used' });
   }
 
-  #failure(host, error) {
-    return error instanceof Refusal ? error : this.#outside.unreachable(host, error);
+  #failure(host, port, error) {
+    return error instanceof Refusal ? error : this.#outside.unreachable(host, port, error);
   }
 
   /** Passes a body on, until a placeholder stands in it. */
@@ -270,10 +271,12 @@ export class Interceptor {
     answer(to, error);
   }
 
-  #note(from, { secret }) {
+  #note(from, error) {
     const opened = this.#opened.get(from.socket);
-    if (secret !== undefined && opened !== undefined)
-      this.#outside.tell({ secret, host: opened.host, what: 'refused' });
+    const { secret } = error;
+    if (secret === undefined || opened === undefined) return;
+    this.#outside.tell({ secret, host: opened.host, what: 'refused' });
+    this.#outside.refused(opened.host, opened.port, error);
   }
 }
 

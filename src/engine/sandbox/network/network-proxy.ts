@@ -10,15 +10,15 @@ import { Egress, EgressError } from '../../../platform/egress/egress.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { javaTrustStore, trustBundle } from '../drivers/etc.js';
 import { isLeftOver, ownName } from '../host.js';
-import { type SandboxSecrets, SandboxError, type TaskSecret } from '../sandbox.js';
+import { type NetworkUse, type SandboxSecrets, SandboxError, type TaskSecret } from '../sandbox.js';
+import type { NetworkRefusal } from './refusals.js';
+import { networkMetrics, SessionTally } from './session-tally.js';
 import type { VaultSecret } from './vault.mjs';
 
 /** The way out of one session. */
 export interface WayOut {
   /** The socket, as the host names it. */
   path: string;
-  /** The hosts that it refused, some of the names: they come while it is open. */
-  refused: ReadonlySet<string>;
   /** The files that programs inside trust in place of the ones that all sandboxes share; null: it has no authority of its own. */
   trusted: TrustedFiles | null;
   /** Values of the next requests. */
@@ -27,16 +27,6 @@ export interface WayOut {
   lost: Promise<boolean>;
   /** Ends its connections, and logs them. Idempotent. */
   close(): Promise<void>;
-}
-
-/** What came of the way out of one session. A name of the hosts may be `others`. */
-interface Tally {
-  hosts: { host: string; connections: number; failed: number; bytesIn: number; bytesOut: number }[];
-  /** How often a host was refused, and some of the names. */
-  refused: number;
-  names: string[];
-  /** Connections beyond those that a session may have at once. */
-  dropped: number;
 }
 
 /** As the host names them. */
@@ -49,8 +39,14 @@ export interface WayOptions {
   taskId: string;
   /** Who may connect to it; null: the user of this process. */
   user: { uid: number } | null;
+  /** What may be reached, of {@link NetworkProxy.hosts}; what is not among them is not reached either. */
+  hosts: readonly string[];
   /** Whose values it puts into requests; undefined: none, and it looks into no connection. */
   secrets: SandboxSecrets | undefined;
+  /** Told of each refusal of its kind for the first time, before the sandbox is: some of them. */
+  onRefusal: (refusal: NetworkRefusal) => void;
+  /** Told each second what has come, and of the rest before it is closed. */
+  onUse: (uses: readonly NetworkUse[]) => void;
   /** What programs inside trust, beside the authority of the way out. */
   authorities: readonly X509Certificate[];
 }
@@ -58,18 +54,26 @@ export interface WayOptions {
 type Said =
   | { type: 'opened'; id: string; error: string | null; certificate: string | null }
   | { type: 'secret'; id: string; secret: string; host: string; what: 'used' | 'refused' | 'masked' }
-  | ({ type: 'closed'; id: string } & Tally)
-  | { type: 'refused'; id: string; host: string }
+  | { type: 'counted'; id: string; uses: CountedUse[] }
+  | { type: 'refused'; id: string; refusal: NetworkRefusal }
+  /** `dropped`: connections beyond those that a session may have at once. */
+  | { type: 'closed'; id: string; dropped: number }
   | { type: 'find'; id: number; host: string };
+
+/** Times in milliseconds since 1970. */
+type CountedUse = Omit<NetworkUse, 'firstAt' | 'lastAt'> & { firstAt: number; lastAt: number };
 
 interface Way {
   path: string;
-  refused: Set<string>;
-  secrets: SandboxSecrets | undefined;
+  options: WayOptions;
+  tally: SessionTally;
   opened: (said: { error: string | null; certificate: string | null }) => void;
-  closed: (tally: Tally | null) => void;
+  /** @param dropped null: by a defect. */
+  closed: (dropped: number | null) => void;
 }
 
+/** Hosts that a refusal names of those that may be reached. */
+const NAMED_HOSTS = 20;
 /** Of the folders that hold the sockets. */
 const PREFIX = 'network.';
 /** Between two look-ups of one process: a wildcard lets a sandbox ask for any number of names. Milliseconds. */
@@ -87,8 +91,7 @@ export class NetworkProxy implements OnApplicationShutdown {
   egress: Egress;
   private readonly logger = new Logger(NetworkProxy.name);
   private readonly ways = new Map<string, Way>();
-  private readonly bytes;
-  private readonly connections;
+  private readonly metrics;
   private thread: Worker | undefined;
   /** Where the sockets lie, and a descriptor of it: the path of a socket may have 107 bytes, that of a data folder has more. */
   private folder: { path: string; fd: number } | undefined;
@@ -97,34 +100,32 @@ export class NetworkProxy implements OnApplicationShutdown {
     const { network, allowHosts = [], allowNetworks = [] } = env.file.sandbox ?? {};
     this.hosts = network === 'allow' ? allowHosts : [];
     this.egress = new Egress(allowNetworks);
-    this.bytes = metrics.counter('sandbox_network_bytes_total', 'Bytes between sandboxes and hosts.', 'direction');
-    this.connections = metrics.counter(
-      'sandbox_network_connections_total',
-      'Connections that sandboxes asked for.',
-      'outcome',
-    );
+    this.metrics = networkMetrics(metrics);
   }
 
   /** @param base the folder of the sandboxes. */
-  async open(base: string, { taskId, user, secrets, authorities }: WayOptions): Promise<WayOut> {
+  async open(base: string, options: WayOptions): Promise<WayOut> {
+    const { taskId, user, hosts, secrets, authorities } = options;
     const { path: folder, fd } = (this.folder ??= makeFolder(base, user !== null));
     const id = randomBytes(8).toString('hex');
     const path = join(folder, id);
-    let ended = Promise.resolve<Tally | null>(null);
-    const refused = new Set<string>();
+    let ended = Promise.resolve<number | null>(null);
+    const tally = new SessionTally(this.metrics);
     const opened = new Promise<{ error: string | null; certificate: string | null }>((resolve) => {
-      ended = new Promise((closed) => this.ways.set(id, { path, refused, secrets, opened: resolve, closed }));
+      ended = new Promise((closed) => this.ways.set(id, { path, options, tally, opened: resolve, closed }));
       this.thread ??= this.start(authorities);
       // Only what is open keeps the process.
       this.thread.ref();
       const all = secrets === undefined ? null : secrets.all.map(forThread);
-      this.thread.postMessage({ type: 'open', id, path: `/proc/self/fd/${fd}/${id}`, secrets: all });
+      const rules = hosts.map(ruleOf);
+      const about = { id, path: `/proc/self/fd/${fd}/${id}`, rules, allowed: named(hosts), secrets: all };
+      this.thread.postMessage({ type: 'open', ...about });
     });
     const close = async () => {
       this.thread?.postMessage({ type: 'close', id });
-      const tally = await ended;
+      const dropped = await ended;
       removeFiles(path);
-      if (this.ways.delete(id) && tally !== null) this.note(taskId, tally);
+      if (this.ways.delete(id)) tally.log(this.logger, taskId, dropped ?? 0);
       if (this.ways.size === 0) this.thread?.unref();
     };
     const change = (all: readonly TaskSecret[]) =>
@@ -138,7 +139,7 @@ export class NetworkProxy implements OnApplicationShutdown {
     chmodSync(path, user === null ? 0o600 : 0o660);
     const own = certificate === null ? [] : [new X509Certificate(certificate)];
     const trusted = own.length === 0 ? null : writeTrusted(path, [...authorities, ...own]);
-    return { path, refused, trusted, change, lost: ended.then((tally) => tally === null), close };
+    return { path, trusted, change, lost: ended.then((dropped) => dropped === null), close };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -154,7 +155,7 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   private start(authorities: readonly X509Certificate[]): Worker {
     const rules = this.hosts.map(ruleOf);
-    const workerData = { rules, allowed: this.hosts.join(', '), authorities: authorities.map(String) };
+    const workerData = { rules, authorities: authorities.map(String) };
     const thread = new Worker(new URL('./proxy.worker.mjs', import.meta.url), { execArgv: [], env: {}, workerData });
     thread.on('message', (said: Said) => this.hear(thread, said));
     thread.on('error', (error: Error) => this.lose(thread, error.message));
@@ -164,10 +165,19 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   private hear(thread: Worker, said: Said): void {
     if (said.type === 'find') void this.find(said).then((found) => thread.postMessage(found));
-    else if (said.type === 'refused') this.ways.get(said.id)?.refused.add(said.host);
-    else if (said.type === 'opened') this.ways.get(said.id)?.opened(said);
-    else if (said.type === 'secret') this.ways.get(said.id)?.secrets?.onUse(said);
-    else this.ways.get(said.id)?.closed(said);
+    else this.hearOf(this.ways.get(said.id), said);
+  }
+
+  private hearOf(way: Way | undefined, said: Exclude<Said, { type: 'find' }>): void {
+    if (said.type === 'refused') way?.options.onRefusal(said.refusal);
+    else if (said.type === 'opened') way?.opened(said);
+    else if (said.type === 'secret') way?.options.secrets?.onUse(said);
+    else if (said.type === 'closed') way?.closed(said.dropped);
+    else {
+      const uses = said.uses.map((use) => ({ ...use, firstAt: new Date(use.firstAt), lastAt: new Date(use.lastAt) }));
+      way?.tally.add(uses);
+      way?.options.onUse(uses);
+    }
   }
 
   /** The addresses of a host that is on the list. Plain HTTP too goes to public ones: the operator has named the host. */
@@ -199,22 +209,12 @@ export class NetworkProxy implements OnApplicationShutdown {
     }
     this.ways.clear();
   }
+}
 
-  private note(taskId: string, { hosts, refused, names, dropped }: Tally): void {
-    for (const { host, connections, failed, bytesIn, bytesOut } of hosts) {
-      this.bytes.inc({ direction: 'in' }, bytesIn);
-      this.bytes.inc({ direction: 'out' }, bytesOut);
-      this.connections.inc({ outcome: 'made' }, connections);
-      this.connections.inc({ outcome: 'failed' }, failed);
-      const msg = `Task ${taskId} had ${connections} connections to ${host}: ${bytesIn} bytes in, ${bytesOut} out, ${failed} failed.`;
-      this.logger.log({ taskId, host, connections, failed, bytesIn, bytesOut, msg });
-    }
-    this.connections.inc({ outcome: 'refused' }, refused);
-    this.connections.inc({ outcome: 'dropped' }, dropped);
-    if (refused + dropped === 0) return;
-    const msg = `Task ${taskId} was refused ${refused} connections to hosts (${names.join(' ')}), and ${dropped} that were too many at once.`;
-    this.logger.log({ taskId, refused, dropped, hosts: names, msg });
-  }
+/** As many as a sentence holds. */
+function named(hosts: readonly string[]): string {
+  const more = hosts.length > NAMED_HOSTS ? `, and ${hosts.length - NAMED_HOSTS} more` : '';
+  return hosts.slice(0, NAMED_HOSTS).join(', ') + more;
 }
 
 /** What the thread is told of a secret: what comes by a message is a copy. */

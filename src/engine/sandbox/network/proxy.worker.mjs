@@ -6,12 +6,13 @@ import { connect } from 'node:net';
 import { setPriority } from 'node:os';
 import { pipeline } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
+import { Counts } from './counts.mjs';
 import { answer, asText, withoutHops } from './http-messages.mjs';
 import { Interceptor } from './intercept.mjs';
 import { Refusal } from './refusal.mjs';
 
-/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], allowed: string, authorities: string[] }} */
-const { rules, allowed, authorities } = workerData;
+/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], authorities: string[] }} rules: no sandbox reaches more. */
+const { rules, authorities } = workerData;
 
 /** Connections of one sandbox at once, its own to its socket: npm opens 15, a browser 6 to a host. */
 const CONNECTIONS = 64;
@@ -19,11 +20,9 @@ const CONNECTIONS = 64;
 const [IDLE_MS, HEAD_MS, DIAL_MS] = [300_000, 10_000, 15_000];
 /** How long checked addresses of a host are used. Milliseconds. */
 const FRESH_MS = 10_000;
-/** Names that are kept for one sandbox, of hosts it reached and of hosts it was refused: it may make up any number of them. */
-const [MOST_HOSTS, MOST_REFUSED] = [100, 20];
+/** Milliseconds between two counts that the service is told of. */
+const COUNT_MS = 1_000;
 const CONNECTED = 'HTTP/1.1 200 Connection established\r\n\r\n';
-/** Above it no name is (RFC 1035, section 2.3.4). */
-const NAME_LENGTH = 253;
 try {
   // Linux has a nice value for each thread: this one gives way to the event loop.
   setPriority(0, 10);
@@ -46,16 +45,15 @@ parentPort.on('message', (message) => {
   }
 });
 
-function open({ id, path, secrets }) {
+function open({ id, path, rules: own, allowed, secrets }) {
   const way = {
     id,
+    rules: own,
+    allowed,
     interceptor: null,
-    hosts: new Map(),
-    refused: 0,
-    names: new Set(),
+    counts: new Counts((said) => parentPort.postMessage({ id, ...said })),
     dropped: 0,
     sockets: new Set(),
-    flows: new Set(),
     busy: new Set(),
   };
   if (secrets !== null) way.interceptor = new Interceptor(secrets, outsideOf(way));
@@ -97,20 +95,21 @@ function close(id) {
   if (way === undefined) return;
   ways.delete(id);
   way.server.close();
-  for (const flow of way.flows) flow.end();
+  way.counts.close();
   for (const socket of way.sockets) socket.destroy();
-  const hosts = [...way.hosts].map(([host, tally]) => ({ host, ...tally }));
-  const { refused, dropped } = way;
-  parentPort.postMessage({ type: 'closed', id, hosts, refused, names: [...way.names], dropped });
+  parentPort.postMessage({ type: 'closed', id, dropped: way.dropped });
 }
+
+setInterval(() => ways.forEach(({ counts }) => counts.tell()), COUNT_MS).unref();
 
 /** What the connections that are opened need of the proxy. */
 function outsideOf(way) {
   return {
     authorities,
     dial: (hostname, port, inside) => dial(way, { hostname }, port, inside),
-    unreachable: (hostname, error) => unreachable(way, { hostname }, error),
+    unreachable: (hostname, port, error) => unreachable(way, hostname, port, error),
     tell: (said) => parentPort.postMessage({ type: 'secret', id: way.id, ...said }),
+    refused: (host, port, refusal) => way.counts.refused(host, port, refusal),
   };
 }
 
@@ -126,7 +125,7 @@ async function tunnel(way, { url }, socket, head) {
     return way.interceptor.open(to.hostname, port, socket, head, outside);
   }
   await new Promise((done, failed) => outside.once('connect', done).once('error', failed)).catch((error) => {
-    throw unreachable(way, to, error);
+    throw unreachable(way, to.hostname, port, error);
   });
   socket.write(CONNECTED);
   if (head.length > 0) outside.write(head);
@@ -138,7 +137,9 @@ async function tunnel(way, { url }, socket, head) {
 async function forward(way, from, to) {
   const url = URL.canParse(from.url) ? new URL(from.url) : null;
   if (url?.protocol !== 'http:' || url.username + url.password !== '') throw notUnderstood();
-  const outside = await dial(way, url, Number(url.port || 80), from.socket);
+  const port = Number(url.port || 80);
+  const failed = (error) => unreachable(way, url.hostname, port, error);
+  const outside = await dial(way, url, port, from.socket);
   const headers = withoutHops(from, ['host', 'proxy-authorization', 'proxy-connection']);
   const asking = request({
     method: from.method,
@@ -146,18 +147,18 @@ async function forward(way, from, to) {
     headers: ['Host', url.host, ...headers],
     createConnection: () => outside,
   });
-  asking.on('error', (error) => to.destroyed || answer(to, unreachable(way, url, error)));
+  asking.on('error', (error) => to.destroyed || answer(to, failed(error)));
   // Node ends what becomes another protocol, and says no more.
   asking.once('upgrade', (_said, socket) => {
     socket.destroy();
-    answer(to, unreachable(way, url, { message: 'it changes the protocol' }));
+    answer(to, failed({ message: 'it changes the protocol' }));
   });
   asking.once('response', (said) => {
     try {
       to.writeHead(said.statusCode, said.statusMessage, withoutHops(said, ['proxy-authenticate']));
     } catch (error) {
       // Node reads more as a status than it writes.
-      return void answer(to, unreachable(way, url, error));
+      return void answer(to, failed(error));
     }
     pipeline(said, to, (error) => error && to.destroy());
   });
@@ -167,14 +168,11 @@ async function forward(way, from, to) {
 
 /** A socket that connects to a checked address. Throws a {@link Refusal}. */
 async function dial(way, { hostname }, port, inside) {
-  if (!rules.some((rule) => fits(rule, hostname, port))) {
-    throw refused(
-      way,
-      hostname,
-      `${hostname}:${port} is not among the hosts that may be reached from here: ${allowed}.`,
-    );
+  if (![rules, way.rules].every((all) => all.some((rule) => fits(rule, hostname, port)))) {
+    const message = `${hostname}:${port} is not among the hosts that may be reached from here: ${way.allowed}.`;
+    throw refused(way, hostname, port, new Refusal(403, message, 'host_not_allowed'));
   }
-  const addresses = await addressesOf(way, hostname);
+  const addresses = await addressesOf(way, hostname, port);
   if (inside.destroyed) throw new Refusal(499, 'Gone.');
   const outside = connect({
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -189,7 +187,7 @@ async function dial(way, { hostname }, port, inside) {
   outside.setTimeout(DIAL_MS, () => outside.destroy(new Error('it did not answer in time')));
   outside.once('connect', () => outside.setTimeout(IDLE_MS));
   inside.once('close', () => outside.readyState === 'opening' && outside.destroy());
-  follow(way, outside, hostname);
+  way.counts.follow(hostname, port, outside);
   return outside;
 }
 
@@ -198,7 +196,7 @@ function fits({ name, below, ports }, hostname, port) {
 }
 
 /** The addresses are found and checked by the service, one host at a time for each sandbox. */
-function addressesOf(way, hostname) {
+function addressesOf(way, hostname, port) {
   const turn = way.finding.then(async () => {
     const known = fresh.get(hostname);
     if (known !== undefined && known.until > performance.now()) return known.addresses;
@@ -207,8 +205,8 @@ function addressesOf(way, hostname) {
       waiting.set(id, done);
       parentPort.postMessage({ type: 'find', id, host: hostname });
     });
-    if (blocked) throw refused(way, hostname, error);
-    if (error !== null) throw unreachable(way, { hostname }, { message: error });
+    if (blocked) throw refused(way, hostname, port, new Refusal(403, error, 'address_not_public'));
+    if (error !== null) throw unreachable(way, hostname, port, { message: error });
     if (fresh.size >= 1_000) fresh.clear();
     fresh.set(hostname, { addresses, until: performance.now() + FRESH_MS });
     return addresses;
@@ -217,44 +215,14 @@ function addressesOf(way, hostname) {
   return turn;
 }
 
-/** Counts the bytes of a connection, once: at its end, or when its sandbox ends. */
-function follow(way, outside, hostname) {
-  const tally = tallyOf(way, hostname);
-  outside.once('connect', () => (tally.connections += 1));
-  const flow = {
-    end() {
-      if (!way.flows.delete(flow)) return;
-      tally.bytesIn += outside.bytesRead;
-      tally.bytesOut += outside.bytesWritten;
-      outside.destroy();
-    },
-  };
-  way.flows.add(flow);
-  outside.on('error', () => undefined);
-  outside.once('close', flow.end);
-}
-
-function tallyOf(way, hostname) {
-  const name = way.hosts.has(hostname) || way.hosts.size < MOST_HOSTS ? hostname.slice(0, NAME_LENGTH) : 'others';
-  let tally = way.hosts.get(name);
-  if (tally === undefined) way.hosts.set(name, (tally = { connections: 0, failed: 0, bytesIn: 0, bytesOut: 0 }));
-  return tally;
-}
-
-function refused(way, hostname, message) {
-  way.refused += 1;
-  const name = hostname.slice(0, NAME_LENGTH);
-  if (way.names.size < MOST_REFUSED && !way.names.has(name)) {
-    way.names.add(name);
-    // Before the sandbox hears of it: the service knows when the command has ended.
-    parentPort.postMessage({ type: 'refused', id: way.id, host: name });
-  }
-  return new Refusal(403, message);
+function refused(way, hostname, port, refusal) {
+  way.counts.refused(hostname, port, refusal);
+  return refusal;
 }
 
 /** The message of an error of the system has the address, which is not for the sandbox. */
-function unreachable(way, { hostname }, { code, message }) {
-  tallyOf(way, hostname).failed += 1;
+function unreachable(way, hostname, port, { code, message }) {
+  way.counts.failed(hostname, port);
   return new Refusal(502, `${hostname} cannot be reached: ${code ?? message}.`);
 }
 

@@ -54,8 +54,8 @@ export type MessageView = z.output<typeof messageSchema>;
 /** A part as clients see it (reference §6): exactly the fields of its type. */
 export type PartView = z.output<typeof partSchema>;
 
-/** Names of the `data` parts that say why a branch, its pull request, the patch of a turn or what was in the folder is not there. */
-const NOT_ARRIVED: ReadonlySet<string> = new Set(['repository_push', 'repository_patch', 'workdir']);
+/** Names of the `data` parts that say why a branch, its pull request, the patch of a turn, what was in the folder or an answer of a host is not there. */
+const NOT_ARRIVED: ReadonlySet<string> = new Set(['repository_push', 'repository_patch', 'workdir', 'network']);
 
 /** What a view needs beside the row: the policy, and the origin for absolute links. */
 export interface MessageViewContext {

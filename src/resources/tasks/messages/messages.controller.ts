@@ -12,7 +12,8 @@ import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { TransparencyPolicy } from './transparency-policy.js';
 import { MessagesService } from './messages.service.js';
 import { messageSchema } from './message.view.js';
-import { ListMessagesQuery, SendMessageDto } from '../task.dto.js';
+import { SendMessageDto } from '../task.dto.js';
+import { ListMessagesQuery } from './message-list.dto.js';
 import { taskSchema } from '../task.view.js';
 
 @Controller('v1/tasks/:taskId/messages')

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { type ChangeEnvironment, type Environment, MillwrightError, type Millwright } from '@millwright/sdk';
+import { client } from './account.js';
+import { type Line, UsageError, type Verb } from './line.js';
+import { plain } from './terminal.js';
+
+/** The verbs below `environments`. */
+export const ENVIRONMENTS: Record<string, Verb | undefined> = {
+  list: {
+    words: [],
+    options: {},
+    async run(line) {
+      for await (const one of client().environments.list()) print(line, one);
+      return 0;
+    },
+  },
+  show: {
+    words: ['SLUG', '[VERSION]'],
+    options: {},
+    async run(line) {
+      const [slug, version] = [line.word(0), line.optionalWord(1)];
+      if (version !== undefined && !/^[1-9]\d*$/.test(version)) throw new UsageError('The version is a number, such as 1.');
+      const { environments } = client();
+      const one = version === undefined ? await environments.get(slug) : await environments.version(slug, Number(version));
+      console.log(line.json ? JSON.stringify(one) : plain(JSON.stringify(one, null, 2)));
+      return 0;
+    },
+  },
+  set: {
+    words: ['SLUG'],
+    options: {
+      file: 'text', name: 'text', repository: 'text', ref: 'text', setup: 'texts', variable: 'texts', host: 'texts', secret: 'texts',
+      refresh: 'text', lockfile: 'texts', 'on-failure': 'text',
+    },
+    async run(line) {
+      const slug = line.word(0);
+      const given = { ...(await fileIn(line.text('file'))), ...fieldsIn(line) } as ChangeEnvironment;
+      const mw = client();
+      return print(line, (await isThere(mw, slug)) ? await mw.environments.update(slug, given) : await mw.environments.create({ slug, ...given }));
+    },
+  },
+  delete: {
+    words: ['SLUG'],
+    options: {},
+    async run(line) {
+      const slug = line.word(0);
+      const gone = await client().environments.delete(slug);
+      console.log(line.json ? JSON.stringify(gone) : plain(`Deleted ${slug}`));
+      return 0;
+    },
+  },
+  builds: {
+    words: ['SLUG'],
+    options: { log: 'switch' },
+    async run(line) {
+      for await (const one of client().environments.builds(line.word(0))) {
+        if (line.json) console.log(JSON.stringify(one));
+        else console.log(plain(`${one.id}  version ${one.version}  ${one.state}  ${one.createdAt}  ${one.error ?? ''}`.trimEnd()));
+        if (line.has('log') && !line.json) console.log(plain(one.log));
+      }
+      return 0;
+    },
+  },
+}; // prettier-ignore
+
+async function isThere(mw: Millwright, slug: string): Promise<boolean> {
+  try {
+    await mw.environments.get(slug);
+    return true;
+  } catch (error) {
+    if (error instanceof MillwrightError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+/** What `show` has printed can be given again: what is the service's to say is left out. */
+async function fileIn(file: string | undefined): Promise<object> {
+  if (file === undefined) return {};
+  const json = file === '-' ? await text(process.stdin) : readFileSync(file, 'utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new UsageError(`${file === '-' ? 'Standard input' : file} is no JSON.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UsageError('--file takes an object of JSON.');
+  const { id: _id, slug: _slug, version: _version, createdBy: _by, createdAt: _at, updatedAt: _then, ...given } = value as Record<string, unknown>;
+  return given;
+} // prettier-ignore
+
+function fieldsIn(line: Line): Record<string, unknown> {
+  const [name, url, ref] = [line.text('name'), line.text('repository'), line.text('ref')];
+  const [refresh, onFailure] = [line.text('refresh'), line.text('on-failure')];
+  const [setup, hosts, secrets] = [line.texts('setup'), line.texts('host'), line.texts('secret')];
+  const [variables, globs] = [line.texts('variable'), line.texts('lockfile')];
+  if (ref !== undefined && url === undefined) throw new UsageError('--ref goes with --repository.');
+  if (refresh !== undefined && globs.length > 0) throw new UsageError('--refresh and --lockfile do not go together.');
+  return {
+    ...(name !== undefined && { name }),
+    ...(url !== undefined && { repository: { url, ...(ref !== undefined && { ref }) } }),
+    ...(setup.length > 0 && { setup }),
+    ...(variables.length > 0 && { variables: Object.fromEntries(variables.map(pairOf)) }),
+    ...(hosts.length > 0 && { allowHosts: hosts }),
+    ...(secrets.length > 0 && { secrets }),
+    ...(refresh !== undefined && { refresh }),
+    ...(globs.length > 0 && { refresh: { onLockfile: globs } }),
+    ...(onFailure !== undefined && { onFailure }),
+  };
+}
+
+function pairOf(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`--variable takes NAME=VALUE, not ${text}.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function print(line: Line, one: Environment): number {
+  const hosts = one.allowHosts.length === 0 ? 'no hosts' : one.allowHosts.join(',');
+  console.log(line.json ? JSON.stringify(one) : plain(`${one.slug}  version ${one.version}  ${hosts}  ${one.name}`));
+  return 0;
+}

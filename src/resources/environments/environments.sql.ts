@@ -1,0 +1,71 @@
+// The statements of environments. Locks are taken in the order membership, workspace, environment, project, task; a task
+// that is made takes its project first, with a lock that a delete of an environment does not wait for.
+import { WORKSPACE } from '../../access/auth/visibility.js';
+import { columns } from '../../platform/database/columns.js';
+import { int, intOrNull, sql, text, uuid } from '../../platform/database/sql.js';
+import { newestFirst } from '../../platform/http/pages.js';
+import { Environment, EnvironmentBuild, EnvironmentVersion } from './environment.entity.js';
+
+const ENVIRONMENT = columns(Environment, 'e', ['id', 'slug', 'name', 'version', 'createdById', 'createdAt', 'updatedAt']); // prettier-ignore
+const DEFINITION = columns(EnvironmentVersion, 'v', ['definition']);
+/** An environment with what its newest version is, and the name of who made it. */
+export type EnvironmentRow = typeof ENVIRONMENT.row & typeof DEFINITION.row & { createdByName: string };
+
+const SLUG = text('slug');
+const SELECT = sql`
+SELECT ${ENVIRONMENT}, ${DEFINITION}, u.name AS "createdByName"
+FROM environments e JOIN environment_versions v ON v.environment_id = e.id AND v.version = e.version
+JOIN users u ON u.id = e.created_by`;
+const OWN = sql`e.workspace_id = ${WORKSPACE}`;
+const NAMED = sql`${OWN} AND e.slug = ${SLUG}`;
+
+export const GET = sql`${SELECT} WHERE ${NAMED}`.rows<EnvironmentRow>();
+export const LIST = sql`${SELECT} WHERE ${OWN} ${newestFirst('e')}`.rows<EnvironmentRow>();
+/** A row when the workspace has it. */
+export const EXISTS = sql`SELECT 1 FROM environments e WHERE ${NAMED}`.rows();
+
+/** Until the transaction ends it gets no other version. */
+export const LOCK_TO_CHANGE = sql`${SELECT} WHERE ${NAMED} FOR NO KEY UPDATE OF e`.rows<EnvironmentRow>();
+/** As {@link LOCK_TO_CHANGE}; besides, no task begins to use it. */
+export const LOCK_TO_DELETE = sql`${SELECT} WHERE ${NAMED} FOR UPDATE OF e`.rows<EnvironmentRow>();
+
+/** One after the other, so that two of them do not both count one too few, or have one slug. */
+export const LOCK_WORKSPACE = sql`SELECT 1 FROM workspaces WHERE id = ${WORKSPACE} FOR NO KEY UPDATE`.rows();
+/** Those of the workspace. `taken`: one of them has the slug. */
+export const OTHERS = sql`
+SELECT count(*)::int AS count, coalesce(bool_or(e.slug = ${SLUG}), false) AS taken FROM environments e WHERE ${OWN}`.rows<{
+  count: number;
+  taken: boolean;
+}>();
+
+/** A row when a task that has not ended works in it. */
+export const IN_USE = sql`
+SELECT 1 FROM tasks t WHERE t.environment_id = ${uuid('id')} AND t.status NOT IN ('completed', 'failed', 'cancelled') LIMIT 1`.rows();
+
+/** A version that there is of an environment, for a new task: neither goes until the transaction ends. */
+export const HOLD = sql`
+SELECT e.id, v.version FROM environments e
+JOIN environment_versions v ON v.environment_id = e.id AND v.version = coalesce(${intOrNull('version')}, e.version)
+WHERE ${NAMED} FOR KEY SHARE OF e`.rows<HeldEnvironment>();
+export interface HeldEnvironment {
+  id: string;
+  version: number;
+}
+
+const VERSION = columns(EnvironmentVersion, 'v', ['version', 'definition', 'createdById', 'createdAt']);
+/** With the name of who made it. */
+export type VersionRow = typeof VERSION.row & { createdByName: string };
+const VERSION_SELECT = sql`
+SELECT ${VERSION}, u.name AS "createdByName" FROM environments e JOIN environment_versions v ON v.environment_id = e.id
+JOIN users u ON u.id = v.created_by WHERE ${NAMED}`;
+const AFTER = intOrNull('after');
+/** The newest first. */
+export const VERSIONS = sql`${VERSION_SELECT} AND (${AFTER} IS NULL OR v.version < ${AFTER})
+ORDER BY v.version DESC LIMIT ${int('limit')}`.rows<VersionRow>();
+export const GET_VERSION = sql`${VERSION_SELECT} AND v.version = ${int('version')}`.rows<VersionRow>();
+
+const BUILD = columns(EnvironmentBuild, 'b', ['id', 'version', 'key', 'driver', 'state', 'files', 'bytes', 'log', 'error', 'createdAt', 'finishedAt']); // prettier-ignore
+export type BuildRow = typeof BUILD.row;
+export const BUILDS = sql`
+SELECT ${BUILD} FROM environments e JOIN environment_builds b ON b.environment_id = e.id
+WHERE ${NAMED} ${newestFirst('b')}`.rows<BuildRow>();

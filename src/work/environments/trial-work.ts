@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { SandboxBusyError, SandboxError } from '../../engine/sandbox/sandbox.js';
+import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
+import { Chore } from '../../platform/chores/chore.js';
+import { Database } from '../../platform/database/database.js';
+import { type Job, JobHandler, JobWork } from '../../platform/jobs/job-handler.js';
+import { FORGET_TRIALS, RECORD_TRIAL } from '../../resources/environments/build-asks.sql.js';
+import { type TrialJob, TRIALS } from '../../resources/environments/build-job.js';
+import type { TrialResult } from '../../resources/environments/environment-trial.entity.js';
+import { sessionOf } from './build-maker.js';
+import { BuildSecrets } from './build-secrets.js';
+import { BuildStore } from './build-store.js';
+import { TO_TRY, type Trial } from './builds.sql.js';
+
+/** Of a command that is tried. Seconds. */
+const LIMIT_SECONDS = 60;
+
+/** Tries commands in throwaway copies of builds: the client that asked waits for each. */
+@JobHandler(TRIALS, { concurrency: 4, leaseSeconds: 30, attempts: 3 })
+@Injectable()
+export class TrialWork extends JobWork<TrialJob> {
+  constructor(
+    private readonly database: Database,
+    private readonly sandboxes: SandboxSelector,
+    private readonly store: BuildStore,
+    private readonly secrets: BuildSecrets,
+  ) {
+    super();
+  }
+
+  /** A client that has gone away has taken its row along: then nothing is done. */
+  async handle({ data: { trialId } }: Job<TrialJob>, signal: AbortSignal): Promise<void> {
+    const [trial] = await this.database.work.run(TO_TRY({ trialId }));
+    if (trial === undefined) return this.sandboxes.current.remove(trialId);
+    try {
+      const result = await this.attempt(trial, signal);
+      await this.database.work.run(RECORD_TRIAL({ id: trialId, result }));
+    } finally {
+      await this.sandboxes.current.remove(trialId);
+    }
+  }
+
+  @Chore({ every: 5 * 60_000 })
+  async forget(): Promise<void> {
+    await this.database.polling.run(FORGET_TRIALS());
+  }
+
+  private async attempt(trial: Trial, signal: AbortSignal): Promise<TrialResult> {
+    const { id, workspaceId, definition, command, build } = trial;
+    await this.sandboxes.current.remove(id);
+    const held = { run: { workspaceId }, signal };
+    await this.sandboxes.current.restore(id, ({ workdir = '', home = '' }, owner) =>
+      this.store.fill(held, build, { workdir, home }, owner),
+    );
+    const secrets = this.secrets.of(trial);
+    const session = await this.sandboxes.open({
+      taskId: id,
+      network: true,
+      secrets: (await secrets.open()) ?? undefined,
+      environment: sessionOf(definition),
+      signal,
+    });
+    try {
+      const how = { network: true, timeoutSeconds: LIMIT_SECONDS };
+      const cwd = definition.repository === null ? '.' : 'repo';
+      const { exitCode, stdout, stderr } = await session.run(command, { ...how, cwd });
+      return { exitCode, stdout, stderr };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
+      return { failed: 'The sandbox of this service does not work at the moment.' };
+    } finally {
+      await session.close();
+      await this.secrets.record(secrets);
+    }
+  }
+}
