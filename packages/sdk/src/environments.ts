@@ -38,4 +38,8 @@ export class Environments extends Collection {
   builds(slug: string, query?: { limit?: number }, options?: CallOptions): List<EnvironmentBuild> {
     return this.all(this.path(slug, '/builds'), 'builds', query, options);
   }
+  /** Makes a build of the newest version, although it has one; a build that is being made already is answered. */
+  build(slug: string, options?: CallOptions): Promise<EnvironmentBuild> {
+    return this.one('build', { method: 'POST', path: this.path(slug, '/build'), ...options });
+  }
 }

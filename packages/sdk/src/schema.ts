@@ -1382,6 +1382,9 @@ export interface components {
             state: "building" | "ready" | "failed";
             version: number;
         };
+        EnvironmentBuildResponse: {
+            build: components["schemas"]["EnvironmentBuild"];
+        };
         EnvironmentResources: {
             /** @description Of the folders of a task. */
             diskBytes?: number | null;
@@ -1407,6 +1410,12 @@ export interface components {
             /** @description For the query parameter `cursor`; null at the end. */
             nextCursor: string | null;
             versions: components["schemas"]["EnvironmentVersion"][];
+        };
+        EnvironmentTestResponse: {
+            exitCode: number;
+            stderr: string;
+            /** @description Beginning and end, at most 64 KiB each. */
+            stdout: string;
         };
         /** @description What an environment was. It never changes. */
         EnvironmentVersion: {
@@ -1459,7 +1468,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "environment_not_built" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -2510,7 +2519,7 @@ export interface components {
         };
         StatusReason: {
             /** @description For programs. The list is open: take a code that is not in it as one that you do not know. */
-            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
+            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "environment_building" | "environment_failed" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
             /** @description For people. */
             message: string;
             /** @description Whether a new message may bring the task further without any other change. */
@@ -2869,6 +2878,10 @@ export interface components {
             steps: number;
             /** @description Calls of tools that the model made. */
             toolCalls: number;
+        };
+        TestEnvironment: {
+            /** @description For bash. It may take a minute. */
+            command: string;
         };
         /**
          * @example {
