@@ -114,5 +114,4 @@ export const environments = {
   saved: (name: string, version: number) => `${name} is version ${version} now.`,
   same: (name: string) => `Nothing of ${name} is another.`,
   made: (name: string) => `${name} is made.`,
-
 };

@@ -94,7 +94,7 @@ export function sentOf(draft: Draft) {
   const { memory, disk, seconds } = draft;
   return {
     name: name.trim() || slug.trim(),
-    repository: url.trim() === '' ? null : { url: url.trim(), ref: ref.trim() || null },
+    repository: url.trim() === '' ? null : { url: url.trim(), ...(ref.trim() !== '' && { ref: ref.trim() }) },
     // A command that is blank was never one.
     setup: setup.map(({ text }) => text).filter((text) => text.trim() !== ''),
     variables: recordOf(variables),
