@@ -9,6 +9,7 @@ export const settings = {
     members: 'Members',
     services: 'Service accounts',
     repositories: 'Repositories',
+    environments: 'Environments',
     secrets: 'Secrets',
     models: 'Models',
     notices: 'Notices',

@@ -240,7 +240,7 @@ export const task = {
     id: 'Id',
     network: 'Network',
     mayReach: 'May reach',
-    used: 'Secrets that it used',
+    used: 'Hosts and secrets that it used',
     refusedHosts: 'Refused',
     refusedNote: 'The operator decides which hosts commands may reach.',
     repository: 'Repository',

@@ -5,6 +5,7 @@ import { useContext } from '../../shell/can.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import type { KeptUpload } from '../../ui/attachments.tsx';
+import { NO_ENVIRONMENT } from '../projects/environment-select.tsx';
 import {
   isAddress,
   newSalt,
@@ -23,6 +24,8 @@ export interface Draft {
   approvals: Task['approvals'];
   whenBlocked: Task['whenBlocked'];
   projectId: string;
+  /** The slug of one; empty: that of the project, or none. {@link NO_ENVIRONMENT}: none, whatever the project has. */
+  environment: string;
   repository: RepositoryDraft;
   budget: { maxSteps: string; maxTokens: string; maxMinutes: string; maxCost: string };
   tags: string[];
@@ -38,6 +41,7 @@ export const EMPTY: Draft = {
   approvals: 'none',
   whenBlocked: 'fail',
   projectId: '',
+  environment: '',
   repository: NO_REPOSITORY,
   budget: { maxSteps: '', maxTokens: '', maxMinutes: '', maxCost: '' },
   tags: [],
@@ -96,7 +100,7 @@ export const nameOf = ({ title, content }: Draft): string =>
 /** Throws {@link FieldError}. */
 export function bodyOf(draft: Draft): CreateTask {
   const { title, content, uploads, model, effort, approvals, whenBlocked, projectId, repository } = draft;
-  const { tags, outputSchema } = draft;
+  const { environment, tags, outputSchema } = draft;
   const budget = budgetOf(draft.budget);
   const where = repositoryOf(repository, nameOf(draft));
   if (where !== undefined && !isAddress(where.url)) throw new FieldError('repository.url', t.repositories.notAddress);
@@ -105,6 +109,7 @@ export function bodyOf(draft: Draft): CreateTask {
     ...(uploads.length > 0 && { attachments: uploads.map(({ uploadId }) => ({ uploadId })) }),
     ...(title.trim() !== '' && { title: title.trim() }),
     ...(projectId !== '' && { projectId }),
+    ...(environment !== '' && { environment: environment === NO_ENVIRONMENT ? null : environment }),
     ...(model !== '' && { model }),
     ...(effort !== '' && effort !== null && { effort }),
     approvals,
@@ -168,6 +173,8 @@ export function draftOf(task: Task, first: Message | undefined): Draft {
     approvals: task.approvals,
     whenBlocked: task.whenBlocked,
     projectId: task.projectId ?? '',
+    // Its newest version.
+    environment: task.environment?.slug ?? '',
     repository: {
       ...NO_REPOSITORY,
       url: repository?.url ?? '',

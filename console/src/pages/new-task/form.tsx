@@ -20,7 +20,8 @@ import { Options } from './options.tsx';
 /** As the service has it, in characters. */
 const LONGEST = 200_000;
 /** The fields that show what is said of them. */
-const FIELDS = /^(content|attachments|title|projectId|model|effort|approvals|budget|repository|tags|outputSchema)\b/;
+const FIELDS =
+  /^(content|attachments|title|projectId|environment|model|effort|approvals|budget|repository|tags|outputSchema)\b/;
 
 export function NewTaskForm({
   draft,

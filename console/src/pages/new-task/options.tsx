@@ -5,6 +5,7 @@ import { t } from '../../texts/index.ts';
 import { Field, TextArea, TextField } from '../../ui/form.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Segmented, ui } from '../../ui/ui.tsx';
+import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { type Draft } from './draft.ts';
 import css from './new-task.module.css';
@@ -52,6 +53,12 @@ export function Options({ draft, change, models = [], model, said }: Props) {
             onChange={(projectId) => change({ projectId })}
           />
         )}
+        <EnvironmentSelect
+          projectId={draft.projectId}
+          said={said('environment')}
+          value={draft.environment}
+          onChange={(environment) => change({ environment })}
+        />
         {model !== undefined && model.efforts.length > 0 && effort && (
           <Group label={t.newTask.effort} said={said('effort')}>
             <Segmented

@@ -6,8 +6,9 @@ import { t } from '../../texts/index.ts';
 import { Check, DialogActions, Field, FormFailure, Group, saidOf, TextArea, TextField } from '../../ui/form.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Dialog } from '../../ui/ui.tsx';
+import { EnvironmentSelect } from './environment-select.tsx';
 
-const FIELDS = ['name', 'description', 'tags', 'visibility'];
+const FIELDS = ['name', 'description', 'tags', 'visibility', 'environment'];
 
 interface Props {
   open: boolean;
@@ -31,10 +32,13 @@ function Form({ project, onClose, onSaved }: Props) {
   const [name, setName] = useState(project?.name ?? '');
   const [description, setDescription] = useState(project?.description ?? '');
   const [visibility, setVisibility] = useState(project?.visibility ?? 'private');
+  const [environment, setEnvironment] = useState(project?.environment ?? '');
   const [tags, setTags] = useState(project?.tags ?? []);
   const save = useMutation({
     mutationFn: () => {
-      const body = { name: name.trim(), description: description.trim() || null, visibility, tags };
+      const same = environment === (project?.environment ?? '');
+      const begins = same ? {} : { environment: environment || null };
+      const body = { name: name.trim(), description: description.trim() || null, visibility, tags, ...begins };
       return project === undefined ? api.projects.create(body) : api.projects.update(project.id, body);
     },
     onSuccess: (saved) => {
@@ -85,6 +89,7 @@ function Form({ project, onClose, onSaved }: Props) {
       <Field label={t.projects.tags} hint={t.form.tagHint} said={said('tags')}>
         {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}
       </Field>
+      <EnvironmentSelect projectId="" said={said('environment')} value={environment} onChange={setEnvironment} />
       <FormFailure error={save.error} fields={FIELDS} />
       <DialogActions onKeep={onClose} type="submit" disabled={save.isPending}>
         {project === undefined ? t.projects.make : t.projects.save}

@@ -17,6 +17,7 @@ import own from './settings.module.css';
 
 const OwnNotices = program(() => import('./notices/notices.tsx'));
 const Repositories = program(() => import('./repositories/repositories.tsx'));
+const Environments = program(() => import('./environments/environments.tsx'));
 const Secrets = program(() => import('./secrets/secrets.tsx'));
 
 const Notices = () => (
@@ -32,6 +33,7 @@ const PARTS = {
   members: Members,
   services: Services,
   repositories: Repositories,
+  environments: Environments,
   secrets: Secrets,
   models: Models,
   notices: Notices,

@@ -1,6 +1,7 @@
-import { memo, useEffect, useRef, useState } from 'react';
+import { memo, Suspense, useEffect, useRef, useState } from 'react';
 import { isFinal, type Message, type Task } from '../../api/client.ts';
 import { type Conversation as Data, readOlder } from '../../api/queries.ts';
+import { program } from '../../shell/program.ts';
 import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -15,6 +16,8 @@ import { useWritten } from './live.ts';
 import { type Block, blocksOf, type Now } from './steps.ts';
 import { Spinner, Steps } from './steps-view.tsx';
 import css from './conversation.module.css';
+
+const Refusals = program(() => import('./network/refusals.tsx'));
 
 /** Follows what comes as long as one stands at the end; a person who reads further up is left there. `turn`: the last one that has begun. */
 export function Conversation({ task, data, turn }: { task: Task; data: Data; turn: number }) {
@@ -140,6 +143,13 @@ const BlockView = memo(function BlockView({
     case 'turn':
       return <ForkFrom task={task} turn={block.turn} />;
     case 'quiet':
+      if (block.name === 'network') {
+        return (
+          <Suspense fallback={null}>
+            <Refusals taskId={task} data={block.data} />
+          </Suspense>
+        );
+      }
       return <QuietLine id={block.key} name={block.name} data={block.data} />;
   }
 });

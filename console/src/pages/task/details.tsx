@@ -13,6 +13,7 @@ import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PullRequest } from '../../ui/pull-request.tsx';
 import { Button, copy, Skeleton } from '../../ui/ui.tsx';
+import { hrefOf } from '../settings/environments/places.ts';
 import { Fact } from './fact.tsx';
 import { Spent } from './spent.tsx';
 import type { PlanItem } from './steps.ts';
@@ -105,6 +106,7 @@ function Facts({ task }: { task: Task }) {
             <Link href={`/tasks?project=${task.projectId}`}>{project}</Link>
           </Fact>
         )}
+        {task.environment && <Environment of={task.environment} />}
         {task.tags.length > 0 && (
           <Fact name={details.tags}>
             <span className={css.tags}>
@@ -189,6 +191,14 @@ function Repository({ task }: { task: Task }) {
       </dl>
     </section>
   );
+}
+
+/** The version that it works in. */
+function Environment({ of: { slug, version } }: { of: NonNullable<Task['environment']> }) {
+  const texts = t.environmentField;
+  const words = texts.at(slug, version);
+  const reads = useCan()('projects:read');
+  return <Fact name={texts.label}>{reads ? <Link href={hrefOf(slug, version)}>{words}</Link> : words}</Fact>;
 }
 
 function Network({ task, network: { hosts, refused } }: { task: Task; network: NonNullable<Task['network']> }) {
