@@ -88,13 +88,13 @@ describe('What is kept of builds (reference §25)', () => {
     const before = await used();
     const slug = await make({ setup: [`head -c ${LIMIT + 1_000_000} /dev/urandom >random`] });
     expect((await work(slug)).statusReason?.code).toBe('environment_failed');
-    expect((await builds(slug))[0]?.error).toContain('storage');
+    expect((await builds(slug))[0]?.error).toContain('bytes that its plan allows');
     expect(await used()).toBe(before);
   });
 
   it('a build that goes takes what nothing else names with it, and a task that has begun from it keeps its folder', async () => {
-    const slug = await make({ setup: ['head -c 1000000 /dev/urandom >random; echo one >file'] });
-    const task = await work(slug, bash('rm random'));
+    const slug = await make({ setup: ['head -c 1000000 /dev/urandom >random'] });
+    const task = await work(slug, bash('rm random; echo one >file'));
     for (const n of [2, 3, 4]) {
       await stand.owner.client.patch(`${ENVIRONMENTS}/${slug}`, { setup: [`echo ${n} >file`] });
       await work(slug);

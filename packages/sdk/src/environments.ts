@@ -42,7 +42,6 @@ export class Environments extends Collection {
   builds(slug: string, query?: { limit?: number }, options?: CallOptions): List<EnvironmentBuild> {
     return this.all(this.path(slug, '/builds'), 'builds', query, options);
   }
-<<<<<<< HEAD
   /** Begins to build the newest version; one that is being made already is that one. */
   build(slug: string, options?: CallOptions): Promise<EnvironmentBuild> {
     return this.one('build', this.post(slug, '/build', options));
@@ -50,10 +49,5 @@ export class Environments extends Collection {
   /** Runs one command in a copy of the last build of the newest version, and waits for its end. */
   test(slug: string, command: string, options?: CallOptions): Promise<EnvironmentTest> {
     return this.transport.json({ ...this.post(slug, '/test', options), body: { command }, moreTime: TEST_MS });
-=======
-  /** Makes a build of the newest version, although it has one; a build that is being made already is answered. */
-  build(slug: string, options?: CallOptions): Promise<EnvironmentBuild> {
-    return this.one('build', { method: 'POST', path: this.path(slug, '/build'), ...options });
->>>>>>> 5a7561c5
   }
 }

@@ -60,7 +60,7 @@ export class BuildStore {
       const { made, manifest } = captured;
       const objects = [...new Set([...made.objects, manifest])];
       const [found] = await this.database.work.run(ABOVE_WITH({ workspaceId, objects, limits: this.quota.limits }));
-      if (found?.above != null) throw new BuildError(`${exhaustedText(found.above)}. The build has no room in it.`);
+      if (found?.above != null) throw new BuildError(`${exhaustedText(found.above)} when this build counts.`);
       const { environmentId, version } = build;
       const about = { ...fence, key, driver, log, manifest, files: made.files, bytes: made.bytes, objects };
       await this.ready(about, { environmentId, version, key, driver, buildId: build.id });
