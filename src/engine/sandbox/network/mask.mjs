@@ -2,6 +2,7 @@
 // given a value can give it away in a form of its own (docs/decisions/0096).
 // Plain JavaScript: the thread of the proxy runs it as it is.
 import { Transform } from 'node:stream';
+import { URLSearchParams } from 'node:url';
 
 /** What is shorter is not looked for: it would be found in other words. Bytes. */
 export const SHORTEST = 8;
