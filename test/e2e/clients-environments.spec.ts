@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Millwright } from '@millwright/sdk';
-import { bootApp, useService } from '../harness/app.js';
+import { bootApp, bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { Command } from '../harness/command.js';
 import type { EnvironmentBody } from '../harness/environments.js';
@@ -126,4 +126,28 @@ describe('Environments from a client (reference §19, §25)', () => {
     await tasks.cancel(task.id);
     expect(await environments.delete('node')).toEqual({ deleted: true, id: made.id });
   });
+});
+
+describe('An environment that a client builds (reference §19, §25)', () => {
+  const service = useService(() => bootWorker());
+  const mw = async ({ key }: Member, args: string[]) => {
+    const env = { PATH: process.env['PATH'], MILLWRIGHT_URL: service.url, MILLWRIGHT_API_KEY: key.secret };
+    const command = new Command(spawn(process.execPath, [MW, 'environments', ...args], { env }));
+    return { code: await command.code(), out: command.out, err: command.err };
+  };
+
+  it('the command follows a build to its end, and tries commands in it', async () => {
+    const owner = await makeMember(service, { role: 'owner' });
+    await mw(owner, ['set', 'box', '--setup', 'echo made it; echo 4711 > made.txt']);
+    const built = await mw(owner, ['build', 'box']);
+    expect(built).toMatchObject({ code: 0, out: expect.stringMatching(/^\S+ {2}version 1 {2}ready\n$/) as string });
+    expect(built.err).toContain('made it\n');
+    const tried = await mw(owner, ['test', 'box', 'cat made.txt; echo wrong >&2; exit 3']);
+    expect(tried).toEqual({ code: 3, out: '4711\n', err: 'wrong\n' });
+    await mw(owner, ['set', 'box', '--setup', 'exit 7']);
+    expect(await mw(owner, ['build', 'box'])).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/failed/) as string,
+    });
+  }, 60_000);
 });

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { type ChangeEnvironment, type Environment, MillwrightError, type Millwright } from '@millwright/sdk';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type ChangeEnvironment,
+  type Environment,
+  type EnvironmentBuild,
+  MillwrightError,
+  type Millwright,
+} from '@millwright/sdk';
 import { client } from './account.js';
 import { type Line, UsageError, type Verb } from './line.js';
 import { plain } from './terminal.js';
@@ -62,7 +69,45 @@ export const ENVIRONMENTS: Record<string, Verb | undefined> = {
       return 0;
     },
   },
+  build: {
+    words: ['SLUG'],
+    options: {},
+    async run(line) {
+      const slug = line.word(0);
+      const mw = client();
+      const { id } = await mw.environments.build(slug);
+      const build = await ended(mw, slug, id, line.json ? () => undefined : (log) => process.stderr.write(plain(log)));
+      console.log(line.json ? JSON.stringify(build) : plain(`${build.id}  version ${build.version}  ${build.state}  ${build.error ?? ''}`.trimEnd()));
+      return build.state === 'ready' ? 0 : 1;
+    },
+  },
+  test: {
+    words: ['SLUG', 'COMMAND'],
+    options: {},
+    async run(line) {
+      const { exitCode, stdout, stderr } = await client().environments.test(line.word(0), line.word(1));
+      if (line.json) console.log(JSON.stringify({ exitCode, stdout, stderr }));
+      else process.stdout.write(plain(stdout));
+      if (!line.json) process.stderr.write(plain(stderr));
+      return exitCode;
+    },
+  },
 }; // prettier-ignore
+
+const LOOK_MS = 1_000;
+
+/** Waits for the end of a build. `show` is given what its commands write, as it comes. */
+async function ended(mw: Millwright, slug: string, id: string, show: (log: string) => void): Promise<EnvironmentBuild> {
+  for (let shown = ''; ; await wait(LOOK_MS)) {
+    for await (const build of mw.environments.builds(slug)) {
+      if (build.id !== id) continue;
+      // It keeps the last 16 KiB: what was shown may begin before them.
+      show(build.log.startsWith(shown) ? build.log.slice(shown.length) : build.log);
+      shown = build.log;
+      if (build.state !== 'building') return build;
+    }
+  }
+}
 
 async function isThere(mw: Millwright, slug: string): Promise<boolean> {
   try {

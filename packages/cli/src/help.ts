@@ -146,6 +146,14 @@ const VERBS: Record<string, VerbHelp> = {
       ['environments set SLUG', 'makes one, or gives one that is there what is said of it: the next version'],
       ['environments delete SLUG', 'with its versions and builds, unless a task works in it'],
       ['environments builds SLUG', 'what was made of it, newest first'],
+      [
+        'environments build SLUG',
+        'makes it now, and shows what its commands write; the exit code is 1 when that fails',
+      ],
+      [
+        'environments test SLUG COMMAND',
+        'runs a command in a copy of what was made; the exit code is that of the command',
+      ],
     ],
     options: [
       ['--file F|-', 'of set: JSON as show prints it; what else is given goes before it'],

@@ -87,7 +87,7 @@ export class PreparedFolders {
   async copy(buildId: string, to: BuiltFolders, owner: number | null, signal: AbortSignal): Promise<boolean> {
     const place = await this.at(buildId);
     if (place === null || !existsSync(join(place, WHOLE))) return false;
-    await copy(foldersIn(join(place, WHOLE)), to, signal);
+    await copy(foldersIn(join(place, WHOLE)), to, signal, 'at once');
     await this.given(buildId, place, to, owner, signal);
     return true;
   }
@@ -178,7 +178,9 @@ export class PreparedFolders {
     while (place !== null && existsSync(join(place, WHOLE)) && !signal.aborted && this.space.state === 'enough') {
       const there = (await readdir(place)).filter((name) => name.startsWith(SPARE));
       if (there.length >= SPARES) return;
-      await this.made(place, SPARE + chance(), (folders) => copy(foldersIn(join(place, WHOLE)), folders, signal));
+      await this.made(place, SPARE + chance(), (folders) =>
+        copy(foldersIn(join(place, WHOLE)), folders, signal, 'gently'),
+      );
     }
   }
 
@@ -222,12 +224,16 @@ function chance(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** Copies folders into empty ones. Files share their blocks where the file system can. It gives way to all other work. */
-async function copy(from: BuiltFolders, to: BuiltFolders, signal: AbortSignal): Promise<void> {
-  const how = ['-n', '10', needProgram('cp', 'coreutils'), '-a', '--reflink=auto', '-T', '--'];
-  for (const root of BUILT_ROOTS) {
-    await run(needProgram('nice', 'coreutils'), [...how, from[root], to[root]], { env: {}, signal });
-  }
+/** Copies folders into empty ones. Files share their blocks where the file system can. `gently`: it gives way to all other work. */
+async function copy(
+  from: BuiltFolders,
+  to: BuiltFolders,
+  signal: AbortSignal,
+  how: 'gently' | 'at once',
+): Promise<void> {
+  const cp = [needProgram('cp', 'coreutils'), '-a', '--reflink=auto', '-T', '--'];
+  const [program = '', ...words] = how === 'gently' ? [needProgram('nice', 'coreutils'), '-n', '10', ...cp] : cp;
+  for (const root of BUILT_ROOTS) await run(program, [...words, from[root], to[root]], { env: {}, signal });
 }
 
 async function chown(owner: number, folders: string[], signal: AbortSignal): Promise<void> {
