@@ -1,5 +1,5 @@
 // What of an environment holds in a session (reference §25). It widens nothing: what is more than the operator allows is not in force.
-import { hostsWithin } from '../../platform/config/network.js';
+import { hostsWithin, withoutAny } from '../../platform/config/network.js';
 
 /** Limits that an environment may lower. */
 type Lowered = Record<'wallClockSeconds' | 'memoryBytes' | 'diskBytes', number>;
@@ -28,7 +28,7 @@ export function hostsOf(
   allowed: readonly string[],
   environment: Pick<SessionEnvironment, 'hosts'> | undefined,
 ): readonly string[] {
-  return environment === undefined ? allowed : hostsWithin(allowed, environment.hosts);
+  return environment === undefined ? withoutAny(allowed) : hostsWithin(allowed, environment.hosts);
 }
 
 /** Of each limit the lower one. */

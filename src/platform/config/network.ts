@@ -3,14 +3,22 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { networksSchema } from './repositories.js';
 
+/** All public hosts: environments of workspaces choose among them (reference §25). */
+const ANY = '*';
 /** A name, `*.` and a name, or an address; with a port or without. */
 const HOST = /^((\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[1-9]\d{0,4})?$/;
 
 const hosts = z.array(
   z
     .string()
-    .regex(HOST, 'a host name in small letters is expected, such as registry.npmjs.org or *.npmjs.org')
-    .refine(isAsAsked, 'a host as URLs have it is expected, such as [fd00::1]:8080 or 10.0.0.1'),
+    .refine(
+      (text) => text === ANY || HOST.test(text),
+      'a host name in small letters is expected, such as registry.npmjs.org or *.npmjs.org',
+    )
+    .refine(
+      (text) => text === ANY || isAsAsked(text),
+      'a host as URLs have it is expected, such as [fd00::1]:8080 or 10.0.0.1',
+    ),
 );
 
 /** The part of `sandbox` that is about the network. */
@@ -44,7 +52,9 @@ export function hostsFitNetwork(
   if (message !== false) context.addIssue({ code: 'custom', path: ['allowHosts'], message });
   const outside = secretHosts.findIndex((host) => {
     const { name, below, ports } = ruleOf(host);
-    return !ports.some((port) => isAmong(allowHosts, below ? `*${name}` : name, port));
+    return (
+      !(ports ?? []).some((port) => isAmong(allowHosts, below ? `*${name}` : name, port)) && !allowHosts.includes(ANY)
+    );
   });
   if (outside < 0) return;
   const expected = 'a host that allowHosts has too is expected: commands reach no other';
@@ -59,8 +69,21 @@ export function secretHostsOf({ allowHosts = [], secretHosts = allowHosts }: Net
 /** Ports of a host that is listed without one. */
 const PORTS = [80, 443];
 
-/** Which hosts and ports an entry of a list stands for. `below`: `name` begins with a dot, and stands for all names that end with it. */
-export function ruleOf(listed: string): { name: string; below: boolean; ports: number[] } {
+/** What commands reach that work in no environment: which of all hosts those are only an environment says. */
+export function withoutAny(listed: readonly string[]): readonly string[] {
+  return listed.filter((host) => host !== ANY);
+}
+
+/** `ports` null: all. */
+export interface HostRule {
+  name: string;
+  below: boolean;
+  ports: number[] | null;
+}
+
+/** Which hosts and ports an entry of a list stands for. `below`: `name` begins with a dot, or is empty, and stands for all names that end with it. */
+export function ruleOf(listed: string): HostRule {
+  if (listed === ANY) return { name: '', below: true, ports: null };
   const port = /:(\d+)$/.exec(listed.replace(/^\[.*\]/, ''))?.[1];
   const host = port === undefined ? listed : listed.slice(0, -port.length - 1);
   const below = host.startsWith('*.');
@@ -71,7 +94,7 @@ export function ruleOf(listed: string): { name: string; below: boolean; ports: n
 export function isAmong(listed: readonly string[], host: string, port: number): boolean {
   const name = host.replace(/^\*/, '');
   return listed.map(ruleOf).some((rule) => {
-    return rule.ports.includes(port) && (rule.below ? name.endsWith(rule.name) : host === rule.name);
+    return (rule.ports?.includes(port) ?? true) && (rule.below ? name.endsWith(rule.name) : host === rule.name);
   });
 }
 
@@ -79,7 +102,7 @@ export function isAmong(listed: readonly string[], host: string, port: number): 
 export function hostsWithin(listed: readonly string[], asked: readonly string[]): string[] {
   return asked.filter((host) => {
     const { name, below, ports } = ruleOf(host);
-    return ports.every((port) => isAmong(listed, below ? `*${name}` : name, port));
+    return ports?.every((port) => isAmong(listed, below ? `*${name}` : name, port)) ?? listed.includes(ANY);
   });
 }
 

@@ -11,7 +11,7 @@ import { answer, asText, withoutHops } from './http-messages.mjs';
 import { Interceptor } from './intercept.mjs';
 import { Refusal } from './refusal.mjs';
 
-/** @type {{ rules: { name: string, below: boolean, ports: number[] }[], authorities: string[] }} rules: no sandbox reaches more. */
+/** @type {{ rules: { name: string, below: boolean, ports: number[] | null }[], authorities: string[] }} rules: no sandbox reaches more. */
 const { rules, authorities } = workerData;
 
 /** Connections of one sandbox at once, its own to its socket: npm opens 15, a browser 6 to a host. */
@@ -192,7 +192,7 @@ async function dial(way, { hostname }, port, inside) {
 }
 
 function fits({ name, below, ports }, hostname, port) {
-  return ports.includes(port) && (below ? hostname.endsWith(name) && hostname.length > name.length : hostname === name);
+  return (ports?.includes(port) ?? true) && (below ? hostname.endsWith(name) && hostname.length > name.length : hostname === name);
 }
 
 /** The addresses are found and checked by the service, one host at a time for each sandbox. */
