@@ -10,7 +10,7 @@ export const network = {
   bytes: (out: string, into: string) => `${out} sent, ${into} received`,
   others: 'others',
   allow: 'Allow this host',
-  allowName: (host: string, environment: string) => `Allow ${host} in ${environment}`,
+  allowName: (host: string, environment: string) => `Allow this host: ${host} in ${environment}`,
   allowing: 'Allowing …',
   allowed: (host: string, slug: string, version: number) =>
     `${slug} allows ${host} from version ${version} on: in tasks that begin now, not in this one.`,
