@@ -126,7 +126,7 @@ const ENVIRONMENTS: Row[] = [
   read('/v1/environments/{slug}/versions/{version}', ['projects:read'], ['version']),
   list('/v1/environments/{slug}/builds', ['projects:read'], 'builds'),
   row('POST', '/v1/environments/{slug}/build', { scopes: ['projects:write'], policy: 'task_execution', status: 202, answer: ['build'] }),
-  row('POST', '/v1/environments/{slug}/test', { scopes: ['projects:write'], policy: 'task_execution', answer: ['exitCode', 'stdout', 'stderr'], body: { command: 'true' } }),
+  row('POST', '/v1/environments/{slug}/test', { scopes: ['projects:write'], policy: 'task_execution', answer: ['exitCode', 'stdout', 'stderr'], body: { command: 'true' }, elsewhere: 'environment-builds' }),
 ]; // prettier-ignore
 
 const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };

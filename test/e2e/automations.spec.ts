@@ -40,6 +40,7 @@ describe('Automations (reference §12)', () => {
         projectId: null,
         model: null,
         effort: null,
+        environment: null,
         approvals: 'none',
         whenBlocked: 'fail',
         budget: null,
