@@ -71,6 +71,7 @@ export const ACTIONS: Record<string, string> = {
   'POST /v1/environments': 'environment.create',
   'PATCH /v1/environments/{slug}': 'environment.update',
   'DELETE /v1/environments/{slug}': 'environment.delete',
+  'POST /v1/environments/{slug}/build': 'environment.build',
   'POST /v1/webhooks': 'webhook.create',
   'PATCH /v1/webhooks/{webhookId}': 'webhook.update',
   'DELETE /v1/webhooks/{webhookId}': 'webhook.delete',
