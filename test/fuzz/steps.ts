@@ -144,6 +144,7 @@ const BODIES: Record<string, object> = {
   'PATCH /v1/repository-connections/{repositoryConnectionId}': { push: [] },
   'PATCH /v1/secrets/{secretId}': NEW_VALUE,
   'PATCH /v1/environments/{slug}': { setup: ['true'], allowHosts: ['github.com'] },
+  'POST /v1/environments/{slug}/test': { command: 'true' },
   'PATCH /v1/webhooks/{webhookId}': { types: ['task.completed'] },
 };
 
