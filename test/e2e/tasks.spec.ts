@@ -52,6 +52,7 @@ describe('Tasks (reference §4)', () => {
       pendingInteraction: null,
       model: 'scripted',
       effort: null,
+      environment: null,
       approvals: 'none',
       whenBlocked: 'fail',
       budget: { maxSteps: 5, maxTokens: null, maxDurationSeconds: null, maxCost: null },
