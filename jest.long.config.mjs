@@ -4,10 +4,18 @@ import { common, onPostgres } from './jest.config.mjs';
 /** Minutes each, of what other files touch too: only the long form (`-- --long`) has them, and a run that names one. */
 const LONG_ALONE = {
   processes: ['main-thread', 'memory-in-s3', 'cancel-installations', 'many-tasks', 'image', 'logs-and-traces'],
-  faults: ['crash-loop', 'controls', 'quiet'],
+  faults: ['crash-loop', 'controls', 'quiet', 'rolling-upgrade'],
   console: [
     ...['typing', 'killed', 'following', 'webhooks', 'settings', 'composing'],
-    ...['automation-repository', 'repository-connections', 'integrations', 'budgets', 'cron'],
+    ...[
+      'automation-repository',
+      'repository-connections',
+      'integrations',
+      'budgets',
+      'cron',
+      'notices',
+      'repositories',
+    ],
   ],
 };
 const named = (file) => process.argv.slice(2).some((word) => word.includes(file));
