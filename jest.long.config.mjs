@@ -6,16 +6,8 @@ const LONG_ALONE = {
   processes: ['main-thread', 'memory-in-s3', 'cancel-installations', 'many-tasks', 'image', 'logs-and-traces'],
   faults: ['crash-loop', 'controls', 'quiet', 'rolling-upgrade'],
   console: [
-    ...['typing', 'killed', 'following', 'webhooks', 'settings', 'composing'],
-    ...[
-      'automation-repository',
-      'repository-connections',
-      'integrations',
-      'budgets',
-      'cron',
-      'notices',
-      'repositories',
-    ],
+    ...['typing', 'killed', 'following', 'webhooks', 'settings', 'composing', 'automation-repository', 'notices'],
+    ...['repository-connections', 'repositories', 'integrations', 'budgets', 'cron'],
   ],
 };
 const named = (file) => process.argv.slice(2).some((word) => word.includes(file));

@@ -29,6 +29,7 @@ describe('Projects (reference §3, §4, §11)', () => {
           description: null,
           visibility: 'private',
           tags: [],
+          environment: null,
           owner: { id: ann.user.id, name: expect.any(String) },
           createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
           updatedAt: body.project.createdAt,

@@ -26,6 +26,7 @@ export const VERB_GROUPS: readonly string[] = [
   'machine',
   'audit',
   'storage',
+  'secret',
   'secret-key',
   'backup',
   'restore',
