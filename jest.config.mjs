@@ -40,6 +40,20 @@ export const onPostgres = {
   globalTeardown: '<rootDir>/test/harness/global-teardown.mjs',
 };
 
+/** A minute or more each, of what neighbours touch too: `npm run test:slow -- --long` has them, and a run that names one. */
+export const LONG_ALONE = [
+  ...[
+    'repository-connections-of-tasks',
+    'pull-request-state',
+    'automation-repository',
+    'files-in-s3',
+    'storage-drivers',
+  ],
+  ...['player', 'forks-of-all-kinds', 'shown-files', 'results-for-models', 'storage-move', 'bucket-of-installation'],
+];
+const named = (file) => process.argv.slice(2).some((word) => word.includes(file));
+const leftOut = LONG_ALONE.filter((file) => !named(file)).map((file) => `/${file}.spec.ts$`);
+
 export default {
   // A file leaves next to nothing behind. A worker that has become large all the same ends, and its next file loads all packages again.
   workerIdleMemoryLimit: '400MB',
@@ -62,6 +76,7 @@ export default {
       // They take minutes: jest.long.config.mjs, scripts/slow.mjs.
       testPathIgnorePatterns: [
         '/node_modules/',
+        ...leftOut,
         '<rootDir>/test/(processes|machines|faults|walls|secrets|automations|fuzz|console)/',
         ...(process.env.MILLWRIGHT_SLOW === '1' ? [] : ['<rootDir>/test/(slow|hostile)/']),
       ],

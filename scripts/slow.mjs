@@ -2,6 +2,7 @@
 // Arguments go to Jest: npm run test:slow -- fairness. `-- --long` has all files: without it some that take a minute or more are left out.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LONG_ALONE as WHOLE } from '../jest.config.mjs';
 import { jest } from './jest.mjs';
 import { ROOT, main, prepare } from './setup.mjs';
 
@@ -16,7 +17,7 @@ await main(async () => {
   const wanted = (path) =>
     names.length > 0
       ? names.some((name) => path.includes(name))
-      : long || !LONG_ALONE.some((name) => path.endsWith(`/${name}.spec.ts`));
+      : long || ![...LONG_ALONE, ...WHOLE].some((name) => path.endsWith(`/${name}.spec.ts`));
   const files = slowFiles().filter(wanted);
   if (files.length === 0) throw new Error(`No test file with a slow form has ${names.join(' or ')} in its path.`);
   const options = words.filter((word) => word.startsWith('-'));
@@ -25,7 +26,7 @@ await main(async () => {
   });
 });
 
-/** Those of two folders, and those that say so by what they use. */
+/** Those of two folders, those that say so by what they use, and those that `npm test` leaves out. */
 function slowFiles() {
   return ['src', 'test']
     .flatMap((name) => readdirSync(join(ROOT, name), { recursive: true, withFileTypes: true }))
@@ -34,6 +35,7 @@ function slowFiles() {
     .filter(
       (path) =>
         /\/test\/(slow|hostile)\//.test(path) ||
+        WHOLE.some((name) => path.endsWith(`/${name}.spec.ts`)) ||
         /\/harness\/slow\.js'|\bdescribeWays\(/.test(readFileSync(path, 'utf8')),
     );
 }
