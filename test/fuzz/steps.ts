@@ -147,7 +147,7 @@ function lifeOf(operations: Operations, creation: Operation): fc.Arbitrary<Step[
   if (uses.length === 0 || ends.length === 0) return [steps(begin, fc.array(fc.oneof(...uses, ...ends)))];
   return [
     steps(begin, fc.array(fc.oneof(...uses), { maxLength: 8 }), fc.oneof(...ends), fc.array(fc.oneof(...uses, ...ends), { maxLength: 3 })),
-    steps(begin, ...visits),
+    steps(begin, ...visits, fc.oneof(...ends)),
   ];
 } // prettier-ignore
 
