@@ -18,6 +18,10 @@ export const BODIES: Record<string, object> = {
   'PATCH /v1/secrets/{secretId}': NEW_VALUE,
   'PATCH /v1/environments/{slug}': { setup: ['true'], allowHosts: ['github.com'] },
   'POST /v1/environments/{slug}/test': { command: 'true' },
+  'POST /v1/tasks/{taskId}/pause': {},
+  'POST /v1/environments/{slug}/build': {},
+  'POST /v1/webhooks/{webhookId}/secret': { overlapSeconds: 0 },
+  'POST /v1/webhooks/{webhookId}/recover': { since: '2026-01-01' },
   'PATCH /v1/webhooks/{webhookId}': { types: ['task.completed'] },
 };
 

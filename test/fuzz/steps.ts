@@ -118,6 +118,7 @@ export function sequence(operations: Operations): fc.Arbitrary<Step[]> {
   return fc.oneof(
     { weight: 2, arbitrary: stray },
     ...lives,
+    tour(operations),
     dialogue(operations),
     attachment(operations),
     withdrawal(operations),
@@ -161,6 +162,13 @@ function right(operations: Operations, operation: Operation, fixed: Partial<Step
   const path = operation.pathNames.map(ownRef);
   const who = OF_OWNERS.test(operation.template) ? 'owner' : 'member';
   return step(operations, operation, { distortions: [], who, times: 1, query: [], path, ...fixed });
+}
+
+/** Each read of what nobody has to make first. */
+function tour(operations: Operations): fc.Arbitrary<Step[]> {
+  const there = ['integrationSlug', 'asset'];
+  const reads = operations.all.filter(({ method, pathNames }) => method === 'GET' && pathNames.every((name) => there.includes(name))); // prettier-ignore
+  return steps(...reads.map((one) => step(operations, one, { distortions: [], who: 'owner', times: 1, query: [] })));
 }
 
 /** A task that asks, a question or for an approval, is answered in one way or another, and goes on. */
