@@ -203,7 +203,7 @@ describe('CONFIG_FILE', () => {
       { sandbox: { network: 'allow' } },
       /sandbox\.allowHosts: at least one host is expected/,
     ],
-    ...['https://a.example', 'A.example', 'a.*.example', '*', 'a.example:x', 'a.example/b', ''].map(
+    ...['https://a.example', 'A.example', 'a.*.example', '*:443', '**', '*.', 'a.example:x', 'a.example/b', ''].map(
       (host): [string, object, RegExp] => [
         `'${host}' as a host`,
         { sandbox: { network: 'allow', allowHosts: [host] } },
