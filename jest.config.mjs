@@ -52,7 +52,9 @@ export const LONG_ALONE = [
   ...['player', 'forks-of-all-kinds', 'shown-files', 'results-for-models', 'storage-move', 'bucket-of-installation'],
 ];
 const named = (file) => process.argv.slice(2).some((word) => word.includes(file));
-const leftOut = LONG_ALONE.filter((file) => !named(file)).map((file) => `/${file}.spec.ts$`);
+/** Patterns of those of some files that this run does not name. */
+export const leftOut = (files, folder = '') =>
+  files.filter((file) => !named(file)).map((file) => `${folder}/${file}.spec.ts$`);
 
 export default {
   // A file leaves next to nothing behind. A worker that has become large all the same ends, and its next file loads all packages again.
@@ -76,7 +78,7 @@ export default {
       // They take minutes: jest.long.config.mjs, scripts/slow.mjs.
       testPathIgnorePatterns: [
         '/node_modules/',
-        ...leftOut,
+        ...leftOut(LONG_ALONE),
         '<rootDir>/test/(processes|machines|faults|walls|secrets|automations|fuzz|console)/',
         ...(process.env.MILLWRIGHT_SLOW === '1' ? [] : ['<rootDir>/test/(slow|hostile)/']),
       ],

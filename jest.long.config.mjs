@@ -1,5 +1,5 @@
 // The suites that take minutes (scripts/long.mjs), and the pass on Redis (scripts/test-redis.mjs).
-import { common, onPostgres } from './jest.config.mjs';
+import { common, leftOut, onPostgres } from './jest.config.mjs';
 
 /** Minutes each, of what other files touch too: only the long form (`-- --long`) has them, and a run that names one. */
 const LONG_ALONE = {
@@ -10,18 +10,14 @@ const LONG_ALONE = {
     ...['repository-connections', 'repositories', 'integrations', 'budgets', 'cron'],
   ],
 };
-const named = (file) => process.argv.slice(2).some((word) => word.includes(file));
-const leftOut = (name) =>
-  process.env.MILLWRIGHT_LONG === '1'
-    ? []
-    : (LONG_ALONE[name] ?? []).filter((file) => !named(file)).map((file) => `/test/${name}/${file}.spec.ts$`);
+const alone = (name) => (process.env.MILLWRIGHT_LONG === '1' ? [] : (LONG_ALONE[name] ?? []));
 
 const suite = (name) => ({
   ...common,
   ...onPostgres,
   displayName: name,
   testMatch: [`<rootDir>/test/${name}/**/*.spec.ts`],
-  testPathIgnorePatterns: ['/node_modules/', ...leftOut(name)],
+  testPathIgnorePatterns: ['/node_modules/', ...leftOut(alone(name), `/test/${name}`)],
   ...(['processes', 'faults', 'machines'].includes(name) && {
     setupFilesAfterEnv: ['<rootDir>/test/harness/told-at-the-end.ts'],
   }),

@@ -2,12 +2,14 @@
 // Arguments go to Jest: npm run test:slow -- fairness. `-- --long` has all files: without it some that take a minute or more are left out.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LONG_ALONE as WHOLE } from '../jest.config.mjs';
+import { LONG_ALONE as OF_NPM_TEST } from '../jest.config.mjs';
 import { jest } from './jest.mjs';
 import { ROOT, main, prepare } from './setup.mjs';
 
 /** Of these, `npm test` has a witness, or other suites go the same way. */
 const LONG_ALONE = ['operator-verbs', 'fairness', 'event-handlers', 'repository-push', 'forks-of-many', 'simulation'];
+
+const among = (names, path) => names.some((name) => path.endsWith(`/${name}.spec.ts`));
 
 await main(async () => {
   await prepare();
@@ -17,7 +19,7 @@ await main(async () => {
   const wanted = (path) =>
     names.length > 0
       ? names.some((name) => path.includes(name))
-      : long || ![...LONG_ALONE, ...WHOLE].some((name) => path.endsWith(`/${name}.spec.ts`));
+      : long || !among([...LONG_ALONE, ...OF_NPM_TEST], path);
   const files = slowFiles().filter(wanted);
   if (files.length === 0) throw new Error(`No test file with a slow form has ${names.join(' or ')} in its path.`);
   const options = words.filter((word) => word.startsWith('-'));
@@ -35,7 +37,7 @@ function slowFiles() {
     .filter(
       (path) =>
         /\/test\/(slow|hostile)\//.test(path) ||
-        WHOLE.some((name) => path.endsWith(`/${name}.spec.ts`)) ||
+        among(OF_NPM_TEST, path) ||
         /\/harness\/slow\.js'|\bdescribeWays\(/.test(readFileSync(path, 'utf8')),
     );
 }
