@@ -1,3 +1,5 @@
+import type { SessionEnvironment } from '../../engine/sandbox/session-environment.js';
+
 /** What an environment is made of, before it is built (reference §25). Each field is there: a create fills in what is not given. */
 export interface Definition {
   /** What is cloned before `setup`, and what `onLockfile` looks at; null for nothing. */
@@ -36,4 +38,14 @@ export type OnFailure = (typeof ON_FAILURE)[number];
 export interface NamedEnvironment {
   slug: string;
   version: number | null;
+}
+
+/** What of an environment holds in the sessions of its tasks and of its builds. */
+export function sessionOf({ variables, allowHosts, tools, resources }: Definition): SessionEnvironment {
+  return { variables, hosts: allowHosts, tools, limits: resources };
+}
+
+/** Where the commands of its builds run, below the workdir. */
+export function folderOf({ repository }: Definition): string {
+  return repository === null ? '.' : 'repo';
 }

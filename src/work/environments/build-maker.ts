@@ -3,8 +3,7 @@ import { TaskRepository } from '../../engine/repositories/task-repository.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { type SandboxSecrets, type SandboxSession, type RunResult } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
-import type { SessionEnvironment } from '../../engine/sandbox/session-environment.js';
-import type { Definition } from '../../resources/environments/definition.js';
+import { type Definition, folderOf, sessionOf } from '../../resources/environments/definition.js';
 import type { BuildLog } from './build-log.js';
 import type { BuildToMake } from './builds.sql.js';
 
@@ -59,8 +58,9 @@ export class BuildMaker {
     await this.repositories.remove(buildId);
   }
 
-  private open(
-    { id: taskId, definition }: BuildToMake,
+  /** A session with the network and the secrets of an environment. @param taskId by which its folders are named. */
+  open(
+    { id: taskId, definition }: { id: string; definition: Definition },
     secrets: SandboxSecrets | undefined,
     signal: AbortSignal,
   ): Promise<SandboxSession> {
@@ -92,7 +92,7 @@ export class BuildMaker {
     log.say(`$ ${command}`);
     const result = await session.run(command, {
       network: true,
-      cwd: definition.repository === null ? '.' : 'repo',
+      cwd: folderOf(definition),
       onOutput: log.add,
       // Of all that it writes the log has the end: it may write more than a command of a task whose output nobody keeps.
       keepsOutput: () => true,
@@ -102,11 +102,6 @@ export class BuildMaker {
     if (result.killed !== null) log.say(result.stderr.trimEnd().split('\n').at(-1) ?? '');
     throw new BuildError(`${inWords(result)}: ${inShort(command)}`);
   }
-}
-
-/** What of an environment holds in the sessions of its builds, as in those of its tasks. */
-export function sessionOf({ variables, allowHosts, tools, resources }: Definition): SessionEnvironment {
-  return { variables, hosts: allowHosts, tools, limits: resources };
 }
 
 function inWords({ exitCode, killed }: RunResult): string {

@@ -1,6 +1,5 @@
 // The rows of builds, as a worker that makes or uses one writes them (docs/decisions/0098). Lock order: task, run, build.
-import { bigint, int, raw, sql, text, texts, uuid, uuidOrNull } from '../../platform/database/sql.js';
-import { jsonb } from '../../platform/database/sql.js';
+import { bigint, int, jsonb, raw, sql, text, texts, uuid, uuidOrNull } from '../../platform/database/sql.js';
 import type { BuildState } from '../../resources/environments/environment.entity.js';
 import type { Definition } from '../../resources/environments/definition.js';
 import { above, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
@@ -14,23 +13,6 @@ const ENVIRONMENT_ID = uuid('environmentId');
 const VERSION = int('version');
 const KEY = text('key');
 const DRIVER = text('driver');
-
-/** What the folders of a task are to begin as. */
-export interface EnvironmentOfTask {
-  environmentId: string;
-  version: number;
-  slug: string;
-  definition: Definition;
-  /** Of its repository; null without one. */
-  repositoryUrl: string | null;
-}
-
-/** No row: its environment has been deleted. */
-export const OF_TASK = sql`
-SELECT v.environment_id AS "environmentId", v.version, e.slug, v.definition, t.repository ->> 'url' AS "repositoryUrl"
-FROM tasks t JOIN environment_versions v ON v.environment_id = t.environment_id AND v.version = t.environment_version
-  JOIN environments e ON e.id = v.environment_id
-WHERE t.id = ${uuid('taskId')}`.rows<EnvironmentOfTask>();
 
 /** A build, as far as a task that begins has to know it. */
 export interface FoundBuild {

@@ -14,15 +14,16 @@ import { FencedWrites } from '../runs/fenced-writes.js';
 import { TOLD } from '../runs/run-push.sql.js';
 import { BuildKeys, driverOf } from './build-keys.js';
 import type { ReadyBuild } from './build-store.js';
-import { BEGIN, BEGINS_FROM, BUILDS_OF, type EnvironmentOfTask, type FoundBuild, OF_TASK, WAIT_FOR } from './builds.sql.js'; // prettier-ignore
+import type { EnvironmentOfTask } from '../runs/run-loader.sql.js';
+import { BEGIN, BEGINS_FROM, BUILDS_OF, type FoundBuild, WAIT_FOR } from './builds.sql.js';
 
 /** What the folders of a task begin as. `waits`: the run is put aside until a build has ended. */
 export type Begun = { build: ReadyBuild | null } | { waits: true } | { failed: AgentOutcome };
 
 /** What of a run has to be known. */
 interface Beginning {
-  /** Whether its task works in an environment. */
-  inEnvironment: boolean;
+  /** That its task works in; null: none. */
+  environment: EnvironmentOfTask | null;
   /** The manifest of its last snapshot; null: it has none. */
   snapshot: string | null;
   repository: InputRepository | null;
@@ -56,19 +57,18 @@ export class RunEnvironment {
 
   /** A task that has folders, or a snapshot of them, goes on in those. Throws {@link FencedError}, and the reason of the signal. */
   async begin(held: ActiveRun, of: Beginning): Promise<Begun> {
-    const { run } = held;
-    if (!of.inEnvironment || of.snapshot !== null || (await this.hasFolders(held))) return NONE;
-    const [environment] = await this.database.work.run(OF_TASK({ taskId: run.taskId }));
-    if (environment === undefined || !needsBuild(environment)) return NONE;
+    const { environment } = of;
+    if (environment === null || !needsBuild(environment)) return NONE;
+    if (of.snapshot !== null || (await this.hasFolders(held))) return NONE;
     const found = await this.keyOf(held, environment, of);
     if (found === null) return NONE;
-    const { environmentId, version } = environment;
+    const { id: environmentId, version } = environment;
     const wanted = { environmentId, version, key: found.key, driver: driverOf(this.sandboxes) };
     for (let look = 0; look < MAX_LOOKS; look++) {
       const begun = await this.look(held, environment, wanted, found.commit);
       if (begun !== null) return begun;
     }
-    throw new FencedError(run);
+    throw new FencedError(held.run);
   }
 
   /** Null: another look is needed. */

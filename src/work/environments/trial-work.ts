@@ -6,8 +6,9 @@ import { Database } from '../../platform/database/database.js';
 import { type Job, JobHandler, JobWork } from '../../platform/jobs/job-handler.js';
 import { FORGET_TRIALS, RECORD_TRIAL } from '../../resources/environments/build-asks.sql.js';
 import { type TrialJob, TRIALS } from '../../resources/environments/build-job.js';
+import { folderOf } from '../../resources/environments/definition.js';
 import type { TrialResult } from '../../resources/environments/environment-trial.entity.js';
-import { sessionOf } from './build-maker.js';
+import { BuildMaker } from './build-maker.js';
 import { BuildSecrets } from './build-secrets.js';
 import { BuildStore } from './build-store.js';
 import { TO_TRY, type Trial } from './builds.sql.js';
@@ -22,6 +23,7 @@ export class TrialWork extends JobWork<TrialJob> {
   constructor(
     private readonly database: Database,
     private readonly sandboxes: SandboxSelector,
+    private readonly maker: BuildMaker,
     private readonly store: BuildStore,
     private readonly secrets: BuildSecrets,
   ) {
@@ -53,17 +55,10 @@ export class TrialWork extends JobWork<TrialJob> {
       this.store.fill(held, build, { workdir, home }, owner),
     );
     const secrets = this.secrets.of(trial);
-    const session = await this.sandboxes.open({
-      taskId: id,
-      network: true,
-      secrets: (await secrets.open()) ?? undefined,
-      environment: sessionOf(definition),
-      signal,
-    });
+    const session = await this.maker.open(trial, (await secrets.open()) ?? undefined, signal);
     try {
       const how = { network: true, timeoutSeconds: LIMIT_SECONDS };
-      const cwd = definition.repository === null ? '.' : 'repo';
-      const { exitCode, stdout, stderr } = await session.run(command, { ...how, cwd });
+      const { exitCode, stdout, stderr } = await session.run(command, { ...how, cwd: folderOf(definition) });
       return { exitCode, stdout, stderr };
     } catch (error) {
       signal.throwIfAborted();

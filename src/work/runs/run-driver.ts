@@ -52,10 +52,10 @@ export class RunDriver implements OnModuleInit {
     const { signal, stopping } = signals;
     signal.throwIfAborted();
     stopping.throwIfAborted();
-    const { input, snapshot, inEnvironment, secrets, ...loaded } = await this.loader.load(run, signals);
+    const { input, snapshot, environment, secrets, ...loaded } = await this.loader.load(run, signals);
     const held = { run, signal: AbortSignal.any([signal, stopping]) };
     const repository = input.repository ?? null;
-    const begun = await this.environments.begin(held, { inEnvironment, snapshot, repository, stopping });
+    const begun = await this.environments.begin(held, { environment, snapshot, repository, stopping });
     // The run is no longer this process's.
     if ('waits' in begun) return;
     const build = 'build' in begun ? begun.build : null;

@@ -63,6 +63,16 @@ export type MessageInput = typeof MESSAGE.row & { invocations: InvocationInput[]
 /** One row has the task, each of the others a message of it, in any order. */
 export type LoadedRow = { task: TaskInput; message: null } | { task: null; message: MessageInput };
 
+/** What a task works in. */
+export interface EnvironmentOfTask {
+  id: string;
+  slug: string;
+  version: number;
+  definition: Definition;
+  /** Of the repository of the task; null without one. */
+  repositoryUrl: string | null;
+}
+
 export type TaskInput = typeof TASK.row & {
   files: { path: string; sha256: string }[] | null;
   project: Pick<StoredFile, 'name' | 'sha256'>[] | null;
@@ -72,7 +82,7 @@ export type TaskInput = typeof TASK.row & {
   /** Whether its commands may have the network that the operator allows. */
   network: boolean;
   /** What it works in; null: in what holds for all. */
-  environment: { slug: string; version: number; definition: Definition } | null;
+  environment: EnvironmentOfTask | null;
   /** The manifest of its last snapshot. */
   snapshot: string | null;
   above: StorageUsed | null;
@@ -109,7 +119,7 @@ WITH task AS (
     CASE WHEN t.repository IS NOT NULL THEN (SELECT w.slug FROM workspaces w WHERE w.id = t.workspace_id) END AS workspace,
     ${NETWORK} AS network,
     (SELECT row_to_json(d) FROM (
-      SELECT e.slug, v.version, v.definition FROM environments e JOIN environment_versions v ON v.environment_id = e.id
+      SELECT e.id, e.slug, v.version, v.definition, t.repository ->> 'url' AS "repositoryUrl" FROM environments e JOIN environment_versions v ON v.environment_id = e.id
       WHERE e.id = t.environment_id AND v.version = t.environment_version) d) AS environment,
     (SELECT s.manifest FROM snapshots s WHERE s.task_id = t.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS snapshot,
     ${above(raw('t.workspace_id'), raw('0'))} AS above,

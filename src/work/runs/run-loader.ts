@@ -16,9 +16,17 @@ import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from '
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import type { TaskEnvironment } from '../../engine/sandbox/session-environment.js';
+import { sessionOf } from '../../resources/environments/definition.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
-import { type InvocationInput, LOAD, type LoadedRow, type MessageInput, type TaskInput } from './run-loader.sql.js';
+import {
+  type EnvironmentOfTask,
+  type InvocationInput,
+  LOAD,
+  type LoadedRow,
+  type MessageInput,
+  type TaskInput,
+} from './run-loader.sql.js';
 
 /** What a run begins with. */
 export interface Loaded {
@@ -27,8 +35,8 @@ export interface Loaded {
   snapshot: string | null;
   /** Whether there is one whose folder does not count to what the workspace stores yet: that of a fork, until a run has measured it. */
   uncounted: boolean;
-  /** Whether its task works in an environment. */
-  inEnvironment: boolean;
+  /** That its task works in, whether it has folders or not; null: none. */
+  environment: EnvironmentOfTask | null;
   /** Null: the task has none. The driver closes them. */
   secrets: TaskSecrets | null;
 }
@@ -67,9 +75,8 @@ export class RunLoader {
     const secrets = leaves ? this.secrets.of(run, { userId, projectId, names }) : null;
     const { snapshot } = task;
     const uncounted = snapshot !== null && task.workdirBytes === 0;
-    const inEnvironment = task.environment !== null;
     const given = secrets === null ? input : { ...input, secrets: secrets.open };
-    return { input: given, snapshot, uncounted, inEnvironment, secrets };
+    return { input: given, snapshot, uncounted, environment: task.environment, secrets };
   }
 
   private input(
@@ -139,9 +146,8 @@ function loaded(rows: LoadedRow[]): { task: TaskInput | null; messages: MessageI
   return { task: rows.find((row) => row.task !== null)?.task ?? null, messages };
 }
 
-function environmentOf({ slug, version, definition }: NonNullable<TaskInput['environment']>): TaskEnvironment {
-  const { variables, allowHosts: hosts, secrets, tools, resources: limits } = definition;
-  return { slug, version, variables, hosts, secrets, tools, limits };
+function environmentOf({ slug, version, definition }: EnvironmentOfTask): TaskEnvironment {
+  return { slug, version, secrets: definition.secrets, ...sessionOf(definition) };
 }
 
 /** The oldest of equal names keeps it, the others get a number. */
