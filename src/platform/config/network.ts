@@ -52,9 +52,7 @@ export function hostsFitNetwork(
   if (message !== false) context.addIssue({ code: 'custom', path: ['allowHosts'], message });
   const outside = secretHosts.findIndex((host) => {
     const { name, below, ports } = ruleOf(host);
-    return (
-      !(ports ?? []).some((port) => isAmong(allowHosts, below ? `*${name}` : name, port)) && !allowHosts.includes(ANY)
-    );
+    return !(ports?.some((port) => isAmong(allowHosts, below ? `*${name}` : name, port)) ?? allowHosts.includes(ANY));
   });
   if (outside < 0) return;
   const expected = 'a host that allowHosts has too is expected: commands reach no other';
