@@ -42,6 +42,14 @@ describe('Builds of environments (reference §25)', () => {
     expect((await outputs(third)).at(-1)).toBe('changed\n');
   });
 
+  it('a program that the setup puts into /opt/env/bin is found first by the tasks, at that path', async () => {
+    const program = `printf '#!/bin/sh\necho "$0 of the setup"\n' >/opt/env/bin/ls`;
+    const slug = await make({ setup: [`mkdir -p /opt/env/bin && ${program}`, 'chmod +x /opt/env/bin/ls && ls'] });
+    const task = await work(slug, bash('ls; realpath -m /opt/env/bin; touch /opt/other'));
+    expect(await outputs(task)).toEqual(['/opt/env/bin/ls of the setup\n/home/agent/.opt-env/bin\n']);
+    expect((await builds(slug))[0]?.log).toContain('/opt/env/bin/ls of the setup');
+  });
+
   it('a task says what it waits for while the build is made', async () => {
     const slug = await make({ setup: [WAITS] });
     const task = await start(slug, bash('ls'));

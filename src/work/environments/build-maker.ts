@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { type SandboxSecrets, type SandboxSession, type RunResult } from '../../engine/sandbox/sandbox.js';
+import { OPT_ENV } from '../../engine/sandbox/drivers/root-folder.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { type Definition, folderOf, sessionOf } from '../../resources/environments/definition.js';
 import type { BuildLog } from './build-log.js';
@@ -15,6 +16,9 @@ const LONGEST_SECONDS = 30 * 60;
 
 /** Says in the clone of which repository it is: a task lays its own commit over it (hand-in.sh). */
 const MARK = `if [ -d repo/.git ] && [ ! -L repo ]; then printf '%s' "$SOURCE" >repo/.git/millwright-build; fi`;
+
+/** What a setup finds at `/opt/env` is in its home, so that the build has it. */
+const MAKE_OPT_ENV = `mkdir -p ~/${OPT_ENV.inHome}`;
 
 /** Makes the folders of a build: those of a task whose id is the build's. */
 @Injectable()
@@ -40,6 +44,7 @@ export class BuildMaker {
     const session = await this.open(build, secrets, AbortSignal.any([signal, within]));
     try {
       await this.bringIn(build, commit, session, log, signal);
+      await session.run(MAKE_OPT_ENV);
       for (const command of build.definition.setup) await this.step(build, command, session, log);
       const source = build.definition.repository?.url;
       if (source !== undefined) await session.run(MARK, { env: { SOURCE: source } });

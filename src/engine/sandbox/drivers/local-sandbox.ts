@@ -20,7 +20,7 @@ import { PROXY_PORT, withForwarder } from '../network/inside.js';
 import { hostsOf, limitsWithin } from '../session-environment.js';
 import { Pipes } from '../launch/pipes.js';
 import { ProjectFolders } from '../workdir/project-folders.js';
-import { COMMAND_VARIABLES, HOME, prepareRoot } from './root-folder.js';
+import { COMMAND_VARIABLES, HOME, OPT_ENV, prepareRoot } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
 import type { Mount } from './programs.js';
 import { reportOf } from './trial-report.js';
@@ -142,7 +142,7 @@ export abstract class LocalSandbox extends Sandbox {
       },
       resources: prepared.resources,
       shell: prepared.root.shell,
-      environment: this.withTools(this.environment(prepared, folders, project), tools),
+      environment: this.withPrograms(this.environment(prepared, folders, project), tools, environment !== undefined),
       variables: environment?.variables ?? {},
       launch,
       signal,
@@ -197,8 +197,10 @@ export abstract class LocalSandbox extends Sandbox {
     return { folders, project };
   }
 
-  private withTools(environment: Record<string, string>, tools: Tool[]): Record<string, string> {
+  /** @param prepared whether the task works in an environment, whose setup may have put programs of its own at {@link OPT_ENV}. */
+  private withPrograms(environment: Record<string, string>, tools: Tool[], prepared: boolean): Record<string, string> {
     const paths = tools.map((tool) => programsOf(tool, this.toolFolder(tool)));
+    if (prepared && this.guards) paths.unshift(`${OPT_ENV.path}/bin`);
     return { ...environment, PATH: [...paths, environment['PATH']].join(':') };
   }
 

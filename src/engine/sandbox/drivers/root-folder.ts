@@ -64,6 +64,11 @@ export const COMMAND_VARIABLES: Record<string, string> = {
   PIP_DISABLE_PIP_VERSION_CHECK: '1',
   CARGO_NET_RETRY: '0',
 };
+/**
+ * Where a setup may put what its tasks are to find at a fixed path. It is a link into the home, which leads nowhere until the folder is there: what a
+ * build keeps is workdir and home.
+ */
+export const OPT_ENV = { path: '/opt/env', inHome: '.opt-env' };
 /** Where the files of a project are mounted; empty without one. */
 export const PROJECT = '/project';
 /**
@@ -128,7 +133,7 @@ function skeleton(
 ): string {
   const etc = namesFromEtc();
   const trusted = authorities.map(({ fingerprint256 }) => fingerprint256);
-  const version = [...links, places, versionOfEtc(etc), trusted, FILES, FOLDERS];
+  const version = [...links, places, versionOfEtc(etc), trusted, FILES, LINKS, FOLDERS];
   const hash = createHash('sha256').update(JSON.stringify(version)).digest('hex').slice(0, 12);
   const target = join(base, 'roots', hash);
   if (existsSync(target)) return target;
@@ -172,6 +177,7 @@ const LINKS: Record<string, string> = {
   'dev/stdin': '/proc/self/fd/0',
   'dev/stdout': '/proc/self/fd/1',
   'dev/stderr': '/proc/self/fd/2',
+  [OPT_ENV.path.slice(1)]: join(HOME, OPT_ENV.inHome),
 };
 
 function mountPoint(path: string, folder: boolean): void {
