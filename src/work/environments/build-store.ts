@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
-import { capture, restore } from '../../engine/snapshots/snapshots.js';
+import { capture } from '../../engine/snapshots/snapshots.js';
 import { Database } from '../../platform/database/database.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
@@ -82,8 +82,7 @@ export class BuildStore {
       // What others have made meanwhile is quicker.
       if (await this.prepared.takeSpare(build.id, to, owner, within)) return this.begun('spare');
       if (await this.prepared.copy(build.id, to, owner, within)) return this.begun('copy');
-      const store = this.snapshots.of(held.run.workspaceId, within);
-      await restore({ ...to }, build.manifest, store, owner, within);
+      await this.turns.restore(held.run.workspaceId, build.manifest, { ...to }, owner, within);
       this.begun('storage');
     });
   }
@@ -94,9 +93,7 @@ export class BuildStore {
     // When another task's run ends meanwhile, this one is restored from the storage.
     if (coming !== undefined) return coming.catch(() => held.signal.throwIfAborted());
     const made = this.prepared.keep(id, (to) =>
-      this.turns.take(held, (within) =>
-        restore({ ...to }, manifest, this.snapshots.of(held.run.workspaceId, within), null, within),
-      ),
+      this.turns.take(held, (within) => this.turns.restore(held.run.workspaceId, manifest, { ...to }, null, within)),
     );
     this.coming.set(id, made);
     await made.finally(() => this.coming.delete(id));

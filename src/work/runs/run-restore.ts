@@ -4,12 +4,10 @@ import { aboveStorage } from '../../engine/agent/turn-outcomes.js';
 import type { ConversationMessage } from '../../engine/models/conversation.js';
 import { SandboxBusyError } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
-import { restore, type Roots } from '../../engine/snapshots/snapshots.js';
+import type { Roots } from '../../engine/snapshots/snapshots.js';
 import { Database } from '../../platform/database/database.js';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { newId } from '../../platform/database/ids.js';
-import { DiskSpace } from '../../platform/disk/disk-space.js';
-import { SnapshotStore } from '../../resources/snapshots/snapshot-store.js';
 import { Machine } from '../machines/machine.js';
 import { type ActiveRun, type ClaimedRun, FencedError, idsOf } from './claimed-run.js';
 import { BuildStore, type ReadyBuild } from '../environments/build-store.js';
@@ -39,11 +37,9 @@ export class RunRestore {
 
   constructor(
     private readonly sandboxes: SandboxSelector,
-    private readonly store: SnapshotStore,
     private readonly turns: SnapshotTurns,
     private readonly database: Database,
     private readonly writes: FencedWrites,
-    private readonly space: DiskSpace,
     private readonly machine: Machine,
     private readonly builds: BuildStore,
   ) {}
@@ -104,16 +100,7 @@ export class RunRestore {
   }
 
   private fill(held: ActiveRun, manifest: string, roots: Roots, owner: number | null): Promise<void> {
-    return this.turns.take(held, async (within) => {
-      const full = new AbortController();
-      const look = () => this.space.state === 'critical' && full.abort(new Error('The disk is nearly full.'));
-      this.space.listen(look);
-      try {
-        const signal = AbortSignal.any([within, full.signal]);
-        await restore(roots, manifest, this.store.of(held.run.workspaceId, signal), owner, signal);
-      } finally {
-        this.space.unlisten(look);
-      }
-    });
+    const { workspaceId } = held.run;
+    return this.turns.take(held, (within) => this.turns.restore(workspaceId, manifest, roots, owner, within));
   }
 }
