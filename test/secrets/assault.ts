@@ -14,6 +14,8 @@ import { type Heard, Upstreams } from './upstreams.js';
 const ATTACKER = readFileSync(fileURLToPath(new URL('attacker.mjs', import.meta.url)), 'utf8');
 /** The last one is a rebound name that leads to the bound host at first, as it should. */
 const BOUND = new Set(['allowed.test', 'bound.wild.test', 'r4.wild.test']);
+/** Of an attempt whose kind says no more: the proxy has answered, or the command has said something. */
+const ARRIVED = { sent: /^HTTP\/1\.1 \d{3}/, shell: /\S/ };
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 export interface Result extends Row {
@@ -74,7 +76,8 @@ export class Assault {
       wrongs: [],
     }));
     all.forEach(({ kind, attempt }, n) => {
-      const wrong = this.judge(kind, answers[n] ?? Buffer.alloc(0));
+      const { shows = 'shell' in attempt ? ARRIVED.shell : ARRIVED.sent } = kind;
+      const wrong = this.judge(shows, answers[n] ?? Buffer.alloc(0));
       const result = results[kinds.indexOf(kind)];
       if (result === undefined || wrong.length === 0) return;
       result.held -= 1;
@@ -108,9 +111,9 @@ export class Assault {
     return { attempts: wrongs.length, held, wrongs: wrongs.flat() };
   }
 
-  private judge({ shows }: Kind, answer: Buffer): string[] {
+  private judge(shows: RegExp, answer: Buffer): string[] {
     const found = this.oracle.findInAnswer(answer);
-    if (shows === undefined || viewsOf(answer).some((view) => shows.test(view.toString('latin1')))) return found;
+    if (viewsOf(answer).some((view) => shows.test(view.toString('latin1')))) return found;
     return [...found, `it did not come so far: ${answer.toString('latin1').slice(0, 600)}`];
   }
 
