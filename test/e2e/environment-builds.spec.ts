@@ -48,6 +48,11 @@ describe('Builds of environments (reference §25)', () => {
     const task = await work(slug, bash('ls; realpath -m /opt/env/bin; touch /opt/other'));
     expect(await outputs(task)).toEqual(['/opt/env/bin/ls of the setup\n/home/agent/.opt-env/bin\n']);
     expect((await builds(slug))[0]?.log).toContain('/opt/env/bin/ls of the setup');
+    // The search of the service is a script with ls(1) in it, no command of the agent.
+    const searched = await work(slug, { calls: [{ name: 'read', arguments: { path: '.' } }] });
+    const said = JSON.stringify(await parts(searched));
+    expect(said).toContain('is a folder');
+    expect(said).not.toContain('of the setup');
   });
 
   it('a task says what it waits for while the build is made', async () => {

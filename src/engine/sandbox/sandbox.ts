@@ -76,6 +76,11 @@ export interface RunOptions {
   cwd?: string;
   /** Whether it has the network of the session ({@link SandboxOpenOptions.network}); default not. */
   network?: boolean;
+  /**
+   * Whether the programs that a setup has put into `/opt/env/bin` are found before others; default not. The agent may write there: what the service
+   * runs by itself finds its own.
+   */
+  prepared?: boolean;
   /** Bytes of each stream that the result has: of the beginning, and of the end. Default 64 KiB each. */
   keep?: { first: number; last: number };
   /**

@@ -97,6 +97,7 @@ export class BuildMaker {
     log.say(`$ ${command}`);
     const result = await session.run(command, {
       network: true,
+      prepared: true,
       cwd: folderOf(definition),
       onOutput: log.add,
       // Of all that it writes the log has the end: it may write more than a command of a task whose output nobody keeps.

@@ -57,7 +57,7 @@ export class TrialWork extends JobWork<TrialJob> {
     const secrets = this.secrets.of(trial);
     const session = await this.maker.open(trial, (await secrets.open()) ?? undefined, signal);
     try {
-      const how = { network: true, timeoutSeconds: LIMIT_SECONDS };
+      const how = { network: true, prepared: true, timeoutSeconds: LIMIT_SECONDS };
       const { exitCode, stdout, stderr } = await session.run(command, { ...how, cwd: folderOf(definition) });
       return { exitCode, stdout, stderr };
     } catch (error) {

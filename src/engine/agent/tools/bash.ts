@@ -62,6 +62,7 @@ export class BashTool extends AgentTool<typeof parameters> {
       const result = await session.run(command, {
         keep: KEPT,
         network: true,
+        prepared: true,
         ...(env === undefined ? {} : { env }),
         timeoutSeconds,
         ...(cwd === undefined ? {} : { cwd }),

@@ -142,7 +142,8 @@ export abstract class LocalSandbox extends Sandbox {
       },
       resources: prepared.resources,
       shell: prepared.root.shell,
-      environment: this.withPrograms(this.environment(prepared, folders, project), tools, environment !== undefined),
+      environment: this.withTools(this.environment(prepared, folders, project), tools),
+      ofSetup: environment !== undefined && this.guards ? `${OPT_ENV.path}/bin` : null,
       variables: environment?.variables ?? {},
       launch,
       signal,
@@ -197,10 +198,8 @@ export abstract class LocalSandbox extends Sandbox {
     return { folders, project };
   }
 
-  /** @param prepared whether the task works in an environment, whose setup may have put programs of its own at {@link OPT_ENV}. */
-  private withPrograms(environment: Record<string, string>, tools: Tool[], prepared: boolean): Record<string, string> {
+  private withTools(environment: Record<string, string>, tools: Tool[]): Record<string, string> {
     const paths = tools.map((tool) => programsOf(tool, this.toolFolder(tool)));
-    if (prepared && this.guards) paths.unshift(`${OPT_ENV.path}/bin`);
     return { ...environment, PATH: [...paths, environment['PATH']].join(':') };
   }
 

@@ -46,6 +46,8 @@ interface SessionParts {
   resources: LaunchResources;
   shell: string[];
   environment: Record<string, string>;
+  /** The folder of programs that a setup may have made ({@link RunOptions.prepared}); null: there is none. */
+  ofSetup: string | null;
   /** Of the environment of the task; the others go before them. */
   variables: Readonly<Record<string, string>>;
   launch: (command: string[], options: LaunchOptions) => LaunchCommand;
@@ -120,6 +122,7 @@ export class LocalSession extends SandboxSession {
     const environment = Object.entries({
       ...this.parts.variables,
       ...this.parts.environment,
+      ...(options.prepared === true && this.preparedPath()),
       ...(wayOut !== null && NETWORK_VARIABLES),
       ...this.secrets.variables,
       ...options.env,
@@ -209,6 +212,11 @@ export class LocalSession extends SandboxSession {
   /** With `~` as a shell has it. A file of that name is `./~`. */
   private atHome(path: string): string {
     return isWithin(path, '~') ? this.parts.inside.home + path.slice(1) : path;
+  }
+
+  private preparedPath(): Record<string, string> {
+    const { environment, ofSetup } = this.parts;
+    return ofSetup === null ? {} : { PATH: `${ofSetup}:${environment['PATH']}` };
   }
 
   private absolute(path: string): string {
