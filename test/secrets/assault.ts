@@ -169,7 +169,7 @@ function secretsOf(random: () => number, port: number, rebound: string[]): TaskS
   const at = (host: string, place: TaskSecret['bindings'][number]['place'], more = {}) => ({ host, port, methods: null, paths: null, place, ...more }); // prettier-ignore
   const bearer = { header: 'Authorization', form: 'bearer', user: null } as const;
   const basic = { header: 'Authorization', form: 'basic', user: null } as const;
-  const secret = (name: string, value: string, bindings: TaskSecret['bindings']): TaskSecret => ({ name, env: name, placeholder: `mwsec_${word(24)}`, value, bindings }); // prettier-ignore
+  const secret = (name: string, value: string, bindings: TaskSecret['bindings']): TaskSecret => ({ name, env: name, placeholder: `mwsec_${word(24)}`, value, approved: true, bindings }); // prettier-ignore
   return [
     secret('TOKEN', `ghp_${word(36)}`, [at('allowed.test', bearer), at('bound.wild.test', basic), ...rebound.map((host) => at(host, bearer))]), // prettier-ignore
     secret('KEY', `${word(20)}+/&"<>%='${word(20)}`, [at('allowed.test', { query: 'key' })]),
