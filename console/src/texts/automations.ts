@@ -62,7 +62,7 @@ export const automations = {
   effortDefault: 'The default of the model',
   efforts: { low: 'Low', medium: 'Medium', high: 'High' },
   approvals: 'Approvals',
-  approval: { none: 'Go ahead', writes: 'Ask first' },
+  approval: { none: 'Go ahead', writes: 'Ask first', secrets: 'Ask before secrets' },
   repository: {
     name: 'Repository',
     branch: 'Branch',
@@ -141,7 +141,7 @@ export const automationEditor = {
   model: 'Model',
   effort: 'Effort',
   approvals: 'Approvals',
-  approval: { none: 'Go ahead', writes: 'Ask me first' },
+  approval: { none: 'Go ahead', writes: 'Ask me first', secrets: 'Ask me before secrets' },
   overlap: 'When its last task still runs',
   overlaps: {
     skip: 'Leave this run out',

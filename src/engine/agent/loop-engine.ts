@@ -12,6 +12,7 @@ import {
   type AgentInput,
   type AgentOutcome,
 } from './agent-engine.js';
+import { secretsToUse } from './approval.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
 import { ContextWindows } from './context/context-windows.js';
@@ -65,7 +66,8 @@ export class LoopEngine extends AgentEngine {
     const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn, (model) => this.models.prices(model));
     const { caller, tools, settings } = this;
-    const offered = tools.definitions(this.models.writesPatches(input.model.id));
+    const secrets = await secretsToUse(input);
+    const offered = tools.definitions(this.models.writesPatches(input.model.id), (secrets ?? []).length > 0);
     const fitting = resultCharacters(model.contextWindow);
     const system = systemPrompt(input.outputSchema);
     const context = new ContextCompactor(
@@ -94,6 +96,7 @@ export class LoopEngine extends AgentEngine {
         output: new TurnOutput(input.outputSchema ?? null, workspaceId),
         tools,
         offered,
+        secrets,
         settings,
         sandbox,
         limits,

@@ -36,7 +36,7 @@ export interface SandboxSecrets {
    * secret. It never throws.
    */
   onUse: (use: SecretUse) => void;
-  /** Calls back with the secrets from then on, when one has another value, or is gone (null). What it returns ends that. */
+  /** Calls back with the secrets from then on, when one has another value, is gone (null), or may be used. What it returns ends that. */
   listen: (changed: (all: readonly TaskSecret[]) => void) => () => void;
 }
 

@@ -116,7 +116,8 @@ class AutomationOptions {
   @IsOptional()
   @IsIn(APPROVALS)
   @Documented({
-    description: '`writes`: a person approves each command and each change of a file. `none` is the default.',
+    description:
+      '`writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default.',
   })
   approvals?: Approvals | null;
 

@@ -37,7 +37,7 @@ export interface PausedReason {
 @Index('automations_project', ['projectId'], { where: 'project_id IS NOT NULL' })
 @Check('automations_kind_check', `kind IN ('recurring', 'one_time', 'webhook')`)
 @Check('automations_status_check', `status IN ('active', 'paused', 'completed')`)
-@Check('automations_approvals_check', `approvals IN ('none', 'writes')`)
+@Check('automations_approvals_check', `approvals IN ('none', 'writes', 'secrets')`)
 @Check('automations_when_blocked_check', `when_blocked IN ('fail', 'wait')`)
 @Check('automations_overlap_check', `overlap IN ('skip', 'queue', 'allow')`)
 export class Automation {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
+import { secretsIn } from '../../engine/agent/approval.js';
 import { Env } from '../../platform/config/env.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
@@ -70,9 +71,10 @@ export class RunLoader {
     const input = this.input(run, task, messages, signals);
     const { createdById: userId, projectId } = task;
     const names = input.environment?.secrets ?? 'all';
+    const approved = task.approvals === 'secrets' ? secretsIn(task.approvedTools) : 'all';
     // What cannot leave the sandbox needs no value.
     const leaves = this.sandboxes.factsOf(input).hosts.length > 0;
-    const secrets = leaves ? this.secrets.of(run, { userId, projectId, names }) : null;
+    const secrets = leaves ? this.secrets.of(run, { userId, projectId, names, approved }) : null;
     const { snapshot } = task;
     const uncounted = snapshot !== null && task.workdirBytes === 0;
     const given = secrets === null ? input : { ...input, secrets: secrets.open };

@@ -143,6 +143,7 @@ function TaskFields(editing: Editing<Draft>) {
           options={[
             ['none', w.approval.none],
             ['writes', w.approval.writes],
+            ['secrets', w.approval.secrets],
           ]}
         />
         <Choice

@@ -218,8 +218,8 @@ function named(hosts: readonly string[]): string {
 }
 
 /** What the thread is told of a secret: what comes by a message is a copy. */
-function forThread({ name, placeholder, value, bindings }: TaskSecret): VaultSecret {
-  return { name, placeholder, value, bindings };
+function forThread({ name, placeholder, value, approved, bindings }: TaskSecret): VaultSecret {
+  return { name, placeholder, value, approved, bindings };
 }
 
 /** Beside the socket. They hold no secret: the key of the authority is in the thread alone. */

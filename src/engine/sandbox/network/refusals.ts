@@ -7,6 +7,7 @@ export const REFUSALS = [
   'secret_misplaced',
   'secret_not_bound',
   'secret_gone',
+  'secret_not_approved',
 ] as const;
 export type RefusalCode = (typeof REFUSALS)[number];
 

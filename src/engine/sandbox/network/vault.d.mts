@@ -24,6 +24,8 @@ export interface VaultSecret {
   placeholder: string;
   /** Null when it is deleted. */
   value: string | null;
+  /** False while a person has to allow its use: requests that would use it are refused. */
+  approved: boolean;
   bindings: VaultBinding[];
 }
 export interface Asked {
