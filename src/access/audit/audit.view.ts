@@ -7,7 +7,9 @@ export const auditEntrySchema = named(
   z.strictObject({
     id: idSchema,
     at: timestampSchema,
-    actor: personSchema.nullable().describe('Who did it, or wanted to; null for the operator.'),
+    actor: personSchema
+      .nullable()
+      .describe('Who did it, or wanted to; null for the operator, and for the build of an environment.'),
     keyId: idSchema.nullable(),
     address: z.string().nullable().describe('The address that the request came from.'),
     action: z.string().describe('For example `task.create`; `request.many` where refusals were counted.'),
