@@ -80,7 +80,7 @@ export interface components {
         AuditEntry: {
             /** @description For example `task.create`; `request.many` where refusals were counted. */
             action: string;
-            /** @description Who did it, or wanted to; null for the operator. */
+            /** @description Who did it, or wanted to; null for the operator, and for the build of an environment. */
             actor: components["schemas"]["Person"] | null;
             /** @description The address that the request came from. */
             address: string | null;
@@ -164,6 +164,7 @@ export interface components {
          *       "name": "Sweep the mill",
          *       "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
          *       "environment": null,
+         *       "secrets": null,
          *       "cron": "30 9 * * 1-5",
          *       "timezone": "Europe/Berlin",
          *       "kind": "recurring",
@@ -266,6 +267,8 @@ export interface components {
                 url: string;
             } | null;
             runAt: components["schemas"]["Timestamp"] | null;
+            /** @description Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it. */
+            secrets: string[] | null;
             /**
              * @description `completed`: its one time has passed.
              * @enum {string}
@@ -304,6 +307,7 @@ export interface components {
          *         "name": "Sweep the mill",
          *         "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
          *         "environment": null,
+         *         "secrets": null,
          *         "cron": "30 9 * * 1-5",
          *         "timezone": "Europe/Berlin",
          *         "kind": "recurring",
@@ -416,6 +420,8 @@ export interface components {
                     url: string;
                 } | null;
                 runAt: components["schemas"]["Timestamp"] | null;
+                /** @description Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it. */
+                secrets: string[] | null;
                 /**
                  * @description `completed`: its one time has passed.
                  * @enum {string}
@@ -622,6 +628,8 @@ export interface components {
              * @description One time: when. It has `Z` or an offset, and lies ahead.
              */
             runAt?: string | null;
+            /** @description Names of the secrets that its tasks have, those of them that there are, and no others. Without it, and null, they have what a task of its owner has; a task that an event began then has none. One that an event began reaches the hosts that these secrets are bound to, and nothing else. */
+            secrets?: string[] | null;
             /** @description Of `cron`: an IANA name, such as `Europe/Berlin`. `UTC` is the default. */
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
@@ -909,6 +917,8 @@ export interface components {
             runAt?: string | null;
             /** @description With `dryRun` and `triggerEvent`: the payload of an event; the answer says whether a run would start. */
             samplePayload?: Record<string, never> | unknown[];
+            /** @description Names of the secrets that its tasks have, those of them that there are, and no others. Without it, and null, they have what a task of its owner has; a task that an event began then has none. One that an event began reaches the hosts that these secrets are bound to, and nothing else. */
+            secrets?: string[] | null;
             /** @description Of `cron`: an IANA name, such as `Europe/Berlin`. `UTC` is the default. */
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
@@ -1967,7 +1977,7 @@ export interface components {
             /** @description Connections, and requests with the placeholder of a secret, that were refused. */
             refused: number;
             /** @description Why the last of them was: the host is not among those that may be reached, its address is not public, or a placeholder stood where it may not. */
-            refusedFor: ("host_not_allowed" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone") | null;
+            refusedFor: ("host_not_allowed" | "host_not_bound" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone") | null;
         };
         Notices: {
             /** @description Whether the question of the task is sent too. */
