@@ -89,7 +89,7 @@ export interface components {
             code: string | null;
             /** @description More than 1: so many refusals of one key, beyond 60 in a minute, counted together. */
             count: number;
-            /** @description Of a change that was done (`PATCH`): the names of the fields that were given. Never what was in them. */
+            /** @description Of a change that was done (`PATCH`): the names of the fields that were given, never what was in them. Of the use of a secret: by what, and at which host. */
             fields: string[] | null;
             id: components["schemas"]["Id"];
             keyId: components["schemas"]["Id"] | null;

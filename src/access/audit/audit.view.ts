@@ -18,7 +18,7 @@ export const auditEntrySchema = named(
       .array(z.string())
       .nullable()
       .describe(
-        'Of a change that was done (`PATCH`): the names of the fields that were given. Never what was in them.',
+        'Of a change that was done (`PATCH`): the names of the fields that were given, never what was in them. Of the use of a secret: by what, and at which host.',
       ),
     outcome: z.enum(['done', 'refused']),
     code: z.string().nullable().describe('Of a refusal: the `code` of the error.'),
