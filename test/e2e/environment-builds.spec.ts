@@ -3,6 +3,7 @@ import { Egress } from '../../src/platform/egress/egress.js';
 import { bash, useBuilds, WAITS } from '../harness/build-stand.js';
 import { buildBecomes, type BuildBody, ENVIRONMENTS } from '../harness/builds.js';
 import { makeMember } from '../harness/client.js';
+import { Operator } from '../harness/operator.js';
 import { postSecret } from '../harness/secrets.js';
 import { sizedIt, SLOW } from '../harness/slow.js';
 import { finished, reaches } from '../harness/tasks.js';
@@ -185,6 +186,8 @@ describe('Builds of environments (reference §25)', () => {
     const after = await used();
     expect(after.entries).toEqual([first, [...first.slice(0, 3), 'host a.wild.test']]);
     expect(Date.parse(after.usedAt)).toBeGreaterThan(Date.parse(before.usedAt));
+    const listed = await new Operator(stand.service).run('audit', 'list', '--workspace', stand.owner.workspace.slug);
+    expect(listed.match(/a build +secret\.use/g)).toHaveLength(2);
   });
 
   it('daily makes it anew on another day', async () => {
