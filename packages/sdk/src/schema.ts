@@ -202,7 +202,7 @@ export interface components {
          */
         Automation: {
             /** @enum {string} */
-            approvals: "none" | "writes" | "secrets";
+            approvals: "none" | "writes";
             budget: components["schemas"]["TaskBudget"] | null;
             /** @description Failed tasks in a row; 10 pause it. */
             consecutiveFailures: number;
@@ -352,7 +352,7 @@ export interface components {
         AutomationRehearsal: {
             automation: {
                 /** @enum {string} */
-                approvals: "none" | "writes" | "secrets";
+                approvals: "none" | "writes";
                 budget: components["schemas"]["TaskBudget"] | null;
                 /** @description Failed tasks in a row; 10 pause it. */
                 consecutiveFailures: number;
@@ -588,8 +588,8 @@ export interface components {
          *     }
          */
         ChangeAutomation: {
-            /** @description `writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default. */
-            approvals?: ("none" | "writes" | "secrets") | null;
+            /** @description `writes`: a person approves each command and each change of a file. `none` is the default. */
+            approvals?: ("none" | "writes") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
             /** @description What each of its tasks is to do. Markdown. */
@@ -871,8 +871,8 @@ export interface components {
          *     }
          */
         CreateAutomation: {
-            /** @description `writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default. */
-            approvals?: ("none" | "writes" | "secrets") | null;
+            /** @description `writes`: a person approves each command and each change of a file. `none` is the default. */
+            approvals?: ("none" | "writes") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
             /** @description What each of its tasks is to do. Markdown. */
@@ -1154,10 +1154,10 @@ export interface components {
          */
         CreateTask: {
             /**
-             * @description `writes`: a person approves each command and each change of a file first; `secrets`: the first use of each secret. `none` is the default.
+             * @description `writes`: a person approves each command and each change of a file first. `none` is the default.
              * @enum {string}
              */
-            approvals?: "none" | "writes" | "secrets";
+            approvals?: "none" | "writes";
             /** @description Uploads that become files of the task, under `attachments/` in its workdir. */
             attachments?: components["schemas"]["Attachment"][];
             /** @description What one turn may use; null for no limit of its own. */
@@ -1967,7 +1967,7 @@ export interface components {
             /** @description Connections, and requests with the placeholder of a secret, that were refused. */
             refused: number;
             /** @description Why the last of them was: the host is not among those that may be reached, its address is not public, or a placeholder stood where it may not. */
-            refusedFor: ("host_not_allowed" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone" | "secret_not_approved") | null;
+            refusedFor: ("host_not_allowed" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone") | null;
         };
         Notices: {
             /** @description Whether the question of the task is sent too. */
@@ -2633,10 +2633,10 @@ export interface components {
          */
         Task: {
             /**
-             * @description What a person approves first: commands and file changes, or secrets.
+             * @description `writes`: a person approves each command and each change of a file first.
              * @enum {string}
              */
-            approvals: "none" | "writes" | "secrets";
+            approvals: "none" | "writes";
             /** @description Lists leave it out; a message or an answer brings it back. */
             archived: boolean;
             budget: components["schemas"]["TaskBudget"] | null;

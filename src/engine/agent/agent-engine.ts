@@ -137,6 +137,8 @@ export interface AgentInput {
   keptFile?: (sha256: string) => Promise<Readable>;
   /** Whether its commands may have the network that the operator allows; absent: not. */
   network?: boolean;
+  /** Without `network`: the hosts that they reach all the same, with the secrets that are bound to these. Absent: none. */
+  boundHosts?: readonly string[];
   /**
    * Reads the secrets that its commands may use, with their values, once: it rejects when they cannot be read. Null: there are none. Absent: the
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.

@@ -69,6 +69,8 @@ export class Automation {
   @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
   /** That its tasks work in; null for that of their project. */
   @Column('jsonb', { nullable: true }) environment: NamedEnvironment | null;
+  /** Names: its tasks have no others. Null: whatever there are, and for those of events none. */
+  @Column('text', { array: true, nullable: true }) secrets: string[] | null;
   /** `recurring` has `cron` and `timezone`, `one_time` has `runAt`, `webhook` has `triggerEvent` and may have `filter`. */
   @Column('text', { nullable: true }) cron: string | null;
   @Column('text', { nullable: true }) timezone: string | null;

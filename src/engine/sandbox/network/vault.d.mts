@@ -40,6 +40,7 @@ export declare class Vault {
   constructor(secrets: readonly VaultSecret[], finder?: Finder);
   readonly finder: Finder;
   binds(host: string, port: number): boolean;
+  leads(host: string, port: number): boolean;
   checkBody(bytes: Buffer): void;
   put(asked: Asked): { target: string; headers: string[]; used: string[] };
 }

@@ -37,6 +37,13 @@ export class Vault {
     return this.#secrets.some(({ bindings }) => bindings.some((binding) => leadsTo(binding, host, port)));
   }
 
+  /** Whether a value may go there; that of a secret that is gone may not. */
+  leads(host, port) {
+    return this.#secrets.some(
+      ({ value, bindings }) => value !== null && bindings.some((binding) => leadsTo(binding, host, port)),
+    );
+  }
+
   /** Throws a {@link Refusal} for a body, or the piece of one, in which a placeholder stands. */
   checkBody(bytes) {
     if (!bytes.includes(PREFIX)) return;

@@ -134,6 +134,16 @@ describe('A value is put into a request', () => {
     const opened = [['api.test', 443], ['a.wild.test', 443], ['odd.test', 8443], ['odd.test', 443], ['other.test', 443], ['b.a.wild.test', 443]] as const; // prettier-ignore
     expect(opened.map(([host, port]) => vault.binds(host, port))).toEqual([true, true, true, false, false, false]);
   });
+
+  it('leads to the hosts that it is bound to, as long as it is there', () => {
+    const gone = new Vault(
+      secrets.map((secret) => ({ ...secret, value: secret.name === 'TOKEN' ? null : secret.value })),
+    );
+    const asked = [['a.wild.test', 443], ['b.a.wild.test', 443], ['odd.test', 8443], ['odd.test', 443], ['query.test', 443], ['api.test', 443]] as const; // prettier-ignore
+    expect(asked.map(([host, port]) => vault.leads(host, port))).toEqual([true, false, true, false, true, true]);
+    expect(asked.map(([host, port]) => gone.leads(host, port))).toEqual([false, false, false, false, true, false]);
+    expect(gone.binds('api.test', 443)).toBe(true);
+  });
 });
 
 describe('A secret that waits for a person', () => {
