@@ -145,6 +145,8 @@ export class Interceptor {
     let refused = false;
     asking.on('error', (error) => {
       if (refused || to.destroyed) return;
+      // The host ended a connection that was kept, when the next request was on its way. Seeing that, programs ask again over another one.
+      if (asking.reusedSocket && !to.headersSent) return void from.socket.destroy();
       this.#refuse(from, to, this.#failure(host, port, error));
     });
     asking.once('upgrade', (_said, socket) => {
@@ -301,6 +303,8 @@ class Connection extends Agent {
     const socket = this.#at.first ?? (await this.#outside.dial(host, port, inside));
     this.#at.first = null;
     const address = host.replace(/^\[|\]$/g, '');
+    // That of a tunnel may end in one direction. This one is over with its end, and the next request goes over another one.
+    socket.allowHalfOpen = false;
     const secure = connect({
       socket,
       host: address,
