@@ -51,7 +51,10 @@ describe('A connection to a host of a secret', () => {
   const ask = async (...words: string[]) => {
     const env = { PORT: String(hosts.https) };
     const { stdout, stderr } = await task.session.run(`python3 ask.py ${words.join(' ')}`, { network: true, env });
-    return stdout.trim().split('\n').concat(stderr === '' ? [] : stderr);
+    return stdout
+      .trim()
+      .split('\n')
+      .concat(stderr === '' ? [] : stderr);
   };
 
   it('is over inside when the host ends it between two requests', async () => {
