@@ -83,7 +83,7 @@ const TOOLS: Record<string, Tool> = {
   'pnpm installs': { needs: ['pnpm'], command: `${NPMRC}; mv .npmrc ~; pnpm add --silent @acme/lib; ${REQUIRED}`, prints: 'of npm', gets: PACKAGE }, // prettier-ignore
   'Yarn 1 installs': {
     needs: ['yarn'],
-    command: `${NPMRC}; echo always-auth=true >> .npmrc; yarn add --silent @acme/lib; ${REQUIRED}`,
+    command: `${NPMRC}; yarn add --silent @acme/lib; ${REQUIRED}`,
     prints: 'of npm',
     gets: PACKAGE,
   },
