@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { RepositoryError } from '../../engine/repositories/repository-error.js';
+import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
 import { SandboxBusyError, SandboxError } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { TooManyFilesError } from '../../engine/snapshots/snapshots.js';
@@ -36,6 +37,7 @@ interface Attempt {
 @Injectable()
 export class BuildWork extends JobWork<BuildJob> {
   private readonly logger = new Logger('Builds');
+  override readonly heartbeat = new Heartbeat(LEASE_SECONDS);
 
   constructor(
     private readonly database: Database,
@@ -107,7 +109,9 @@ export class BuildWork extends JobWork<BuildJob> {
       ticking = ticking.then(tick).catch(() => undefined);
     }, TICK_MS);
     try {
-      await this.maker.make(build, commit, (await secrets.open()) ?? undefined, log, within);
+      const { heartbeat } = this;
+      const ways = { secrets: (await secrets.open()) ?? undefined, heartbeat, signal: within };
+      await this.maker.make(build, commit, ways, log);
     } finally {
       clearInterval(timer);
       await ticking;

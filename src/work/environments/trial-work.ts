@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
 import { SandboxBusyError, SandboxError } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Chore } from '../../platform/chores/chore.js';
@@ -13,13 +14,17 @@ import { BuildSecrets } from './build-secrets.js';
 import { BuildStore } from './build-store.js';
 import { TO_TRY, type Trial } from './builds.sql.js';
 
+/** For how long a trial is a process's own without a sign of life. Seconds. */
+const LEASE_SECONDS = 30;
 /** Of a command that is tried. Seconds. */
 const LIMIT_SECONDS = 60;
 
 /** Tries commands in throwaway copies of builds: the client that asked waits for each. */
-@JobHandler(TRIALS, { concurrency: 4, leaseSeconds: 30, attempts: 3 })
+@JobHandler(TRIALS, { concurrency: 4, leaseSeconds: LEASE_SECONDS, attempts: 3 })
 @Injectable()
 export class TrialWork extends JobWork<TrialJob> {
+  override readonly heartbeat = new Heartbeat(LEASE_SECONDS);
+
   constructor(
     private readonly database: Database,
     private readonly sandboxes: SandboxSelector,
@@ -55,7 +60,8 @@ export class TrialWork extends JobWork<TrialJob> {
       this.store.fill(held, build, { workdir, home }, owner),
     );
     const secrets = this.secrets.of(trial);
-    const session = await this.maker.open(trial, (await secrets.open()) ?? undefined, signal);
+    const { heartbeat } = this;
+    const session = await this.maker.open(trial, { secrets: (await secrets.open()) ?? undefined, heartbeat, signal });
     try {
       const how = { network: true, prepared: true, timeoutSeconds: LIMIT_SECONDS };
       const { exitCode, stdout, stderr } = await session.run(command, { ...how, cwd: folderOf(definition) });
