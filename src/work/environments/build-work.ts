@@ -75,7 +75,10 @@ export class BuildWork extends JobWork<BuildJob> {
       signal.throwIfAborted();
       const why = reasonOf(error);
       if (why === null) throw error;
-      this.logger.warn({ workspaceId: build.workspaceId, msg: `Build ${buildId} of ${build.slug} failed: ${why}` });
+      // What the commands of a setup say is in the log of the build.
+      const err = error instanceof SandboxError ? { err: error } : {};
+      const msg = `Build ${buildId} of ${build.slug} failed: ${why}`;
+      this.logger.warn({ workspaceId: build.workspaceId, msg, ...err });
       await this.database.work.run(FAILED({ ...fence, error: why.slice(0, 2_000), log: log.text }));
     } finally {
       // A folder that could not be removed goes with the next look for needless ones.
