@@ -98,6 +98,13 @@ describe('Environments (reference §25)', () => {
     expect((await get(client, 'node')).body.environment.version).toBe(2);
   });
 
+  it.each(['secrets', 'allowHosts'])('with %s that name one twice are told so', async (field) => {
+    const { client } = await makeOwner();
+    const name = field === 'secrets' ? 'TOKEN' : 'a.example.com';
+    const { body } = await postEnvironment<ErrorBody>(client, { [field]: [name, name] });
+    expect(body.error.message).toBe(`${field} must not name anything twice.`);
+  });
+
   it('keep lockfiles and a repository together', async () => {
     const { client } = await makeOwner();
     await createEnvironment(client, WHOLE);
