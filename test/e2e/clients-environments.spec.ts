@@ -93,7 +93,7 @@ describe('Environments from a client (reference §19, §25)', () => {
       [['set', 'node', '--variable', 'A'], 2, '--variable takes NAME=VALUE'],
       [['set', 'node', '--refresh', 'daily', '--lockfile', 'a'], 2, 'do not go together'],
       [['set', 'node', '--file', '-'], 2, 'Standard input is no JSON'],
-      [['set', 'node', '--file', join(folder, 'none')], 2, 'ENOENT'],
+      [['set', 'node', '--file', join(folder, 'none')], 2, 'there is no such file'],
       [['set', 'node', '--host', 'other.test'], 5, 'not among the hosts'],
     ];
     for (const [args, code, err] of wrong) {

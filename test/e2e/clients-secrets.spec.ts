@@ -57,6 +57,49 @@ describe('Secrets from a client (reference §19, §24)', () => {
     expect(await mw(['get'])).toMatchObject({ code: 2, err: expect.stringContaining('mw secrets list|set|delete') });
   });
 
+  it('the command refuses what it could not hand over whole', async () => {
+    const host = ['--host', 'api.github.com'];
+    for (const more of [
+      ['--header', 'X-Key'],
+      ['--form', 'raw'],
+      ['--user', 'u'],
+    ]) {
+      const { code, err } = await mw(['set', 'TOKEN', ...host, '--query', 'k', ...more], VALUE);
+      expect([code, err]).toEqual([2, `--query and ${more[0]} do not go together.\n`]);
+    }
+    for (const more of [
+      ['--header', 'X-Key'],
+      ['--query', 'k'],
+      ['--method', 'GET'],
+      ['--path', '/a'],
+    ]) {
+      const { code, err } = await mw(['set', 'TOKEN', ...more], VALUE);
+      expect([code, err]).toEqual([2, `--host is missing: ${more[0]} says how a value goes there.\n`]);
+    }
+    const both = await mw(['set', 'TOKEN', ...host, '--mine', '--project', 'x'], VALUE);
+    expect(both).toMatchObject({ code: 2, err: '--mine and --project do not go together.\n' });
+    expect((await mw(['list'])).out).toBe('');
+  });
+
+  it('the command deletes the secret of a name, in the scope that it is told', async () => {
+    const project = await createProject(owner);
+    const host = ['--host', 'api.github.com'];
+    const scopes = [[], ['--mine'], ['--project', project.id]];
+    const ids = [];
+    for (const scope of scopes) ids.push(told(await mw(['set', 'TOKEN', ...host, ...scope, '--json'], VALUE)).id);
+    for (const [n, scope] of scopes.entries()) {
+      expect((await mw(['delete', 'TOKEN', ...scope])).out).toBe(`Deleted ${ids[n]}\n`);
+    }
+    const err = "There is no secret TOKEN of the workspace: 'mw secrets list' shows all.\n";
+    expect(await mw(['delete', 'TOKEN'])).toMatchObject({ code: 2, err });
+  });
+
+  it('the command says what is wrong with the file of an environment', async () => {
+    const set = (file: string) => mw(['set', 'box', '--file', file], '', ['environments']);
+    expect(await set('/nope')).toMatchObject({ code: 2, err: '--file /nope: there is no such file.\n' });
+    expect(await set('/tmp')).toMatchObject({ code: 2, err: '--file /tmp: it is a folder.\n' });
+  });
+
   it('the SDK and the command say which hosts a task reached and was refused', async () => {
     const { tasks } = new Millwright({ apiKey: owner.key.secret, baseUrl: service.url });
     const { id } = await tasks.create({ content: 'Go on.' });

@@ -231,6 +231,13 @@ describe('Builds of environments (reference §25)', () => {
     const ask = (command: string) => stand.owner.client.post<Record<string, unknown>>(`${ENVIRONMENTS}/${slug}/test`, { command }); // prettier-ignore
     const refused = await ask('ls');
     expect([refused.status, (refused.body['error'] as { code: string }).code]).toEqual([409, 'environment_not_built']);
+    for (const blank of ['', ' ', '\n\t']) {
+      const { status, body } = await ask(blank);
+      expect([status, body['error']]).toEqual([
+        400,
+        expect.objectContaining({ code: 'invalid_field', param: 'command' }),
+      ]);
+    }
     await work(slug);
     const { status, body } = await ask('cat file; echo $GREETING; echo two >file; echo no >&2; exit 3');
     expect([status, body]).toEqual([200, { exitCode: 3, stdout: 'one\nhello\n', stderr: 'no\n' }]);

@@ -86,6 +86,25 @@ describe('Environments (reference §25)', () => {
     expect((await get(client, 'node')).body.environment.version).toBe(1);
   });
 
+  it('have no variable of the name of one of their secrets', async () => {
+    const { client } = await makeOwner();
+    const refused = [400, 'invalid_field', 'variables.TOKEN'];
+    const [variables, secrets] = [{ A: '1', TOKEN: '2' }, ['B', 'TOKEN']];
+    expect(refusedBy(await postEnvironment<ErrorBody>(client, { variables, secrets }))).toEqual(refused);
+    await createEnvironment(client, { variables });
+    expect(refusedBy(await change(client, 'node', { secrets }))).toEqual(refused);
+    expect((await change(client, 'node', { secrets, variables: { A: '1' } })).status).toBe(200);
+    expect(refusedBy(await change(client, 'node', { variables }))).toEqual(refused);
+    expect((await get(client, 'node')).body.environment.version).toBe(2);
+  });
+
+  it.each(['secrets', 'allowHosts'])('with %s that name one twice are told so', async (field) => {
+    const { client } = await makeOwner();
+    const name = field === 'secrets' ? 'TOKEN' : 'a.example.com';
+    const { body } = await postEnvironment<ErrorBody>(client, { [field]: [name, name] });
+    expect(body.error.message).toBe(`${field} must not name anything twice.`);
+  });
+
   it('keep lockfiles and a repository together', async () => {
     const { client } = await makeOwner();
     await createEnvironment(client, WHOLE);

@@ -97,6 +97,18 @@ describe('A task in an environment (reference §25)', () => {
     expect((await work(['echo "${OTHER%%_*}"'], {})).outputs).toEqual(['mwsec\n']);
   });
 
+  it('has the placeholder of a secret before a variable that is named as the `env` of the secret', async () => {
+    await secret('TOKEN');
+    const { body } = await owner.client.get<{ secrets: { id: string }[] }>('/v1/secrets');
+    await owner.client.patch(`/v1/secrets/${body.secrets[0]?.id}`, { env: 'COLOUR' });
+    await environment({
+      allowHosts: [`allowed.test:${hosts.https}`],
+      secrets: ['TOKEN'],
+      variables: { COLOUR: 'blue' },
+    });
+    expect((await work(['echo "${COLOUR%%_*}"'])).outputs).toEqual(['mwsec\n']);
+  });
+
   it('has its limits, and its model is told them', async () => {
     await environment({ resources: { wallClockSeconds: 2, memoryBytes: 512 * MIB, diskBytes: 64 * MIB } });
     const { outputs, told } = await work(['echo begun; sleep 60', 'ulimit -d']);

@@ -68,6 +68,20 @@ describe('The environment of a task (reference §25)', () => {
     expect(await refusal({ environment })).toEqual([...expected, 'environment']);
   });
 
+  it('is there for twenty tasks while it gets other versions', async () => {
+    const changes = Array.from({ length: 10 }, (_, n) => changeEnvironment(owner.client, 'node', { setup: [`${n}`] }));
+    const tasks = await Promise.all(Array.from({ length: 20 }, () => create({ environment: 'node' })));
+    await Promise.all(changes);
+    for (const { environment } of tasks) expect(environment?.slug).toBe('node');
+  });
+
+  it('that has no such version is told apart from one that is not there', async () => {
+    const ask = async (environment: unknown) =>
+      (await owner.client.post<ErrorBody>('/v1/tasks', { content: 'x', environment })).body.error.message;
+    expect(await ask({ slug: 'node', version: 99 })).toBe('There is no such version of the environment node.');
+    expect(await ask('nodes')).toBe('There is no such environment.');
+  });
+
   it('of another workspace is not there', async () => {
     const stranger = await makeMember(service, { role: 'owner' });
     await createEnvironment(stranger.client, { slug: 'theirs' });

@@ -107,12 +107,24 @@ describe('Environments (reference §25)', () => {
     expect([rest.versions.map((one) => one.version), rest.nextCursor]).toEqual([[1], null]);
   });
 
-  it('changed twice at once have both versions', async () => {
+  it('changed twenty times at once have all versions', async () => {
     const { client } = await makeOwner();
     await createEnvironment(client);
-    const both = await Promise.all(['a', 'b'].map((setup) => changeEnvironment(client, 'node', { setup: [setup] })));
-    expect(both.map(({ version }) => version).sort()).toEqual([2, 3]);
-    expect((await versionsOf(client)).versions).toHaveLength(3);
+    const setups = Array.from({ length: 20 }, (_, n) => `${n}`);
+    const all = await Promise.all(setups.map((setup) => changeEnvironment(client, 'node', { setup: [setup] })));
+    const versions = all.map(({ version }) => version).sort((one, other) => one - other);
+    expect(versions).toEqual(setups.map((_, n) => n + 2));
+    expect((await versionsOf(client)).versions).toHaveLength(21);
+  });
+
+  it('changed and deleted at once are deleted', async () => {
+    const { client } = await makeOwner();
+    await createEnvironment(client);
+    const setups = Array.from({ length: 20 }, (_, n) => change(client, 'node', { setup: [`${n}`] }));
+    const { status } = await client.delete(`${ENVIRONMENTS}/node`);
+    expect([status, (await get(client, 'node')).status]).toEqual([200, 404]);
+    // Before it, or not there any more.
+    for (const one of await Promise.all(setups)) expect([200, 404]).toContain(one.status);
   });
 
   it('are read by all members, and changed by owners and admins with a personal key alone', async () => {

@@ -120,6 +120,22 @@ describe('A job', () => {
     await gone(service, 13);
   }); // prettier-ignore
 
+  it('tells its handler of each confirmation of its lease, by when the database was asked', async () => {
+    const { told } = heldWork(service);
+    const before = { ...told, confirmed: told.confirmed.length };
+    const began = performance.now();
+    await add(20);
+    const { done } = await heldWork(service).of(20);
+    // By its claim, before it began.
+    expect(told.confirmed.length).toBeGreaterThan(before.confirmed);
+    const claimed = told.confirmed.length;
+    await until('a renewal', () => told.confirmed.length > claimed && told.answers > before.answers);
+    expect(told.confirmed.at(-1)).toBeGreaterThan(began);
+    expect(told.confirmed.at(-1)).toBeLessThan(performance.now());
+    done();
+    await gone(service, 20);
+  });
+
   it('that another process has taken is aborted here, and what this one records about it changes nothing', async () => {
     heldWork(service).heeds = false;
     await add(14);

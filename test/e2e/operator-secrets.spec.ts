@@ -104,6 +104,20 @@ describe('secret … of the operator command (reference §16, §24)', () => {
     expect((await acts()).at(-1)).toBe(`secret.delete ${id}`);
   });
 
+  it('set takes no variable that another secret of the workspace has', async () => {
+    await createSecret(owner.client, { env: 'GH' });
+    const said = 'The workspace has a secret TOKEN whose variable is GH already';
+    const host = ['--host', 'api.github.com'];
+    for (const [name, more] of [
+      ['A', ['--env', 'GH']],
+      ['GH', []],
+    ] as const) {
+      expect(await set(name, VALUE, ...host, ...more)).toMatchObject({ code: 1, err: expect.stringContaining(said) });
+    }
+    expect((await set('TOKEN', VALUE, '--env', 'GH')).code).toBe(0);
+    expect((await list()).map(({ name }) => name)).toEqual(['TOKEN']);
+  });
+
   it('follows the rules of requests, and says what is wrong without a piece of the value', async () => {
     const host = ['--host', 'api.github.com'];
     const wrong: [name: string, input: string, more: string[], said: string][] = [

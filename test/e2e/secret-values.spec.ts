@@ -116,6 +116,20 @@ describe('The value of a secret (reference §24)', () => {
     expect(await of(owner, project.id, [])).toEqual([]);
   }); // prettier-ignore
 
+  it('is for tasks: of one variable the nearest too', async () => {
+    const owner = await makeOwner();
+    const project = await createProject(owner);
+    const inProject = { scope: 'project', projectId: project.id };
+    await createSecret(owner.client, { name: 'A', value: 'a-of-owner', env: 'V', scope: 'user' });
+    await createSecret(owner.client, { name: 'B', value: 'b-of-project', env: 'V', ...inProject });
+    await createSecret(owner.client, { name: 'V', value: 'v-of-workspace' });
+    const of = async (projectId: string | null, names: string[] | 'all' = 'all') =>
+      short(await secretsOf().resolve(owner.workspace.id, owner.user.id, projectId, names));
+    expect(await of(project.id)).toEqual(['A user a-of-owner']);
+    expect(await of(project.id, ['B', 'V'])).toEqual(['B project b-of-project']);
+    expect(await of(null, ['B', 'V'])).toEqual(['V workspace v-of-workspace']);
+  });
+
   it('is given with its bindings and its version, and anew at each look', async () => {
     const { client, workspace, user } = await makeOwner();
     const { id } = await createSecret(client, { env: 'GH_TOKEN' });

@@ -109,7 +109,7 @@ describe('Secrets (reference §24)', () => {
     }
   });
 
-  it('have a name once in their scope', async () => {
+  it('have a name once in their scope, and a variable', async () => {
     const owner = await makeOwner();
     const { client } = owner;
     const projects = [await createProject(owner), await createProject(owner)];
@@ -120,7 +120,10 @@ describe('Secrets (reference §24)', () => {
       expect(refusedBy(await postSecret<ErrorBody>(client, scope))).toEqual([409, 'secret_exists', null]);
       const other = await createSecret(client, { name: 'OTHER', ...scope });
       expect(refusedBy(await change<ErrorBody>(client, other, { name: 'TOKEN' }))).toEqual([409, 'secret_exists', null]);
-      expect((await change(client, other, { name: 'OTHER' })).status).toBe(200);
+      const same = await postSecret<ErrorBody>(client, { name: 'A', env: 'OTHER', ...scope });
+      expect(same.body.error.message).toMatch(/a secret OTHER whose variable is OTHER already; give another env\.$/);
+      expect(refusedBy(await change<ErrorBody>(client, other, { env: 'TOKEN' }))).toEqual([409, 'secret_exists', null]);
+      expect((await change(client, other, { name: 'OTHER', env: 'OTHER' })).status).toBe(200);
       expect((await change(client, other, { name: 'RENAMED' })).body.secret).toMatchObject({ name: 'RENAMED', env: 'OTHER', version: 1 });
     }
     await createSecret(member.client, { scope: 'user' });

@@ -58,7 +58,7 @@ function installed(...programs: string[]): boolean {
   };
   /** The tours after the first one go on in its terminal. */
   const first = () => {
-    const [, lines = ''] = /^(URL=.*\nKEY=.*\n)/m.exec(tour('A tour with curl')) ?? [];
+    const [, lines = ''] = /^(URL=.*\nMILLWRIGHT_API_KEY=.*\n)/m.exec(tour('A tour with curl')) ?? [];
     return lines.replace('http://127.0.0.1:3000', service.url);
   };
 

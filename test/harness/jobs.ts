@@ -15,6 +15,12 @@ export interface HeldJob {
 @JobHandler('held', { concurrency: 2, leaseSeconds: 6, attempts: 3 })
 export class HeldWork extends JobWork<{ n: number }> {
   readonly begun: HeldJob[] = [];
+  /** When the database was asked about leases that it confirmed, and how often it has answered. */
+  readonly told = { confirmed: [] as number[], answers: 0 };
+  override readonly heartbeat = {
+    confirmed: (askedAt: number) => void this.told.confirmed.push(askedAt),
+    beat: () => void this.told.answers++,
+  };
   /** Whether a job ends with its signal. */
   heeds = true;
 

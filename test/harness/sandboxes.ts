@@ -52,7 +52,8 @@ export class SandboxBench {
     this.dataDir = new DataDir(env);
     this.space = new DiskSpace(env, this.dataDir);
     this.proxy = new NetworkProxy(env, new Metrics());
-    this.sandbox = new DRIVERS[driver](env, this.dataDir, new Heartbeat(env), this.space, this.proxy);
+    const heartbeat = Heartbeat.withoutLease(env.variables.LEASE_SECONDS);
+    this.sandbox = new DRIVERS[driver](env, this.dataDir, heartbeat, this.space, this.proxy);
   }
 
   /** With the network that its limits allow. */

@@ -122,7 +122,7 @@ async function isThere(mw: Millwright, slug: string): Promise<boolean> {
 /** What `show` has printed can be given again: what is the service's to say is left out. */
 async function fileIn(file: string | undefined): Promise<object> {
   if (file === undefined) return {};
-  const json = file === '-' ? await text(process.stdin) : readFileSync(file, 'utf8');
+  const json = file === '-' ? await text(process.stdin) : contentOf(file);
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -132,6 +132,16 @@ async function fileIn(file: string | undefined): Promise<object> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UsageError('--file takes an object of JSON.');
   const { id: _id, slug: _slug, version: _version, createdBy: _by, createdAt: _at, updatedAt: _then, ...given } = value as Record<string, unknown>;
   return given;
+} // prettier-ignore
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const why = { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'you may not read it' }[code] ?? message;
+    throw new UsageError(`--file ${file}: ${why}.`);
+  }
 } // prettier-ignore
 
 function fieldsIn(line: Line): Record<string, unknown> {

@@ -122,7 +122,7 @@ const VERBS: Record<string, VerbHelp> = {
     lines: [
       ['secrets list', 'what tasks use and never see, with the hosts that it goes to'],
       ['secrets set NAME', 'stores a value from standard input; one that is there gets it as its new value'],
-      ['secrets delete SECRET', 'the next request of a task goes without it'],
+      ['secrets delete NAME|ID', 'the next request of a task goes without it'],
     ],
     options: [
       ['--host H[:PORT]', 'of set: where the value goes; may come several times'],
@@ -132,8 +132,8 @@ const VERBS: Record<string, VerbHelp> = {
       ['--query Q', 'the parameter of the address that it stands in, in place of a header'],
       ['--method M', 'for these methods alone; may come several times'],
       ['--path P', 'for these paths alone, such as /repos/acme/**; may come several times'],
-      ['--project P', 'for the tasks of a project; else for all of the workspace'],
-      ['--mine', 'for your own tasks'],
+      ['--project P', 'of set and delete: that of the tasks of a project; else that of the workspace'],
+      ['--mine', 'that of your own tasks'],
       ['--env E', 'the variable that has the placeholder; the name without it'],
       ['--description D', 'for people'],
     ],

@@ -24,27 +24,39 @@ export const SECRETS: Record<string, Verb | undefined> = {
     },
     async run(line) {
       const mw = client();
-      const [name, value] = [line.word(0), await valueIn()];
-      const given = { value, ...textsIn(line) };
-      const bindings = bindingsIn(line);
-      const projectId = line.text('project');
-      const scope = line.has('mine') ? 'user' : projectId === undefined ? 'workspace' : 'project';
-      const before = await named(mw, { name, scope, projectId: projectId ?? null });
+      const name = line.word(0);
+      const [bindings, { scope, projectId }] = [bindingsIn(line), scopeIn(line)];
+      const given = { value: await valueIn(), ...textsIn(line) };
+      const before = await named(mw, { name, scope, projectId });
       if (before !== null) return print(line, await mw.secrets.update(before.id, { ...given, ...(bindings.length > 0 && { bindings }) }));
       if (bindings.length === 0) throw new UsageError('--host is missing: it says where the value goes, such as --host api.github.com');
-      return print(line, await mw.secrets.create({ name, scope, ...given, bindings, ...(projectId !== undefined && { projectId }) }));
+      return print(line, await mw.secrets.create({ name, scope, ...given, bindings, ...(projectId !== null && { projectId }) }));
     },
   }, // prettier-ignore
   delete: {
-    words: ['SECRET'],
-    options: {},
+    words: ['NAME|ID'],
+    options: { project: 'text', mine: 'switch' },
     async run(line) {
-      const gone = await client().secrets.delete(line.word(0));
+      const mw = client();
+      const [word, of] = [line.word(0), scopeIn(line)];
+      const id = ID.test(word) ? word : (await named(mw, { name: word, ...of }))?.id;
+      if (id === undefined) throw new UsageError(`There is no secret ${word} ${WHOSE[of.scope]}: 'mw secrets list' shows all.`);
+      const gone = await mw.secrets.delete(id);
       console.log(line.json ? JSON.stringify(gone) : `Deleted ${gone.id}`);
       return 0;
     },
   },
 }; // prettier-ignore
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const WHOSE = { workspace: 'of the workspace', project: 'of this project', user: 'of your own' } as const;
+
+function scopeIn(line: Line): Pick<Secret, 'scope' | 'projectId'> {
+  const projectId = line.text('project') ?? null;
+  if (!line.has('mine')) return { scope: projectId === null ? 'workspace' : 'project', projectId };
+  if (projectId !== null) throw new UsageError('--mine and --project do not go together.');
+  return { scope: 'user', projectId };
+}
 
 async function named(mw: Millwright, of: Pick<Secret, 'name' | 'scope' | 'projectId'>): Promise<Secret | null> {
   for await (const one of mw.secrets.list())
@@ -67,6 +79,10 @@ function textsIn(line: Line): { env?: string; description?: string } {
 
 /** One of each host, all with the same place. */
 function bindingsIn(line: Line): Binding[] {
+  const other = ['header', 'form', 'user'].find((name) => line.text(name) !== undefined);
+  if (other !== undefined && line.text('query') !== undefined) throw new UsageError(`--query and --${other} do not go together.`);
+  const lost = ['header', 'form', 'user', 'query', 'method', 'path'].find((name) => line.has(name));
+  if (lost !== undefined && line.texts('host').length === 0) throw new UsageError(`--host is missing: --${lost} says how a value goes there.`);
   const [query, header = 'Authorization', form, user] = ['query', 'header', 'form', 'user'].map((name) => line.text(name));
   const place = query !== undefined ? { query } : { header, ...(form !== undefined && { form }), ...(user !== undefined && { user }) };
   const [methods, paths] = [line.texts('method'), line.texts('path')];

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Injectable, Logger, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import type { Plan } from '../../platform/config/rate-limits.js';
@@ -34,8 +35,19 @@ export class FirstBoot implements OnApplicationBootstrap {
       await furnish(tx, this.env.variables.DEFAULT_PLAN);
       return true;
     });
-    if (made) this.logger.log(`Made the workspace 'default' and its owner ${OWNER}. A key: ${COMMAND}`);
+    if (made) this.logger.log(`Made the workspace 'default' and its owner ${OWNER}. A key: ${this.command}`);
   }
+
+  /** With the folder that the service was given: in another one lie another secret and another database. */
+  private get command(): string {
+    const { DATA_DIR } = this.env.variables;
+    return DATA_DIR === undefined ? COMMAND : `DATA_DIR=${quoted(resolve(DATA_DIR))} ${COMMAND}`;
+  }
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 async function isEmpty(database: Sql): Promise<boolean> {

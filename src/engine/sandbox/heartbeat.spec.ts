@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 import { jest } from '@jest/globals';
-import { Env, readEnv } from '../../platform/config/env.js';
 import { Heartbeat } from './heartbeat.js';
 
 const LEASE_MS = 12_000;
@@ -20,7 +19,7 @@ describe('With a lease of 12 s the heartbeat of the sandboxes (reference §15)',
 
   beforeEach(() => {
     jest.useFakeTimers();
-    heartbeat = new Heartbeat(new Env(readEnv({ LEASE_SECONDS: '12' }).variables, {}, new Map()));
+    heartbeat = new Heartbeat(LEASE_MS / 1000);
   });
   afterEach(() => {
     heartbeat.remove(listener);
@@ -28,11 +27,34 @@ describe('With a lease of 12 s the heartbeat of the sandboxes (reference §15)',
     jest.useRealTimers();
   });
 
-  it('is sent every 3 s where no lease is held', () => {
+  it('is sent every 3 s where there is no lease', () => {
+    heartbeat = Heartbeat.withoutLease(LEASE_MS / 1000);
     const began = performance.now();
+    expect(heartbeat.firstSilenceSeconds).toBe(8);
     heartbeat.add(listener);
     jest.advanceTimersByTime(30_000);
     expect(heard).toBe(began + 30_000);
+    expect(heartbeat.firstSilenceSeconds).toBe(8);
+  });
+
+  it('is not sent, nor waited for, before a lease was confirmed', () => {
+    const before = heard;
+    heartbeat.add(listener);
+    jest.advanceTimersByTime(30_000);
+    expect(heard).toBe(before);
+    expect(heartbeat.firstSilenceSeconds).toBeLessThan(0.01);
+  });
+
+  it('of one kind of work is none of another: runs whose leases nobody confirms any more take nothing from a build', () => {
+    const ofRuns = new Heartbeat(LEASE_MS / 1000);
+    ofRuns.confirmed(performance.now());
+    jest.advanceTimersByTime(60_000);
+    const began = performance.now();
+    heartbeat.confirmed(began);
+    heartbeat.add(listener);
+    expect([ofRuns.firstSilenceSeconds < 0.01, heartbeat.firstSilenceSeconds]).toEqual([true, 8]);
+    jest.advanceTimersByTime(3_000);
+    expect(heard).toBe(began + 3_000);
   });
 
   it.each([0, 500, 1_000, 1_500, 2_000, 2_500, 6_000])(

@@ -15,6 +15,7 @@ import type { LocalSession } from './drivers/local-session.js';
 import { NamespacesSandbox } from './drivers/namespaces.sandbox.js';
 import { NoSandbox } from './drivers/none.sandbox.js';
 import { SandboxSelector } from './sandbox-selector.js';
+import { Heartbeat } from './heartbeat.js';
 import { SandboxModule } from './sandbox.module.js';
 import { Sandbox, SandboxError, type SandboxReport } from './sandbox.js';
 
@@ -94,7 +95,8 @@ describe('The choice of the sandbox', () => {
     expect(selector.current).toBeInstanceOf(NoSandbox);
     expect(said.join('\n')).toContain('NOTHING keeps a command apart');
     const taskId = '0b7c4f06-9d0a-4c2e-9f58-0d7e6a3c1b2d';
-    const session = await selector.current.open({ taskId, signal: new AbortController().signal });
+    const heartbeat = Heartbeat.withoutLease(60);
+    const session = await selector.current.open({ taskId, heartbeat, signal: new AbortController().signal });
     const mark = `7${process.pid}.${Date.now()}`;
     const { stdout, exitCode } = await session.run(
       `setsid sleep ${mark} >/dev/null 2>&1 & ulimit -c; env | cut -d= -f1 | sort; exit 4`,

@@ -1,5 +1,6 @@
 // The sandbox: where everything that the agent does happens. This file is the seam; the drivers stand beside it.
 import type { Readable } from 'node:stream';
+import type { Heartbeat } from './heartbeat.js';
 import type { NetworkRefusal, RefusalCode } from './network/refusals.js';
 import type { VaultSecret } from './network/vault.mjs';
 import type { SessionEnvironment } from './session-environment.js';
@@ -66,6 +67,8 @@ export interface SandboxOpenOptions {
   environment?: SessionEnvironment | undefined;
   /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
   reservation?: SandboxReservation | null;
+  /** By what it lives: its commands end when the leases of their kind are not confirmed. Default: that of runs. */
+  heartbeat?: Heartbeat | undefined;
   /** Aborting it kills every process of the session at once; pending calls reject with the signal's reason. */
   signal: AbortSignal;
 }

@@ -55,7 +55,8 @@ function builtIn(name: string, { variables, file, modelKeys }: Env, folder: stri
   const dataDir = new DataDir(env);
   const Driver = BUILT_IN[name as keyof typeof BUILT_IN];
   const proxy = new NetworkProxy(env, new Metrics());
-  const sandbox = new Driver(env, dataDir, new Heartbeat(env), new DiskSpace(env, dataDir), proxy);
+  const heartbeat = Heartbeat.withoutLease(variables.LEASE_SECONDS);
+  const sandbox = new Driver(env, dataDir, heartbeat, new DiskSpace(env, dataDir), proxy);
   sandbox.dividesGroups = false;
   return sandbox;
 }

@@ -1,5 +1,11 @@
 import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
-import { ARRAY_MAX_SIZE, getMetadataStorage, type ValidationError, ValidationTypes } from 'class-validator';
+import {
+  ARRAY_MAX_SIZE,
+  ARRAY_UNIQUE,
+  getMetadataStorage,
+  type ValidationError,
+  ValidationTypes,
+} from 'class-validator';
 import { ApiError } from './api-error.js';
 import { gatheredField } from './fields.js';
 import { parseJsonObject } from './json-body.js';
@@ -160,7 +166,9 @@ function fault(errors: ValidationError[], inQuery: boolean): ApiError {
   const { path, property, constraints } = first(errors, '');
   if (constraints['whitelistValidation'] !== undefined) return unknown(path, inQuery);
   // Decorators register from the last to the first, so the one that is written first, the type, stands last.
-  const reason = Object.values(constraints).at(-1) ?? `${property} is not valid`;
+  const [check, said] = Object.entries(constraints).at(-1) ?? [];
+  const reason =
+    check === ARRAY_UNIQUE ? `${property} must not name anything twice` : (said ?? `${property} is not valid`);
   // class-validator speaks of the list when an item is no object: 'each value in nested property links must be …'.
   const named = /^\d+$/.test(property) ? reason.replace(/^each value in nested property \S+/, path) : reason;
   const message = `${named.replace(property, () => path).replace(/\.$/, '')}.`;

@@ -21,8 +21,19 @@ export interface JobOptions {
   attempts?: number;
 }
 
+/** Something that lives by the leases of jobs outside of this process's signals, as the commands of a sandbox do. */
+export interface LeaseListener {
+  /** The database has confirmed a lease when it was asked at that moment, by `performance.now()`. */
+  confirmed(askedAt: number): void;
+  /** The database was asked, whatever it confirmed. */
+  beat(): void;
+}
+
 /** Carries out the jobs of one queue. Made known by {@link JobHandler}. */
 export abstract class JobWork<T extends object = object> {
+  /** Told of the leases of all jobs of the queue that this process has. */
+  readonly heartbeat?: LeaseListener;
+
   /**
    * Does what the job asks for. The job is done, and gone, when this resolves.
    *

@@ -110,12 +110,14 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy, Befor
   }
 
   private worked(handler: KnownHandler): WorkedQueue {
-    const { queue, leaseSeconds } = handler;
+    const { queue, leaseSeconds, work } = handler;
     const jobs = new Leases<ClaimedJob>({
       kind: 'job',
       leaseMs: leaseSeconds * 1000,
       renew: (held) => this.claims.renew(held, leaseSeconds),
       lost: ({ id }) => new LeaseLostError(`Job ${id} of the queue '${queue}' is no longer held by this process.`),
+      answered: () => work.heartbeat?.beat(),
+      confirmed: (at) => work.heartbeat?.confirmed(at),
     });
     jobs.start();
     return { handler, jobs };

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { IsString, MaxLength, MinLength } from 'class-validator';
+import { IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { z } from 'zod';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
@@ -27,6 +27,7 @@ const testAnswer = named(
 
 export class TestEnvironmentDto {
   @IsString()
+  @Matches(/\S/, { message: '$property must not be blank' })
   @MinLength(1)
   @MaxLength(4096)
   @Documented({ description: 'For bash. It may take a minute.' })

@@ -60,6 +60,7 @@ export class EnvironmentRules {
       refresh: refresh ?? before.refresh,
       onFailure: onFailure ?? before.onFailure,
     };
+    if (variables !== undefined || secrets !== undefined) checkNames(definition);
     if (typeof definition.refresh === 'object' && definition.repository === null) {
       throw invalid('refresh', 'has onLockfile, which goes with a repository alone');
     }
@@ -106,6 +107,13 @@ function checkVariables(variables: Record<string, string>): void {
   const taken = Object.keys(variables).find((name) => !isFreeVariable(name));
   if (taken === undefined) return;
   throw invalid(`variables.${taken}`, `must have another name: the sandbox has ${taken} for itself`);
+}
+
+/** What a secret has as its `env` is told when it is used: here it need not be there yet. */
+function checkNames({ variables, secrets }: Definition): void {
+  const both = secrets.find((name) => Object.hasOwn(variables, name));
+  if (both === undefined) return;
+  throw invalid(`variables.${both}`, `must have another name: ${both} is among the secrets of the environment`);
 }
 
 /** Whether two definitions are the same environment, whatever the order of their keys. */

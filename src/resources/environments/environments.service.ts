@@ -89,8 +89,8 @@ export class EnvironmentsService {
 
   /** Changes what is given. Another definition is the next version; the same one, and a name, are none. Throws as {@link create}. */
   async change(auth: AuthContext, tx: UnitOfWork, slug: string, given: ChangeEnvironmentDto): Promise<EnvironmentRow> {
-    const [before] = await tx.run(LOCK_TO_CHANGE({ auth, slug }));
-    if (before === undefined) return missing();
+    await tx.run(LOCK_TO_CHANGE({ auth, slug }));
+    const before = await read(auth, tx, slug);
     requireWriter(auth);
     const { name = before.name, ...options } = given;
     const definition = await this.rules.checked(options, before.definition);

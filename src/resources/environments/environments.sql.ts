@@ -24,10 +24,10 @@ export const LIST = sql`${SELECT} WHERE ${OWN} ${newestFirst('e')}`.rows<Environ
 /** A row when the workspace has it. */
 export const EXISTS = sql`SELECT 1 FROM environments e WHERE ${NAMED}`.rows();
 
-/** Until the transaction ends it gets no other version. */
-export const LOCK_TO_CHANGE = sql`${SELECT} WHERE ${NAMED} FOR NO KEY UPDATE OF e`.rows<EnvironmentRow>();
+/** Until the transaction ends it gets no other version. The row alone: after a wait for it the version that a join had found would be the old one. */
+export const LOCK_TO_CHANGE = sql`SELECT 1 FROM environments e WHERE ${NAMED} FOR NO KEY UPDATE`.rows();
 /** As {@link LOCK_TO_CHANGE}; besides, no task begins to use it. */
-export const LOCK_TO_DELETE = sql`${SELECT} WHERE ${NAMED} FOR UPDATE OF e`.rows<EnvironmentRow>();
+export const LOCK_TO_DELETE = sql`SELECT e.id FROM environments e WHERE ${NAMED} FOR UPDATE`.rows<{ id: string }>();
 
 /** One after the other, so that two of them do not both count one too few, or have one slug. */
 export const LOCK_WORKSPACE = sql`SELECT 1 FROM workspaces WHERE id = ${WORKSPACE} FOR NO KEY UPDATE`.rows();
@@ -42,11 +42,9 @@ SELECT count(*)::int AS count, coalesce(bool_or(e.slug = ${SLUG}), false) AS tak
 export const IN_USE = sql`
 SELECT 1 FROM tasks t WHERE t.environment_id = ${uuid('id')} AND t.status NOT IN ('completed', 'failed', 'cancelled') LIMIT 1`.rows();
 
-/** A version that there is of an environment, for a new task: neither goes until the transaction ends. */
-export const HOLD = sql`
-SELECT e.id, v.version FROM environments e
-JOIN environment_versions v ON v.environment_id = e.id AND v.version = coalesce(${intOrNull('version')}, e.version)
-WHERE ${NAMED} FOR KEY SHARE OF e`.rows<HeldEnvironment>();
+/** For a new task: until the transaction ends it does not go, nor any version of it. The row alone, as {@link LOCK_TO_CHANGE}. `version`: the newest. */
+export const HOLD =
+  sql`SELECT e.id, e.version FROM environments e WHERE ${NAMED} FOR KEY SHARE`.rows<HeldEnvironment>();
 export interface HeldEnvironment {
   id: string;
   version: number;

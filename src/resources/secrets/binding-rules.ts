@@ -47,7 +47,10 @@ export class BindingRules {
     const url = URL.canParse(`https://${name}`) ? new URL(`https://${name}`) : null;
     // Another spelling would never be that of a request.
     if (!NAME.test(name) || name.length > LONGEST_NAME || url?.hostname !== name) {
-      throw invalid(param, 'must be a name in small letters, such as api.github.com, without a port');
+      throw invalid(
+        param,
+        'must be a name in small letters, such as api.github.com, without a port: that has a field of its own, port',
+      );
     }
     if (below && (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || !name.includes('.'))) {
       throw invalid(param, 'must have at least two labels behind the star, such as *.example.com');

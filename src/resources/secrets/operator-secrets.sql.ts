@@ -13,6 +13,12 @@ export const LOCK_NAMED = sql`
 ${SELECT_SECRETS} WHERE ${OWN} AND s.scope = 'workspace' AND s.name = ${text('name')} FOR UPDATE OF s`.rows<SecretRow>();
 /** No other secret is made until the transaction ends. */
 export const LOCK_IN_WORKSPACE = sql`SELECT 1 FROM workspaces WHERE id = ${WORKSPACE_ID} FOR NO KEY UPDATE`.rows();
+/** The other one of the workspace itself that has this variable. */
+export const HOLDER_OF = sql`
+SELECT s.name FROM secrets s
+WHERE ${OWN} AND s.scope = 'workspace' AND s.env = ${text('env')} AND s.name <> ${text('name')} LIMIT 1`.rows<{
+  name: string;
+}>();
 export const COUNT_IN_WORKSPACE = sql`SELECT count(*)::int AS count FROM secrets s WHERE ${OWN}`.rows<{
   count: number;
 }>();

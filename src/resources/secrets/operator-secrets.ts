@@ -12,6 +12,7 @@ import { BindingRules } from './binding-rules.js';
 import {
   COUNT_IN_WORKSPACE,
   FIRST_OWNER,
+  HOLDER_OF,
   LIST_IN_WORKSPACE,
   LOCK_IN_WORKSPACE,
   LOCK_NAMED,
@@ -19,7 +20,7 @@ import {
 import { ChangeSecretDto, CreateSecretDto } from './secret.dto.js';
 import { ownerOfValue, Secret } from './secret.entity.js';
 import type { SecretRow } from './secrets.sql.js';
-import { checkVariable, MOST, tooMany } from './secrets.service.js';
+import { checkVariable, MOST, takenVariable, tooMany } from './secrets.service.js';
 
 /** What an operator gives. It is checked as the body of a request. */
 export interface GivenSecret {
@@ -79,7 +80,7 @@ export class OperatorSecrets {
   private async create(tx: UnitOfWork, workspaceId: string, body: object): Promise<void> {
     const given = (await this.fields.transform(body, { type: 'body', metatype: CreateSecretDto })) as CreateSecretDto;
     const { name, env = name, description = null } = given;
-    checkVariable(env);
+    await this.checkVariable(tx, workspaceId, name, env);
     const bindings = this.bindings.checked(given.bindings);
     const [{ count } = { count: 0 }] = await tx.run(COUNT_IN_WORKSPACE({ workspaceId }));
     if (count >= MOST) throw tooMany();
@@ -93,10 +94,15 @@ export class OperatorSecrets {
     await this.tell(tx, workspaceId, 'secret.create', id);
   }
 
-  private async change(tx: UnitOfWork, workspaceId: string, { id, version }: SecretRow, body: object): Promise<void> {
+  private async change(
+    tx: UnitOfWork,
+    workspaceId: string,
+    { id, name, version }: SecretRow,
+    body: object,
+  ): Promise<void> {
     const given = (await this.fields.transform(body, { type: 'body', metatype: ChangeSecretDto })) as ChangeSecretDto;
     const { value = '', bindings, env, description } = given;
-    if (env !== undefined) checkVariable(env);
+    if (env !== undefined) await this.checkVariable(tx, workspaceId, name, env);
     const fields = {
       value: this.sealing.seal(ownerOfValue(id), value),
       version: version + 1,
@@ -106,6 +112,12 @@ export class OperatorSecrets {
     };
     await tx.manager.getRepository(Secret).update({ id }, { ...fields, updatedAt: () => 'now()' });
     await this.tell(tx, workspaceId, 'secret.update', id);
+  }
+
+  private async checkVariable(tx: UnitOfWork, workspaceId: string, name: string, env: string): Promise<void> {
+    checkVariable(env);
+    const [holder] = await tx.run(HOLDER_OF({ workspaceId, env, name }));
+    if (holder !== undefined) throw takenVariable('The workspace has', holder.name, env);
   }
 
   private async tell(tx: UnitOfWork, workspaceId: string, action: string, id: string): Promise<void> {

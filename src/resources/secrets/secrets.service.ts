@@ -53,7 +53,7 @@ export class SecretsService {
       throw notFound('project', 'projectId');
     }
     await tx.run(LOCK_WORKSPACE({ auth }));
-    const others = await checkOthers(auth, tx, { name, scope, projectId, id: null });
+    const others = await checkOthers(auth, tx, { name, env, scope, projectId, id: null });
     if (others >= MOST) {
       throw tooMany();
     }
@@ -69,11 +69,12 @@ export class SecretsService {
   /** Changes what is given; nothing given changes nothing. Throws as {@link create}. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, given: ChangeSecretDto): Promise<SecretRow> {
     // The workspace before the secret, as a create locks them.
-    if (given.name !== undefined) await tx.run(LOCK_WORKSPACE({ auth }));
+    const { name = null, env = null } = given;
+    if (name !== null || env !== null) await tx.run(LOCK_WORKSPACE({ auth }));
     const before = await lock(auth, tx, id);
     const { value, bindings, ...plain } = given;
-    if (plain.env !== undefined) checkVariable(plain.env);
-    if (plain.name !== undefined) await checkOthers(auth, tx, { ...before, name: plain.name });
+    if (env !== null) checkVariable(env);
+    if (name !== null || env !== null) await checkOthers(auth, tx, { ...before, name, env });
     const fresh = {
       ...(value === undefined ? {} : { value: this.sealing.seal(ownerOfValue(before.id), value) }),
       ...(bindings === undefined ? {} : { bindings: this.bindings.checked(bindings) }),
@@ -105,6 +106,10 @@ function requireWriter(auth: AuthContext, scope: SecretScope): void {
   }
 }
 
+/** Commands would have the placeholder of one of the two alone. */
+export const takenVariable = (whose: string, holder: string, env: string): ApiError =>
+  new ApiError('secret_exists', `${whose} a secret ${holder} whose variable is ${env} already; give another env.`);
+
 export const tooMany = (): ApiError =>
   new ApiError('too_many_secrets', `A workspace has at most ${MOST} secrets; delete one first.`);
 
@@ -113,17 +118,22 @@ export function checkVariable(env: string): void {
   if (!isFreeVariable(env)) throw invalid('env', `must be another variable: the sandbox has ${env} for itself`);
 }
 
-/** How many secrets there are beside one. The caller holds the workspace. Throws 409 `secret_exists`. */
+/** How many secrets there are beside one. What is null of it is as it was. The caller holds the workspace. Throws 409 `secret_exists`. */
 async function checkOthers(
   auth: AuthContext,
   tx: UnitOfWork,
-  one: { name: string; scope: SecretScope; projectId: string | null; id: string | null },
+  one: { name: string | null; env: string | null; scope: SecretScope; projectId: string | null; id: string | null },
 ): Promise<number> {
-  const { name, scope, projectId, id } = one;
-  const [others = { count: 0, taken: false }] = await tx.run(OTHERS({ auth, name, scope, projectId, id }));
-  if (!others.taken) return others.count;
+  const { name, env, scope, projectId, id } = one;
+  const [others = { count: 0, taken: false, holder: null }] = await tx.run(
+    OTHERS({ auth, name, env, scope, projectId, id }),
+  );
   const whose = { workspace: 'The workspace has', project: 'The project has', user: 'You have' }[scope];
-  throw new ApiError('secret_exists', `${whose} a secret ${name} already; change or delete that one.`);
+  if (others.taken) {
+    throw new ApiError('secret_exists', `${whose} a secret ${name} already; change or delete that one.`);
+  }
+  if (others.holder !== null) throw takenVariable(whose, others.holder, env ?? '');
+  return others.count;
 }
 
 /** One that the caller may change. */

@@ -1,7 +1,17 @@
 // The statements of secrets. Locks are taken in the order membership, project, workspace, secret.
 import { USER, VISIBLE_PROJECT, WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
-import { sql, text, texts, textsOrNull, time, uuid, uuidOrNull, uuids } from '../../platform/database/sql.js';
+import {
+  sql,
+  text,
+  textOrNull,
+  texts,
+  textsOrNull,
+  time,
+  uuid,
+  uuidOrNull,
+  uuids,
+} from '../../platform/database/sql.js';
 import { newestFirst } from '../../platform/http/pages.js';
 import { Secret } from './secret.entity.js';
 
@@ -39,26 +49,30 @@ export const LOCK = sql`${SELECT_SECRETS} WHERE ${SEEN} AND s.id = ${ID} FOR UPD
 /** One after the other, so that two of them do not both count one too few, or have one name. */
 export const LOCK_WORKSPACE = sql`SELECT 1 FROM workspaces WHERE id = ${WORKSPACE} FOR NO KEY UPDATE`.rows();
 
-/** Those of the workspace but one. `taken`: the name has a secret of this scope. */
+/** Those of the workspace but one. `taken`: the name has a secret of this scope; `holder`: the one of this scope that has the variable. */
 export const OTHERS = sql`
-SELECT count(*)::int AS count, coalesce(bool_or(s.name = ${text('name')} AND s.scope = ${text('scope')}
-  AND s.project_id IS NOT DISTINCT FROM ${uuidOrNull('projectId')} AND (s.user_id IS NULL OR s.user_id = ${USER})), false) AS taken
-FROM secrets s WHERE s.workspace_id = ${WORKSPACE} AND s.id IS DISTINCT FROM ${uuidOrNull('id')}`.rows<{
+SELECT count(*)::int AS count, coalesce(bool_or(s.name = ${textOrNull('name')} AND own.scope), false) AS taken,
+  min(s.name) FILTER (WHERE s.env = ${textOrNull('env')} AND own.scope) AS holder
+FROM secrets s, LATERAL (SELECT s.scope = ${text('scope')} AND s.project_id IS NOT DISTINCT FROM ${uuidOrNull('projectId')}
+  AND (s.user_id IS NULL OR s.user_id = ${USER}) AS scope) own
+WHERE s.workspace_id = ${WORKSPACE} AND s.id IS DISTINCT FROM ${uuidOrNull('id')}`.rows<{
   count: number;
   taken: boolean;
+  holder: string | null;
 }>();
 
 const USED = columns(Secret, 's', ['id', 'name', 'scope', 'env', 'version', 'bindings', 'value']);
 /** A secret as a task uses it: with its sealed value. */
 export type UsedRow = typeof USED.row;
 
-/** What the tasks of a user in a project may use, of each name the nearest. A viewer, and who is no member any more, has none. */
+/** What the tasks of a user in a project may use, of each name the nearest, and then of each variable. A viewer, and who is no member any more, has none. */
 export const USABLE = sql`
-SELECT DISTINCT ON (s.name) ${USED}
+SELECT id, name, scope, env, version, bindings, value FROM (SELECT DISTINCT ON (near.env) * FROM (
+SELECT DISTINCT ON (s.name) ${USED}, array_position(ARRAY['user', 'project', 'workspace'], s.scope) AS distance
 FROM secrets s JOIN memberships m ON m.workspace_id = s.workspace_id AND m.user_id = ${uuid('userId')} AND m.role <> 'viewer'
 WHERE s.workspace_id = ${uuid('workspaceId')} AND (${textsOrNull('names')} IS NULL OR s.name = ANY(${textsOrNull('names')}))
   AND (s.scope = 'workspace' OR s.project_id = ${uuidOrNull('projectId')} OR s.user_id = ${uuid('userId')})
-ORDER BY s.name, array_position(ARRAY['user', 'project', 'workspace'], s.scope)`.rows<UsedRow>();
+ORDER BY s.name, distance) near ORDER BY near.env, near.distance, near.name) one ORDER BY one.name`.rows<UsedRow>();
 
 /** The one of a name that belongs to all members of the workspace. */
 export const NAMED_IN = sql`

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
-import { type SandboxSecrets, type SandboxSession, type RunResult } from '../../engine/sandbox/sandbox.js';
+import type { Heartbeat } from '../../engine/sandbox/heartbeat.js';
+import type { RunResult, SandboxOpenOptions, SandboxSession } from '../../engine/sandbox/sandbox.js';
 import { OPT_ENV } from '../../engine/sandbox/drivers/root-folder.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { type Definition, folderOf, sessionOf } from '../../resources/environments/definition.js';
@@ -20,6 +21,9 @@ const MARK = `if [ -d repo/.git ] && [ ! -L repo ]; then printf '%s' "$SOURCE" >
 /** What a setup finds at `/opt/env` is in its home, so that the build has it. */
 const MAKE_OPT_ENV = `mkdir -p ~/${OPT_ENV.inHome}`;
 
+/** What a session of a build or of a trial has of the job that it is opened for. */
+type SessionWays = Pick<SandboxOpenOptions, 'secrets' | 'signal'> & { heartbeat: Heartbeat };
+
 /** Makes the folders of a build: those of a task whose id is the build's. */
 @Injectable()
 export class BuildMaker {
@@ -33,15 +37,10 @@ export class BuildMaker {
    * {@link BuildError}, with `RepositoryError`, with `SandboxError`, and with the reason of the signal.
    * @param commit to begin at; null: as the environment names it.
    */
-  async make(
-    build: BuildToMake,
-    commit: string | null,
-    secrets: SandboxSecrets | undefined,
-    log: BuildLog,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async make(build: BuildToMake, commit: string | null, ways: SessionWays, log: BuildLog): Promise<void> {
+    const { signal } = ways;
     const within = AbortSignal.timeout(LONGEST_SECONDS * 1000);
-    const session = await this.open(build, secrets, AbortSignal.any([signal, within]));
+    const session = await this.open(build, { ...ways, signal: AbortSignal.any([signal, within]) });
     try {
       await this.bringIn(build, commit, session, log, signal);
       await session.run(MAKE_OPT_ENV);
@@ -64,12 +63,8 @@ export class BuildMaker {
   }
 
   /** A session with the network and the secrets of an environment. @param taskId by which its folders are named. */
-  open(
-    { id: taskId, definition }: { id: string; definition: Definition },
-    secrets: SandboxSecrets | undefined,
-    signal: AbortSignal,
-  ): Promise<SandboxSession> {
-    return this.sandboxes.open({ taskId, network: true, secrets, environment: sessionOf(definition), signal });
+  open({ id: taskId, definition }: { id: string; definition: Definition }, ways: SessionWays): Promise<SandboxSession> {
+    return this.sandboxes.open({ taskId, network: true, environment: sessionOf(definition), ...ways });
   }
 
   private async bringIn(

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { RepositoryError } from '../../engine/repositories/repository-error.js';
+import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
 import { SandboxBusyError, SandboxError } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { TooManyFilesError } from '../../engine/snapshots/snapshots.js';
@@ -36,6 +37,7 @@ interface Attempt {
 @Injectable()
 export class BuildWork extends JobWork<BuildJob> {
   private readonly logger = new Logger('Builds');
+  override readonly heartbeat = new Heartbeat(LEASE_SECONDS);
 
   constructor(
     private readonly database: Database,
@@ -73,7 +75,10 @@ export class BuildWork extends JobWork<BuildJob> {
       signal.throwIfAborted();
       const why = reasonOf(error);
       if (why === null) throw error;
-      this.logger.warn({ workspaceId: build.workspaceId, msg: `Build ${buildId} of ${build.slug} failed: ${why}` });
+      // What the commands of a setup say is in the log of the build.
+      const err = error instanceof SandboxError ? { err: error } : {};
+      const msg = `Build ${buildId} of ${build.slug} failed: ${why}`;
+      this.logger.warn({ workspaceId: build.workspaceId, msg, ...err });
       await this.database.work.run(FAILED({ ...fence, error: why.slice(0, 2_000), log: log.text }));
     } finally {
       // A folder that could not be removed goes with the next look for needless ones.
@@ -107,7 +112,9 @@ export class BuildWork extends JobWork<BuildJob> {
       ticking = ticking.then(tick).catch(() => undefined);
     }, TICK_MS);
     try {
-      await this.maker.make(build, commit, (await secrets.open()) ?? undefined, log, within);
+      const { heartbeat } = this;
+      const ways = { secrets: (await secrets.open()) ?? undefined, heartbeat, signal: within };
+      await this.maker.make(build, commit, ways, log);
     } finally {
       clearInterval(timer);
       await ticking;

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { SandboxBusyError, SandboxError } from '../../engine/sandbox/sandbox.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
+import { type RunResult, SandboxBusyError, SandboxError, type SandboxSecrets } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
@@ -13,13 +14,18 @@ import { BuildSecrets } from './build-secrets.js';
 import { BuildStore } from './build-store.js';
 import { TO_TRY, type Trial } from './builds.sql.js';
 
+/** For how long a trial is a process's own without a sign of life. Seconds. */
+const LEASE_SECONDS = 30;
 /** Of a command that is tried. Seconds. */
 const LIMIT_SECONDS = 60;
 
 /** Tries commands in throwaway copies of builds: the client that asked waits for each. */
-@JobHandler(TRIALS, { concurrency: 4, leaseSeconds: 30, attempts: 3 })
+@JobHandler(TRIALS, { concurrency: 4, leaseSeconds: LEASE_SECONDS, attempts: 3 })
 @Injectable()
 export class TrialWork extends JobWork<TrialJob> {
+  override readonly heartbeat = new Heartbeat(LEASE_SECONDS);
+  private readonly logger = new Logger('Builds');
+
   constructor(
     private readonly database: Database,
     private readonly sandboxes: SandboxSelector,
@@ -48,25 +54,38 @@ export class TrialWork extends JobWork<TrialJob> {
   }
 
   private async attempt(trial: Trial, signal: AbortSignal): Promise<TrialResult> {
-    const { id, workspaceId, definition, command, build } = trial;
+    const { id, workspaceId, build } = trial;
     await this.sandboxes.current.remove(id);
     const held = { run: { workspaceId }, signal };
     await this.sandboxes.current.restore(id, ({ workdir = '', home = '' }, owner) =>
       this.store.fill(held, build, { workdir, home }, owner),
     );
     const secrets = this.secrets.of(trial);
-    const session = await this.maker.open(trial, (await secrets.open()) ?? undefined, signal);
     try {
-      const how = { network: true, prepared: true, timeoutSeconds: LIMIT_SECONDS };
-      const { exitCode, stdout, stderr } = await session.run(command, { ...how, cwd: folderOf(definition) });
-      return { exitCode, stdout, stderr };
+      return await this.tried(trial, (await secrets.open()) ?? undefined, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
-      return { failed: 'The sandbox of this service does not work at the moment.' };
+      const msg = `Trial ${id} in the environment ${trial.slug} failed: the sandbox does not work.`;
+      this.logger.warn({ workspaceId, msg, err: error });
+      return { failed: 'The sandbox of this service does not work at the moment; its log says why.' };
+    } finally {
+      await this.secrets.record({ ...trial, buildId: build.id }, secrets);
+    }
+  }
+
+  private async tried(
+    trial: Trial,
+    secrets: SandboxSecrets | undefined,
+    signal: AbortSignal,
+  ): Promise<Pick<RunResult, 'exitCode' | 'stdout' | 'stderr'>> {
+    const session = await this.maker.open(trial, { secrets, heartbeat: this.heartbeat, signal });
+    try {
+      const how = { network: true, prepared: true, timeoutSeconds: LIMIT_SECONDS, cwd: folderOf(trial.definition) };
+      const { exitCode, stdout, stderr } = await session.run(trial.command, how);
+      return { exitCode, stdout, stderr };
     } finally {
       await session.close();
-      await this.secrets.record({ ...trial, buildId: build.id }, secrets);
     }
   }
 }

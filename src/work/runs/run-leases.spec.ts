@@ -42,7 +42,7 @@ describe('With a lease of 12 s a run (reference §5)', () => {
     };
     const { variables } = readEnv({ LEASE_SECONDS: String(LEASE_SECONDS) });
     const env = new Env(variables, {}, new Map());
-    heartbeat = new Heartbeat(env);
+    heartbeat = new Heartbeat(LEASE_SECONDS);
     held = new RunLeases({ renew } as unknown as RunClaims, notices as unknown as Notices, heartbeat, env);
     held.onModuleInit();
   });

@@ -22,7 +22,7 @@ export interface Prepared {
   groups: ControlGroups | string | null;
   /** What environments may have, and what of it is not there. */
   tools: ToolsFound;
-  resources: LaunchResources;
+  resources: Omit<LaunchResources, 'heartbeat'>;
 }
 
 /** One launch as the driver sees it. */

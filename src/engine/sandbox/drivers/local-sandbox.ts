@@ -40,6 +40,8 @@ export abstract class LocalSandbox extends Sandbox {
   private readonly initScript = script('init');
   private readonly enterScript = script('enter');
   private readonly forwardScript = script('forward');
+  /** The trial at boot has no lease. */
+  private readonly ofTrial: Heartbeat;
   private preparing: Promise<Prepared> | undefined;
 
   constructor(
@@ -51,6 +53,7 @@ export abstract class LocalSandbox extends Sandbox {
   ) {
     super();
     this.limits = sandboxLimitsOf(env.file);
+    this.ofTrial = Heartbeat.withoutLease(env.variables.LEASE_SECONDS);
   }
 
   /** The program that makes the sandbox, with its arguments, `spec.init` last. */
@@ -81,7 +84,8 @@ export abstract class LocalSandbox extends Sandbox {
     const prepared = await this.ready();
     const { workdirs } = prepared;
     const taskId = randomUUID();
-    const session = await this.open({ taskId, network: true, signal: new AbortController().signal }, UNWATCHED);
+    const of = { taskId, network: true, heartbeat: this.ofTrial, signal: new AbortController().signal };
+    const session = await this.open(of, UNWATCHED);
     try {
       const env = { UNGUARDED: this.guards ? '' : '1', WAY_OUT: this.hosts.length > 0 ? String(PROXY_PORT) : '' };
       const probe = session.run(script('probe'), { timeoutSeconds: 30, network: true, env });
@@ -116,12 +120,12 @@ export abstract class LocalSandbox extends Sandbox {
       own?.release();
       throw error;
     });
-    const { environment, network = false, boundHosts = [] } = options;
+    const { environment, network = false, boundHosts = [], heartbeat = this.heartbeat } = options;
     const limits = limitsWithin(this.limits, environment?.limits);
     const allowed = hostsOf(this.hosts, environment);
     const hosts = network ? allowed : boundHosts;
     const tools = toolsOf(prepared.tools.tools, environment?.tools);
-    const at = { folders, project, user, limits, tools: tools.map(mountOf) };
+    const at = { folders, project, user, limits, tools: tools.map(mountOf), heartbeat };
     const leaves = allowed.length > 0 && hosts.length > 0;
     const { onNetwork: onUse = () => undefined } = options;
     const way = {
@@ -148,7 +152,7 @@ export abstract class LocalSandbox extends Sandbox {
         await prepared.workdirs.remove(taskId);
         await prepared.workdirs.make(taskId, user);
       },
-      resources: prepared.resources,
+      resources: { ...prepared.resources, heartbeat },
       shell: prepared.root.shell,
       environment: this.withTools(this.environment(prepared, folders, project), tools),
       ofSetup: environment !== undefined && this.guards ? `${OPT_ENV.path}/bin` : null,
@@ -242,7 +246,6 @@ export abstract class LocalSandbox extends Sandbox {
       groups,
       resources: {
         pipes: new Pipes(needProgram('mkfifo', 'coreutils')),
-        heartbeat: this.heartbeat,
         groups: typeof groups === 'string' ? null : groups,
         ...(sweep && { sweep }),
       },
@@ -253,7 +256,7 @@ export abstract class LocalSandbox extends Sandbox {
 
   /** The whole command line: small parent → (as root) another user → the driver's program → first process → command. */
   private launchCommand(command: string[], at: LaunchContext, prepared: Prepared): LaunchCommand {
-    const { firstSilenceSeconds, silenceSeconds } = prepared.resources.heartbeat;
+    const { firstSilenceSeconds, silenceSeconds } = at.heartbeat;
     const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
     const shell = needProgram('bash', 'bash');
     const inside = at.wayOut === null ? command : withForwarder(this.forwardScript, prepared.root.node, command);
@@ -292,4 +295,5 @@ interface LaunchContext extends LaunchOptions {
   user: UserId | null;
   limits: SandboxLimits;
   tools: Mount[];
+  heartbeat: Heartbeat;
 }

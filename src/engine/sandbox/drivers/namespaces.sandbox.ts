@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Plugin } from '../../../platform/plugins/plugin.js';
 import { findProgram, needProgram, script } from '../host.js';
 import { mountsOf } from '../network/inside.js';
@@ -31,7 +32,9 @@ export class NamespacesSandbox extends LocalSandbox {
   }
 
   protected command(spec: LaunchSpec, { root }: Prepared): string[] {
-    const build = ['/bin/sh', '-c', this.script, 'namespaces', root.path, this.loopback ?? ':', this.mountNumber];
+    const deep = [...root.mounts, ...spec.tools].some(hasMountsBelow) ? 'deep' : '';
+    const words = [root.path, this.loopback ?? ':', this.mountNumber, deep];
+    const build = ['/bin/sh', '-c', this.script, 'namespaces', ...words];
     return [this.unshare, ...FLAGS, ...build, ...(this.loader ?? []), ...spec.init];
   }
 
@@ -56,11 +59,11 @@ export class NamespacesSandbox extends LocalSandbox {
     const shared = `nosuid,nodev,size=${Math.round(spec.limits.memoryBytes * SHARED_MEMORY_PART)},nr_inodes=100k`;
     const lines = [
       [root, root, 'none', `bind,ro,nosuid,nodev${ours}`],
-      ...[...mounts, ...spec.tools].map(({ source, target }) => [
-        source,
-        root + target,
+      ...[...mounts, ...spec.tools].map((mount) => [
+        mount.source,
+        root + mount.target,
         'none',
-        'bind,ro,nosuid,nodev',
+        `${hasMountsBelow(mount) ? 'rbind' : 'bind'},ro,nosuid,nodev`,
       ]),
       ...DEVICES.map((name) => [`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind,nosuid']),
       ['proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'],
@@ -75,6 +78,18 @@ export class NamespacesSandbox extends LocalSandbox {
     return lines.map((words) => `${words.map(escaped).join(' ')} 0 0\n`).join('');
   }
 }
+
+/**
+ * Whether something is mounted below, as runtimes of containers do with files in `/usr`. A user namespace takes such a folder with what is below it or not
+ * at all (mount_namespaces(7)). Asked for each command: a mount that comes later fails it.
+ */
+function hasMountsBelow({ source }: Mount): boolean {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  return lines.some((line) => unescaped(line.split(' ')[4] ?? '').startsWith(`${source}/`));
+}
+
+const unescaped = (path: string): string =>
+  path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
 
 /** fstab(5): white space and the escape sign itself as octal numbers. */
 function escaped(word: string): string {

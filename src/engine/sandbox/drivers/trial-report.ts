@@ -21,7 +21,8 @@ export function reportOf(
   const absent = programs.filter((name) => name !== 'rg' || root.missing.length === 0);
   const missing = absent.map((name) => `${name} does not run inside.`);
   const active = base === dataDir.path ? [] : ['Workdirs lie outside of DATA_DIR, which is closed to their users.'];
-  const trusted = `${authorities.certificates.length} authorities of ${authorities.from}`;
+  const { certificates, from } = authorities;
+  const trusted = `${certificates.length} ${certificates.length === 1 ? 'authority' : 'authorities'} of ${from}`;
   const network = networkReport(hosts, probed.get('network') === 'yes', trusted);
   const offered = tools.tools.map(({ name, version }) => `${name} ${version}`);
   if (offered.length > 0) active.push(`Environments may ask for ${offered.join(', ')}.`);

@@ -1,6 +1,6 @@
 # Builds one sandbox with util-linux alone. Runs as first process of new namespaces, root of its user namespace only.
 # $1: folder with the mount points of the new root, $2: shell command that brings the loopback up, $3: number of
-# mount(2) here, or nothing, then the limits and the command. 4: gets our process id as the host sees it (its /proc is still mounted), 6: mounts in fstab(5) form.
+# mount(2) here, or nothing, $4: "deep" where something is mounted below what is bound, then the limits and the command. 4: gets our process id as the host sees it (its /proc is still mounted), 6: mounts in fstab(5) form.
 set -eu
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 IFS=' ' read -r pid rest < /proc/self/stat
@@ -14,10 +14,23 @@ cd "$root"
 pivot_root . .
 umount --lazy .
 cd /
+# What came along below a folder is as the host has it: it becomes read-only too, one by one, because only mount(8) from 2.39 on can do it at once.
+if [ "$4" = deep ]; then
+  while read -r _ _ _ _ at flags _; do
+    case $at:$flags, in
+    /dev/*|/proc:*|/proc/*|/tmp:*|/home/agent:*|/workdir:*|*:ro,nosuid,nodev,*) continue ;;
+    *noexec*) flags=ro,nosuid,nodev,noexec ;;
+    *) flags=ro,nosuid,nodev ;;
+    esac
+    # White space in it comes as an octal number.
+    case $at in *\\*) at=$(printf %b "$(printf %s "$at" | sed 's/\\\([0-7][0-7][0-7]\)/\\0\1/g')") ;; esac
+    mount -o "remount,bind,$flags" none "$at"
+  done </proc/self/mountinfo
+fi
 # The one user namespace that follows is the last.
 echo 1 > /proc/sys/user/max_user_namespaces
 mount=$3
-shift 3
+shift 4
 # The shell exports where it came from, a path of the host, and what the shell before it was started with.
 unset OLDPWD PWD SHLVL _
 exec 4>&- 6<&-

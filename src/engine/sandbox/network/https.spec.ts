@@ -153,7 +153,7 @@ describe('In a sandbox with hosts that may be reached', () => {
     const { resolver } = resolverOf({ 'allowed.test': ['127.0.0.1'] });
     bench.proxy.egress = new Egress(['127.0.0.0/8'], resolver);
     const { active } = await bench.sandbox.check();
-    expect(active.join(' ')).toContain(`they trust 1 authorities of ${upstream.authority.path}`);
+    expect(active.join(' ')).toContain(`they trust 1 authority of ${upstream.authority.path}`);
     const { session } = await bench.open();
     const { command, prints } = allOf({ ...CORE, ...SLOW }, 'allowed.test', hosts);
     const { stdout } = await session.run(command, { network: true, timeoutSeconds: 120 });

@@ -34,8 +34,8 @@ export function formsOf(value) {
     hex.toUpperCase(),
   );
   for (const before of [0, 1, 2]) {
-    const text = base64(bytes, before);
-    texts.push(text, text.replaceAll('+', '-').replaceAll('/', '_'), encodeURIComponent(text));
+    for (const text of base64(bytes, before))
+      texts.push(text, text.replaceAll('+', '-').replaceAll('/', '_'), encodeURIComponent(text));
   }
   const little = Buffer.from(value, 'utf16le');
   const forms = [...texts.map((text) => Buffer.from(text)), little, Buffer.from(little).swap16()];
@@ -48,12 +48,16 @@ function html(value) {
   return value.replace(/[&<>"']/g, (character) => names[character]);
 }
 
-/** Those characters of its Base64 behind so many other bytes that depend on it alone. */
+/**
+ * Those characters of its Base64 behind so many other bytes that depend on it alone; and, where nothing comes behind it, as that of a user and a password,
+ * all to the end. Of one in the middle of other bytes a neighbouring character at each side has 2 or 4 bits, and stays.
+ */
 function base64(bytes, before) {
-  const text = Buffer.concat([Buffer.alloc(before), bytes])
+  const padded = Buffer.concat([Buffer.alloc(before), bytes])
     .toString('base64')
-    .replace(/=+$/, '');
-  return text.slice(before === 0 ? 0 : before + 1, (before + bytes.length) % 3 === 0 ? undefined : -1);
+    .slice(before === 0 ? 0 : before + 1);
+  const last = padded.replace(/=+$/, '');
+  return (before + bytes.length) % 3 === 0 ? [last] : [last.slice(0, -1), last, padded];
 }
 
 /**

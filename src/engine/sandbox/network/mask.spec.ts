@@ -49,6 +49,31 @@ describe('What hosts answer is masked', () => {
     expect(text('nothing of it: ghp_16C7 wörd')).toBe('nothing of it: ghp_16C7 wörd');
   });
 
+  it('to the end of a Base64 that ends with it, padding and all, as that of a user and a password', async () => {
+    const whole = new Finder(secrets, { pieces: false });
+    for (const { name, value } of secrets)
+      for (const before of ['', 'u', 'us', 'x-access-token:'])
+        for (const code of ['base64', 'base64url'] as const)
+          for (const escaped of [(text: string) => text, encodeURIComponent]) {
+            const echo = Buffer.from(`"${escaped(Buffer.from(`${before}${value}`).toString(code))}"`);
+            const all = [
+              masked(finder, echo),
+              masked(whole, echo),
+              await through(
+                new Mask(finder),
+                split(echo, () => 0, 1),
+              ),
+            ];
+            for (const shown of all)
+              expect([before, code, shown.toString().replace(/^"[\w+/%]*/, '')]).toEqual([
+                before,
+                code,
+                `[secret ${name}]"`,
+              ]);
+            expect(await through(new Mask(finder, { keepsLength: true }), [echo])).toHaveLength(echo.length);
+          }
+  });
+
   it('in pieces of 22 bytes too, and in pieces of none where only whole values are looked for', () => {
     const piece = VALUE.slice(3, 25);
     expect(masked(finder, Buffer.from(`(${piece})`)).toString()).toBe('([secret TOKEN])');
