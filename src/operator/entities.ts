@@ -33,6 +33,7 @@ import { Project } from '../resources/projects/project.entity.js';
 import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
+import { TaskCheck } from '../resources/tasks/checks/task-check.entity.js';
 import { NetworkUseCount } from '../resources/network/network-use.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
 import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
@@ -103,6 +104,7 @@ export const ENTITIES = [
   WebhookDelivery,
   RepositoryConnection,
   NetworkUseCount,
+  TaskCheck,
   Secret,
   SecretUseCount,
   NoticeSettings,

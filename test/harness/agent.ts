@@ -52,6 +52,7 @@ export const HANDED_IN: InputRepository = {
       reopen: () => Promise.reject(new Error('There is no patch.')),
       close: () => Promise.resolve(),
     }),
+  layFresh: () => Promise.resolve([]),
   branch: null,
   async *push() {},
 };

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
+import type { Check, CheckResult, TaskChecks } from '../checks/check.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
 import type { PushRecord } from '../repositories/push-record.js';
 import type {
@@ -88,6 +89,15 @@ export interface InputRepository {
   /** Lays it at `repo/` of the workdir, once in the life of the task. */
   handIn(open: () => Promise<SandboxSession>): Promise<void>;
   changes(session: SandboxSession): Promise<RepositoryChanges>;
+  /**
+   * Lays a clean clone of the original commit with the changes into the empty folders of a check: nothing else of the agent comes along. A path that is
+   * protected is as in the commit. Resolves with those that the agent had changed. `null`: without changes.
+   */
+  layFresh(
+    session: SandboxSession,
+    changes: RepositoryChanges | null,
+    isProtected: (path: string) => boolean,
+  ): Promise<string[]>;
   /** The branch that the changes are pushed to; null when they are not. */
   readonly branch: string | null;
   /**
@@ -96,6 +106,23 @@ export interface InputRepository {
    * `PushError`, which an engine yields as `push_failed`, and with the reason of the run's signal.
    */
   push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown>;
+}
+
+/** The checks of a task (reference §26). An engine carries them out when the turn would be completed, after `changes` and before `push`. */
+export interface InputChecks extends TaskChecks {
+  /** Repairs that the turn has begun before this run. */
+  repairs: number;
+  /** Rejects with the reason of the signal; what cannot be carried out is a result. */
+  run(check: Check, work: CheckedWork): Promise<CheckResult>;
+}
+
+/** What a check looks at. */
+export interface CheckedWork {
+  /** What the agent has made of the repository; null without one. */
+  changes: RepositoryChanges | null;
+  /** Until the turn has run as long as it may; null: without such a limit. */
+  secondsLeft: number | null;
+  signal: AbortSignal;
 }
 
 /** What is to be recorded of the branch of a task: a commit before it is pushed, an address when there is one. */
@@ -142,6 +169,8 @@ export interface AgentInput {
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
    */
   secrets?: () => Promise<SandboxSecrets | null>;
+  /** What the turn has to pass before it is completed. Absent: nothing. */
+  checks?: InputChecks;
   /** What holds for its commands. Absent: what holds for all. An engine hands it to the sandbox, and tells the model of it. */
   environment?: TaskEnvironment;
   /** As of {@link SandboxOpenOptions}. Absent: nobody counts. */
@@ -215,6 +244,8 @@ export interface ToldSurroundings {
  * - `changes`: what the turn has made of the repository, after its last step; null when it is not known.
  * - `patch_omitted`: after `changes` whose patch is too large. `parts` are a message that says so.
  * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that says why it failed.
+ * - `check`, `checked`: a check of the turn begins, and what became of it; after `changes`.
+ * - `checks`: all checks of a round are over. `told`: a message by which the agent learns what it has to mend, when it goes on.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
 export type AgentEvent =
@@ -247,6 +278,14 @@ export type AgentEvent =
     }
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }
+  | { type: 'check'; name: string; round: number }
+  | { type: 'checked'; round: number; result: CheckResult }
+  | {
+      type: 'checks';
+      round: number;
+      status: 'passed' | 'failed' | 'error';
+      told: { messageId: string; parts: StoredPart[] } | null;
+    }
   | PushEvent
   | { type: 'push_failed' | 'patch_omitted'; messageId: string; parts: StoredPart[] }
   | { type: 'begin'; messageId: string; toolCallId: string }

@@ -97,6 +97,11 @@ export class TurnRun {
     }
   }
 
+  /** The next {@link run} goes on with this message. */
+  tell(message: ConversationMessage): void {
+    this.conversation.push(message);
+  }
+
   /** Finishes what an earlier run began: the calls it left open, or the end that it did not come to record. */
   private async *resume(): Steps<AgentOutcome | null> {
     const last = this.conversation.findLast((message) => message.role === 'assistant');

@@ -146,6 +146,16 @@ export const taskSchema = named(
       .strictObject({ slug: z.string(), version: z.int().min(1) })
       .nullable()
       .describe('The version of an environment that it works in; null without one, and when it has been deleted.'),
+    checks: z
+      .strictObject({
+        status: z
+          .enum(['none', 'pending', 'running', 'passed', 'failed', 'error'])
+          .describe('Of its last turn. `none`: the task has no checks. `error`: one could not be carried out.'),
+        passed: count.describe('In the last round.'),
+        failed: count.describe('In the last round; also what was not required, or could not be carried out.'),
+        repairs: count.describe('How often the agent went on in this turn, because a check had failed.'),
+      })
+      .describe('What the service has found out about the work by itself.'),
     repository: z
       .strictObject({
         url: z.string(),
@@ -243,6 +253,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     },
     outputSchema: row.outputSchema,
     environment: row.environment,
+    checks: checksView(row),
     repository: repositoryView(row.repository),
     changes: row.changes === null ? null : { ...row.changes, patchOmitted: row.changes.patchOmitted ?? false },
     network: row.network === null ? null : { hosts: [...row.network.hosts], refused: [...row.network.refused] },
@@ -257,6 +268,14 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     startedAt: row.startedAt === null ? null : timestampView(row.startedAt),
     finishedAt: row.finishedAt === null ? null : timestampView(row.finishedAt),
   };
+}
+
+function checksView({ hasChecks, checked, turn }: TaskRow): z.output<typeof taskSchema>['checks'] {
+  const none = { passed: 0, failed: 0, repairs: 0 };
+  if (!hasChecks) return { status: 'none', ...none };
+  if (checked?.turn !== turn) return { status: 'pending', ...none };
+  const { status, passed, failed, repairs } = checked;
+  return { status, passed, failed, repairs };
 }
 
 function repositoryView(repository: TaskRow['repository']): z.output<typeof taskSchema>['repository'] {

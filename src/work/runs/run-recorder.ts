@@ -17,6 +17,7 @@ import { isBlock } from '../../engine/agent/when-blocked.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
 import { Machine } from '../machines/machine.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
+import { checkQuery } from './run-checks.sql.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
 import { BLOCKED, COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
@@ -168,6 +169,10 @@ export class RunRecorder {
         return this.cut(held, event);
       case 'title':
         return this.title(held, event);
+      case 'check':
+      case 'checked':
+      case 'checks':
+        return this.writes.fencedInLog(held, checkQuery(held.run, event));
       default: {
         const inLog = event.type === 'push' && event.record.pullRequestUrl != null;
         return this.writes[inLog ? 'fencedInLog' : 'fenced'](held, pushQuery(held.run, event));

@@ -27,6 +27,7 @@ import { RunEnvironment } from '../environments/run-environment.js';
 import { TrialWork } from '../environments/trial-work.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
+import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
@@ -89,6 +90,7 @@ export class RunsModule {
         BuildSecrets,
         BuildStore,
         BuildWork,
+        CheckRunner,
         FencedWrites,
         PreparedFolders,
         RunEnvironment,
